@@ -55,7 +55,8 @@ pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<Exi
 pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let _lock = DataLock::take(&settings.storage)?;
-    let restoring = async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file).await?) };
+    let restoring =
+        async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file, SystemClock.now()).await?) };
     let restored = unless_interrupted(restoring).await?;
     print(&format!("restored: {} votes\n", restored.votes))?;
     // An arena that has signed more notices and signs nothing; better to know it now.

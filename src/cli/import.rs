@@ -17,7 +17,7 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
-use crate::services::benchmark::imports;
+use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::import::{self, ImportReport};
 
@@ -228,9 +228,12 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
 async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
-    let (scores, blank) = imports::scores(&store, &options.file, SystemClock.now()).await?;
-    let blank = if blank == 0 { String::new() } else { format!("; {blank} records without a score left out") };
-    print(&format!("{}: {scores} scores imported{blank}\n", options.file.display()))?;
+    let ScoreImport { imported, without_score } = imports::scores(&store, &options.file, SystemClock.now()).await?;
+    let left_out = match without_score {
+        0 => String::new(),
+        records => format!("; {records} records without a score left out"),
+    };
+    print(&format!("{}: {imported} scores imported{left_out}\n", options.file.display()))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -99,7 +99,7 @@ pub enum Finding {
     },
     /// The embedded database does not exist yet.
     DatabaseMissing,
-    /// It does not exist yet, and this folder for it cannot be made or written.
+    /// The embedded database does not exist yet, and its folder, named here, cannot be created or written.
     FolderUnusable(String),
     /// It cannot be used; with the error, and what that says is to be done.
     DatabaseUnusable(String, Option<String>),

@@ -245,7 +245,7 @@ pub fn scores(path: &Path) -> Result<GivenScores, BenchFileError> {
     Ok(found)
 }
 
-/// The name of the file, with the judge and the baseline of a score where it says them.
+/// The name of the file, with the judge and the baseline of the score where the record names them.
 fn series_of(record: &Record, path: &Path) -> String {
     let told = [&JUDGE[..], &["baseline"]].into_iter().filter_map(|names| record.text(names));
     std::iter::once(name_of(path)).chain(told.filter(|name| !name.is_empty())).collect::<Vec<_>>().join("@")

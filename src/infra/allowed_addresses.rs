@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-/// Networks that only this machine or its neighbours reach: loopback, private, shared by a provider's customers, unique local.
-const PRIVATE: [&str; 8] = [
+/// Networks that only this machine or its neighbours reach: loopback, private, shared by a provider's customers, unique local, and a
+/// network's own translation to IPv4 (RFC 8215), which leads wherever that network sends it.
+const PRIVATE: [&str; 9] = [
     "127.0.0.0/8",
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -18,6 +19,7 @@ const PRIVATE: [&str; 8] = [
     "::1/128",
     "fc00::/7",
     "fec0::/10",
+    "64:ff9b:1::/48",
 ];
 /// Where clouds answer with credentials, beside the link-local addresses.
 const METADATA_V4: [[u8; 4]; 3] = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
@@ -69,11 +71,8 @@ fn meant(ip: IpAddr) -> IpAddr {
     let carried = match canonical {
         IpAddr::V4(_) => canonical,
         IpAddr::V6(ip) => match ip.segments() {
-            // The translation of RFC 6052 and of a network's own (RFC 8215), 6to4, that of RFC 2765, and the form of IPv4 before it was
-            // given up (RFC 4291).
-            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] | [0x2002, high, low, ..] => {
-                v4(high, low)
-            }
+            // The translation of RFC 6052, 6to4, that of RFC 2765, and the form of IPv4 before it was given up (RFC 4291).
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => v4(high, low),
             [0, 0, 0, 0, 0xffff, 0, high, low] => v4(high, low),
             [0, 0, 0, 0, 0, 0, high, low] if high > 0 => v4(high, low),
             _ => canonical,
@@ -87,10 +86,24 @@ fn meant(ip: IpAddr) -> IpAddr {
 }
 
 fn is_forbidden(ip: IpAddr) -> bool {
+    let is_forbidden_v4 = |ip: Ipv4Addr| ip.is_link_local() || METADATA_V4.contains(&ip.octets());
     match ip {
-        IpAddr::V4(ip) => ip.is_link_local() || METADATA_V4.contains(&ip.octets()),
-        IpAddr::V6(ip) => ip.is_unicast_link_local() || METADATA_V6.contains(&ip),
+        IpAddr::V4(ip) => is_forbidden_v4(ip),
+        IpAddr::V6(ip) => {
+            ip.is_unicast_link_local()
+                || METADATA_V6.contains(&ip)
+                || translations(ip).is_some_and(|carried| carried.into_iter().any(is_forbidden_v4))
+        }
     }
+}
+
+/// The IPv4 addresses that an address of a network's own translation (RFC 8215) may carry: the place depends on the length of that network's
+/// prefix (RFC 6052), which nobody else knows.
+fn translations(ip: Ipv6Addr) -> Option<[Ipv4Addr; 4]> {
+    const PLACES: [[usize; 4]; 4] = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
+    let octets = ip.octets();
+    let is_translated = octets.starts_with(&[0, 0x64, 0xff, 0x9b, 0, 1]);
+    is_translated.then(|| PLACES.map(|place| Ipv4Addr::from(place.map(|at| octets[at]))))
 }
 
 #[cfg(test)]
@@ -118,6 +131,9 @@ mod tests {
             "64:ff9b::a9fe:a9fe",
             "64:ff9b:1::a9fe:a9fe",
             "64:ff9b:1:fffe::a9fe:a9fe",
+            "64:ff9b:1:a9fe:a9:fe00::",
+            "64:ff9b:1:a9:fe:a9fe::",
+            "64:ff9b:1:0:a9:fea9:fe00:0",
             "::ffff:0:169.254.169.254",
             "2002:a9fe:a9fe::1",
             "::169.254.169.254",
@@ -139,7 +155,9 @@ mod tests {
             ("10.1.2.3", true, true, false),
             ("::ffff:10.1.2.3", true, true, false),
             ("64:ff9b::a01:203", true, true, false),
-            ("64:ff9b:1::a01:203", true, true, false),
+            ("64:ff9b:1::a01:203", true, false, false),
+            ("64:ff9b:1::808:808", true, false, false),
+            ("64:ff9b:1:808:8:800::", true, false, false),
             ("10.2.2.3", true, false, false),
             ("172.16.0.1", true, false, false),
             ("192.168.1.1", true, false, false),
@@ -155,5 +173,7 @@ mod tests {
             check(&one, address, with_one);
             check(&AllowedAddresses::new(&[]), address, with_none);
         }
+        let translated = AllowedAddresses::new(&["64:ff9b:1::/48".parse().unwrap()]);
+        check(&translated, "64:ff9b:1::808:808", true);
     }
 }

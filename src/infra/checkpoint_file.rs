@@ -6,8 +6,13 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::clock::{Clock, SystemClock};
+use crate::unfinished_files::remove_abandoned;
+
 /// The file's name in the data folder.
 const NAME: &str = "log-checkpoint";
+/// How the name of an unfinished one begins.
+const UNFINISHED_PREFIX: &str = ".log-checkpoint-";
 /// Its permissions: it holds what the log has published.
 const READABLE: u32 = 0o644;
 
@@ -49,9 +54,10 @@ impl CheckpointFile {
     pub fn write(&self, note: &str) -> io::Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
+        remove_abandoned(folder, SystemClock.now(), |name| name.starts_with(UNFINISHED_PREFIX));
         // A file of its own: instances that share a folder write at the same time, and none may rename what another one has half written.
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".log-checkpoint-").permissions(fs::Permissions::from_mode(READABLE));
+        builder.prefix(UNFINISHED_PREFIX).permissions(fs::Permissions::from_mode(READABLE));
         let mut beside = builder.tempfile_in(folder)?;
         beside.write_all(note.as_bytes())?;
         beside.as_file().sync_all()?;
@@ -64,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_whole_whoever_else_writes() {
+    fn a_note_is_read_whole_while_others_write_notes() {
         let folder = tempfile::tempdir().unwrap();
         let file = CheckpointFile::in_folder(folder.path());
         let notes = ["a", "b", "c", "d"].map(|letter| letter.repeat(100_000));
@@ -79,6 +85,23 @@ mod tests {
                 assert!(notes.contains(&read), "{} bytes", read.len());
             }
         });
+    }
+
+    #[test]
+    fn a_write_removes_what_killed_writes_left_a_day_ago() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, is_old) in [(".log-checkpoint-old", true), (".log-checkpoint-new", false), ("log-checkpoints", true)]
+        {
+            let unfinished = fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                unfinished.set_modified(std::time::UNIX_EPOCH).unwrap();
+            }
+        }
+        CheckpointFile::in_folder(folder.path()).write("note").unwrap();
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<String> = left.collect();
+        left.sort_unstable();
+        assert_eq!(left, [".log-checkpoint-new", NAME, "log-checkpoints"]);
     }
 
     #[test]

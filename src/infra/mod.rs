@@ -30,6 +30,7 @@ pub mod single_flight;
 pub mod storage;
 pub mod tasks;
 pub mod telemetry;
+mod unfinished_files;
 pub mod webhooks;
 pub mod witness;
 

@@ -63,7 +63,7 @@ impl PassphraseChecks {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PassphraseError> {
         let turn = tokio::time::timeout(CHECK_PATIENCE, Arc::clone(&self.0).acquire_owned()).await;
         let turn = turn.map_err(|_| PassphraseError::Busy)?;
-        // The thread keeps the turn, since it goes on where whoever asked has gone.
+        // The thread holds the permit until it ends, because it goes on when its caller is cancelled.
         let in_turn = move || {
             let done = work();
             drop(turn);

@@ -23,7 +23,7 @@ use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessage
 use crate::infra::webhooks::{WebhookError, WebhookSender};
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
-/// How long whoever takes a message may need to send it and to note what came of it: longer than the longest wait for an answer.
+/// How long an instance that has claimed a message may need to send it and to store the result: longer than the longest wait for an answer.
 const TAKEN_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 3_600_000;
 /// How long messages are kept that were taken by their receiver: a busy arena has one every second.
@@ -145,11 +145,10 @@ impl Webhooks {
         self.store.insert_webhook_message(message, former, position).await.map(drop)
     }
 
-    /// Sends a message once, unless it is under way already, here or from another instance, and notes what came of it. Returns whether it
-    /// was sent.
+    /// Sends a message once and stores the result, unless this instance or another one is sending it already. Returns whether it was sent.
     ///
     /// # Errors
-    /// [`StoreError`]; where it comes before the message was sent, nothing was.
+    /// [`StoreError`]: where the message could not be claimed, it was not sent; where the result could not be stored, it is sent again.
     pub async fn send(&self, message: WebhookMessageRow) -> Result<bool, StoreError> {
         let now = self.clock.now();
         if !self.store.claim_webhook_message(&message, Timestamp(now.0 + TAKEN_MS)).await? {

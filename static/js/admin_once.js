@@ -1,5 +1,5 @@
-// A page that answers a form shows what it made once. Loading it again must not send the form again, which would make more: the page takes
-// the address at which it can be read.
+// The answer to a form shows new links, keys or codes once. A reload would send the form again and make more of them, so the page replaces
+// its address with one that only shows what there is.
 "use strict";
 (() => {
   const made = document.querySelector("[data-once]");

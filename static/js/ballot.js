@@ -1,10 +1,9 @@
 // The ballot: four outcomes by mouse, by arrow keys, and by the number keys unless they are switched off.
 
-import { keep, kept, part } from "./page.js";
+import { keySwitch, part } from "./page.js";
 
 const KEYS = { 1: "a", 2: "b", 3: "tie", 4: "both_bad" };
 const ARROWS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-const SWITCH = "langya-number-keys";
 /** On a touch screen the choices come up under the finger that scrolls or was about to stop the replies: they rest first. */
 const REST_MS = 500;
 
@@ -12,7 +11,7 @@ export class Ballot {
   #place = part("ballot");
   #hint = part("ballot-hint");
   #choices = [...this.#place.querySelectorAll("[data-outcome]")];
-  #keys = part("keys");
+  #keys = keySwitch();
   #rest;
   #vote;
 
@@ -23,8 +22,6 @@ export class Ballot {
     this.#place.querySelector(".choices").addEventListener("keydown", (event) => this.#move(event));
     document.addEventListener("keydown", (event) => this.#key(event));
     document.addEventListener("focusin", ({ target }) => this.#raise(target));
-    this.#keys.checked = kept("localStorage", SWITCH) !== "off";
-    this.#keys.addEventListener("change", () => keep("localStorage", SWITCH, this.#keys.checked ? "on" : "off"));
   }
 
   open(hint) {

@@ -8,12 +8,12 @@ import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
 import { Departure } from "./departure.js";
 import { Modes } from "./modes.js";
-import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
+import { announce, fill, fromNow, isStorageOff, keep, kept, number, part } from "./page.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { judge, Standing } from "./standing.js";
 import { Turns } from "./turns.js";
-import { careFor, dropVote, isFree, keepVote, keptVote, unsentBattles, whenFree } from "./unsent_votes.js";
+import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
 import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
 
 const KEPT = "langya-battle";
@@ -33,7 +33,7 @@ const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side)
 const ballot = new Ballot(hold);
 const confirmation = new VoteConfirmation(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
-/** Absent where the arena takes no images, or where their script does not come. */
+/** Absent where the arena takes no images, or where their script fails to load. */
 const attached = part("attached") && (await loadImages());
 if (attached) Object.assign(words, { ...attached.words, ...words });
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
@@ -61,8 +61,7 @@ let standing = null;
 let readyAt = 0;
 /** Whether the vote is kept because the page is hidden. */
 let isKept = false;
-/** Battles whose votes, of earlier visits and other tabs, this page sends as soon as they are nobody else's. */
-const sending = new Set();
+const sendUnsent = unsentVoteSender({ deliver: sendKept, isOwn: isVotedOnHere });
 let slow;
 /** When the connection was lost while replies were written; null while it stands. */
 let lostAt = null;
@@ -274,22 +273,6 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-function sendUnsent() {
-  for (const id of unsentBattles()) if (!sending.has(id) && !isVotedOnHere(id)) sendWhenFree(id);
-}
-
-async function sendWhenFree(id) {
-  sending.add(id);
-  try {
-    const vote = await whenFree(id);
-    if (vote && !isVotedOnHere(id)) await sendKept(vote);
-  } catch {
-    // The script that delivers it did not come: the vote stays kept, and the next connection tries again.
-  } finally {
-    sending.delete(id);
-  }
-}
-
 /** Sends a vote without a word, unless it is on the battle that is shown. */
 async function sendKept(vote) {
   // Loaded where there are any, which is seldom: the first visit stays small.
@@ -368,10 +351,11 @@ async function proveAndAsk(proof) {
   notice(words.proving);
   announce(words.proving);
   // Loaded where it is asked for, which is seldom: the first visit stays small.
-  const solution = await import("./proof_of_work.js").then(({ prove }) => prove(proof)).catch(() => null);
+  const script = await import("./proof_of_work.js").catch(() => null);
+  const solution = await script?.prove(proof).catch(() => null);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
   if (pending !== asked || round !== proofs) return;
-  if (!solution) return takeBack(words.not_sent);
+  if (!solution) return takeBack(script ? words.error_proof_required : words.proof_not_loaded);
   notice("");
   setPhase("asking");
   request({ ...asked, proof: solution });
@@ -593,6 +577,7 @@ function forget() {
 }
 
 serveCards(ask, words.shuffled);
+part("not-stored").hidden = !isStorageOff();
 battle = kept("sessionStorage", KEPT);
 const unsent = battle && keptVote(battle);
 if (unsent && (await isFree(unsent))) {

@@ -1,18 +1,15 @@
 // The page on which annotators judge: one assignment after the other, by keyboard or touch. A decision is kept on the device until
 // the arena has stored it, so that a lost connection loses nothing.
 
-import { announce, fill, fromNow, keep, kept, part } from "./page.js";
+import { CampaignDrafts } from "./campaign_drafts.js";
+import { announce, fill, fromNow, keep, kept, keySwitch, part } from "./page.js";
+import { WaitingDecisions } from "./waiting_decisions.js";
 
 const main = document.querySelector(".campaign");
 const texts = JSON.parse(main.dataset.texts);
 const campaign = main.dataset.campaign;
 const api = `/api/v1/campaigns/${campaign}`;
 const TOKEN = `langya-campaign-${campaign}`;
-/**
- * The decisions that are not stored yet, oldest first, as JSON, each with the token of its annotator as `by`: a tab without a connection may
- * have one, and another tab, or somebody else on this device, another.
- */
-const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
 /** An arena that is silent for so long is asked again: a phone that changes its network may keep a dead connection. */
 const SILENCE_MS = 60_000;
@@ -20,10 +17,6 @@ const SILENCE_MS = 60_000;
 const SLOW_MS = 1000;
 /** The choices of the next assignment rest: the second half of a double click, tap or key was meant for the one before. */
 const REST_MS = 500;
-
-/** What was written and chosen for the latest assignments, oldest first, as JSON: a reload and an undo bring it back. */
-const DRAFTS = `langya-campaign-drafts-${campaign}`;
-const KEPT_DRAFTS = 10;
 /** Whether what differs between two answers is marked, on this device. */
 const MARKED = "langya-campaign-marked";
 /** The shared link, the number by which a repeated request is known, and the token of the own link that came of it, as JSON. */
@@ -39,8 +32,13 @@ const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
 /** The timer of the choices' rest; null once they can be used. */
 let resting = null;
-/** The decisions of this page that are not stored yet, by their assignments; they last without storage. */
-const decided = new Map();
+const waiting = new WaitingDecisions(campaign);
+const drafts = new CampaignDrafts(campaign, part("choices"));
+/** The judgements that this page has had stored and not undone, by the names that the arena gave them, oldest first. */
+const stored = [];
+/** Refusals of an undo: trying again is of no use. */
+const NOT_UNDONE = ["not_last", "unknown_judgement"];
+const shortcuts = keySwitch();
 let isMarking = kept("localStorage", MARKED) === "1";
 
 /** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
@@ -98,21 +96,28 @@ function takeToken() {
   return invited ?? kept("localStorage", TOKEN);
 }
 
+/** Sends a request once; `answer` is null where the arena does not answer it now. */
+async function send(path, body, by = token) {
+  const response = await fetch(api + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${by}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(SILENCE_MS),
+  }).catch(() => null);
+  // What is no JSON is no answer of the arena: a proxy or the sign-in page of a wireless network sends it.
+  const answer = await response?.json().catch(() => null);
+  const isAnswered = answer && response.status < 500 && response.status !== 429;
+  return { response, answer: isAnswered ? answer : null };
+}
+
 /**
  * Sends a request until the arena answers it; what it refuses is an error with a code. `hasArrived` is asked before a request that must not
  * be repeated is sent again: its answer may have been lost.
  */
 async function post(path, body, hasArrived) {
   for (let wait = 500; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
-    const response = await fetch(api + path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(SILENCE_MS),
-    }).catch(() => null);
-    // What is no JSON is no answer of the arena: a proxy or the sign-in page of a wireless network sends it.
-    const answer = await response?.json().catch(() => null);
-    if (answer && response.status < 500 && response.status !== 429) {
+    const { response, answer } = await send(path, body);
+    if (answer) {
       show("problem", false);
       if (response.ok) return answer;
       throw Object.assign(new Error(answer.message), { code: answer.code });
@@ -126,7 +131,7 @@ async function post(path, body, hasArrived) {
 
 /** Why there is no answer yet, and that the page goes on by itself. */
 function delayText(response, asked) {
-  const isKept = waiting().length > 0;
+  const isKept = waiting.of(token).length > 0;
   if (!response) return isKept ? texts.offline : texts.offline_nothing_kept;
   if (response.status !== 429) return isKept ? texts.unavailable : texts.unavailable_nothing_kept;
   const when = fromNow(Math.max(1, Math.round(Math.max(asked, LONGEST_WAIT) / 1000)));
@@ -166,7 +171,7 @@ async function alone(work) {
   try {
     await work();
   } catch (error) {
-    complain(refusalText(error));
+    complain(refusalText(error), !NOT_UNDONE.includes(error.code));
   } finally {
     busy = false;
     endWait();
@@ -192,7 +197,7 @@ function showWait() {
 
 /** What an error of the arena means to the annotator. */
 function refusalText({ code, message }) {
-  if (code === "campaign_not_open" && waiting().length) return texts.campaign_not_open_waiting;
+  if (code === "campaign_not_open" && waiting.of(token).length) return texts.campaign_not_open_waiting;
   return texts[code] ?? message;
 }
 
@@ -215,45 +220,33 @@ function setRest(timer) {
   part("undo").disabled = busy || timer !== null;
 }
 
-/** What the device keeps of everybody who judges on it, without the decision on one assignment. */
-function keptWithout(assignment) {
-  const all = [JSON.parse(kept("localStorage", WAITING) ?? "[]")].flat();
-  return all.filter((other) => other.assignment !== assignment);
-}
-
-/** The decisions of this annotator. Those of another link are left to it: with this one's token they would be refused, and lost. */
-function waiting() {
-  const own = keptWithout(null).filter(({ assignment, by }) => (by ?? token) === token && !decided.has(assignment));
-  return [...own, ...decided.values()];
-}
-
-function keepWaiting(said) {
-  const decision = { ...said, by: token };
-  decided.set(said.assignment, decision);
-  keep("localStorage", WAITING, JSON.stringify([...keptWithout(said.assignment), decision]));
-}
-
-function dropWaiting({ assignment }) {
-  decided.delete(assignment);
-  const left = keptWithout(assignment);
-  keep("localStorage", WAITING, left.length ? JSON.stringify(left) : null);
-}
-
 /** Sends what is not stored yet; returns what to say where a decision does not count. */
 async function sendWaiting() {
   let problem = null;
-  for (const { by, ...decision } of waiting()) {
+  for (const { by, ...decision } of waiting.of(token)) {
     try {
-      const { differs } = await post("/judgements", decision);
+      const { judgement, differs } = await post("/judgements", decision);
+      stored.push(judgement);
       if (differs) problem = texts.decided_before;
     } catch (error) {
       // A decision about an assignment that is gone cannot be sent at any time.
       if (!["unknown_assignment", "invalid_judgement", "bad_request"].includes(error.code)) throw error;
       problem = texts.not_taken;
     }
-    dropWaiting(decision);
+    waiting.drop(decision);
   }
+  sendForOthers();
   return problem;
+}
+
+/** Sends once what others who judged on this device left unsent, each decision with the token of its annotator, which is kept no longer. */
+async function sendForOthers() {
+  for (const { by, ...decision } of waiting.ofOthers(token)) {
+    const { response, answer } = await send("/judgements", decision, by);
+    // A paused campaign takes the decision once it is open again, as its annotator was told.
+    const isRefused = answer?.code && answer.code !== "campaign_not_open";
+    if (answer && (response.ok || isRefused)) waiting.drop(decision);
+  }
 }
 
 /** What is to be judged, with the answers as they are to be shown. */
@@ -330,28 +323,14 @@ function showNext(answer) {
   part("task").focus({ preventScroll: true });
 }
 
-function drafts() {
-  return JSON.parse(kept("localStorage", DRAFTS) ?? "[]");
-}
-
 /** Keeps the decision and what was written and chosen beside it. */
 function keepDraft() {
-  if (assignment === null || !fields.length) return;
-  const said = {};
-  for (const { name, value } of part("choices").querySelectorAll("textarea, input:checked")) if (value) said[name] = value;
-  const others = drafts().filter((draft) => draft.assignment !== assignment);
-  keep("localStorage", DRAFTS, JSON.stringify([...others, { assignment, said, chosen, ranking }].slice(-KEPT_DRAFTS)));
+  if (assignment !== null && fields.length) drafts.keep({ assignment, chosen, ranking });
 }
 
 function restoreDraft() {
-  const draft = drafts().find((draft) => draft.assignment === assignment);
+  const draft = drafts.restore(assignment);
   if (!draft) return;
-  for (const input of part("choices").querySelectorAll("textarea, input")) {
-    const value = draft.said[input.name];
-    if (value === undefined) continue;
-    if (input.type === "radio") input.checked = input.value === value;
-    else input.value = value;
-  }
   ranking = draft.ranking;
   choose(draft.chosen);
 }
@@ -398,7 +377,7 @@ function decide(said) {
 
 function judge(said) {
   alone(async () => {
-    keepWaiting({ assignment, ...said });
+    waiting.keep({ assignment, ...said, by: token });
     assignment = null;
     await sendAndGoOn(texts.saved);
   });
@@ -434,11 +413,21 @@ function showRanking() {
 function undo() {
   alone(async () => {
     await sendWaiting();
-    const { progress } = await shownNext();
-    await post("/undo", {}, async () => (await shownNext()).progress.done < progress.done);
+    await takeBackLast();
     announce(texts.undone);
     await next();
   });
+}
+
+/** Takes the latest judgement of this page back, by its name: not one of another tab, and not a second one where an answer is lost. */
+async function takeBackLast() {
+  if (stored.length) {
+    await post("/undo", { judgement: stored.at(-1) });
+    return stored.pop();
+  }
+  // After a reload the page knows no name: the progress tells whether a request has arrived.
+  const { progress } = await shownNext();
+  return post("/undo", {}, async () => (await shownNext()).progress.done < progress.done);
 }
 
 function begin() {
@@ -487,7 +476,7 @@ function nthChoice(digit) {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat) return;
-  if (event.target.matches("textarea")) return;
+  if (!shortcuts.checked || event.target.matches("textarea")) return;
   const key = event.key.toLowerCase();
   const field = event.target.closest("[data-question]");
   if (field && /^\d$/.test(key)) return answer(event, field, Number(key));
@@ -507,5 +496,6 @@ addEventListener("keydown", (event) => {
 
 showMarking();
 showOwnLink();
+sendForOthers();
 if (token || join) show("intro");
 else complain(texts.no_link, false);

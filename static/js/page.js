@@ -55,3 +55,21 @@ export function keep(storage, key, value) {
     // Storage is switched off.
   }
 }
+
+/** Whether the browser keeps nothing for this site: its storage is missing, or reading it throws. */
+export function isStorageOff() {
+  try {
+    return !window.localStorage;
+  } catch {
+    return true;
+  }
+}
+
+/** The switch of the shortcuts that are a single key; the choice holds for every page on this device. */
+export function keySwitch() {
+  const key = "langya-number-keys";
+  const box = part("keys");
+  box.checked = kept("localStorage", key) !== "off";
+  box.addEventListener("change", () => keep("localStorage", key, box.checked ? "on" : "off"));
+  return box;
+}

@@ -1,5 +1,5 @@
-// The colour theme: the system's, or the visitor's own choice. Runs before the first paint, so it is no module; what tells of modules that
-// do not come is here for the same reason.
+// The colour theme: the system's, or the visitor's own choice. Runs before the first paint, so it is no module; the notice about modules
+// that fail to load is here for the same reason.
 "use strict";
 (() => {
   const key = "langya-theme";
@@ -22,12 +22,12 @@
     }
   };
   apply(kept());
-  // A page whose module does not come does nothing: it says so, and what helps.
-  const tell = ({ target }) => {
+  // A page does nothing without its module: it shows a notice that says so, and what helps.
+  const showFailure = ({ target }) => {
     const place = document.querySelector('[data-part="script-failed"]');
     if (place && target.type === "module") place.hidden = false;
   };
-  addEventListener("error", tell, true);
+  addEventListener("error", showFailure, true);
   document.addEventListener("DOMContentLoaded", () => {
     apply(kept());
     document.querySelector("[data-theme-button]").addEventListener("click", () => {

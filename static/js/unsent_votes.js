@@ -38,7 +38,7 @@ export function keptVote(battle) {
 }
 
 /** The battles on which a vote is kept. */
-export function unsentBattles() {
+function unsentBattles() {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
   } catch {
@@ -65,8 +65,31 @@ export async function isFree(vote) {
   }
 }
 
+/**
+ * Sends the votes of earlier visits and other tabs as soon as they are nobody else's, each once at a time.
+ *
+ * @param {{deliver: (vote: object) => Promise<void>, isOwn: (battle: string) => boolean}} page `isOwn`: the page itself sends the vote on that battle.
+ */
+export function unsentVoteSender({ deliver, isOwn }) {
+  const sending = new Set();
+  const sendWhenFree = async (battle) => {
+    sending.add(battle);
+    try {
+      const vote = await whenFree(battle);
+      if (vote && !isOwn(battle)) await deliver(vote);
+    } catch {
+      // The script that delivers it failed to load: the vote stays kept, and the next connection tries again.
+    } finally {
+      sending.delete(battle);
+    }
+  };
+  return () => {
+    for (const battle of unsentBattles()) if (!sending.has(battle) && !isOwn(battle)) sendWhenFree(battle);
+  };
+}
+
 /** Waits until this page may send the vote on a battle, and gives it; null where it is sent or taken back by then. */
-export async function whenFree(battle) {
+async function whenFree(battle) {
   const never = () => new Promise(() => {});
   const alone = navigator.locks?.request(PREFIX + battle, () => true).catch(never) ?? never();
   for (;;) {

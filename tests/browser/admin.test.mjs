@@ -345,6 +345,42 @@ test("a key moves to the button that keeps a flagged text, and Enter presses it"
   page.assertQuiet();
 });
 
+/** Has a classifier, which learns from a few made-up questions, propose intents for the prompts of all battles. */
+async function proposeIntents() {
+  const labels = ["factual_qa", "solve_professional_problem", "text_assistant", "ask_for_advice", "seek_creativity", "leisure"];
+  const seeds = labels.flatMap((label) => ["river", "train", "garden", "violin"].map((word) => `${label} of a ${word},${label}`));
+  const file = join(links.folder, "seeds.csv");
+  await writeFile(file, ["text,label", ...seeds].join("\n"));
+  const place = ["--config", join(links.folder, "langya.toml"), "--data-dir", join(links.folder, "data")];
+  const run = spawnSync(program, ["label", "train", "--scheme", "urs", "--folds", "2", "--seed-file", file, ...place], { encoding: "utf8" });
+  assert.equal(run.status, 0, run.stderr);
+}
+
+for (const [path, prepare] of [["leaks", () => {}], ["labels?scheme=urs", proposeIntents]]) {
+  test(`a number key alone decides nothing at /admin/${path}, and Enter then does`, async () => {
+    const visitor = await openPage(browser);
+    await visitor.goto(arena.url);
+    await playBattle(visitor, "Are you Gemini?", "a");
+    await prepare();
+    const page = await openPage(browser);
+    await page.context().addCookies(signedIn);
+    await page.goto(`${arena.url}/admin/${path}`);
+    const decided = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") decided.push(request.postData());
+    });
+    const first = page.locator("[data-review] button").first();
+    await page.keyboard.press("1");
+    assert.ok(await first.evaluate((button) => button === document.activeElement));
+    const { name, value } = await first.evaluate(({ name, value }) => ({ name, value }));
+    assert.deepEqual(decided, []);
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").getByText("Done.").waitFor();
+    assert.deepEqual(decided.map((body) => new URLSearchParams(body).get(name)), [value]);
+    page.assertQuiet();
+  });
+}
+
 test("a notice stands apart from the heading above it", async () => {
   const page = await openPage(browser);
   await page.context().addCookies(signedIn);

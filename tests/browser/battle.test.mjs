@@ -355,3 +355,18 @@ test("a vote that does not count is told plainly, in both languages", async () =
     page.assertQuiet();
   }
 });
+
+test("a browser that stores nothing is told once that a lost connection ends the battle", async () => {
+  const said = "Your browser stores nothing for this site, so a battle ends when the connection is lost.";
+  for (const stores of [true, false]) {
+    const page = await site.open();
+    const refuse = () => Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("refused", "SecurityError"); } });
+    if (!stores) await page.addInitScript(refuse);
+    await page.goto(site.url);
+    await page.locator('.composer button[type="submit"]:enabled').waitFor();
+    assert.equal(await page.getByText(said).isVisible(), !stores);
+    await ask(page, "a short question");
+    await phase(page, "ready");
+    assert.equal(await page.getByText(said).isVisible(), false);
+  }
+});

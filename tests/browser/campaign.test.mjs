@@ -101,6 +101,31 @@ test("the second half of a double click, or of a key pressed twice, judges nothi
   page.assertQuiet();
 });
 
+test("shortcuts of a single key can be switched off, for campaigns and battles alike", async () => {
+  const before = judgements("pairs");
+  const page = await begin("pairs");
+  const shortcuts = page.getByLabel("Single-key shortcuts");
+  await page.keyboard.press("1");
+  await shown(page, 1);
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").at(-1)));
+  await shortcuts.uncheck();
+  for (const key of ["1", "u", "d"]) await page.keyboard.press(key);
+  await page.getByRole("button", { name: "B is better" }).click();
+  await shown(page, 2);
+  assert.deepEqual(asked, ["judgements", "next"]);
+  assert.equal(judgements("pairs") - before, 2);
+  await page.goto(site.url);
+  assert.equal(await page.getByLabel("Keys 1–4 vote").isChecked(), false);
+  await page.goto(`${site.url}/campaign/pairs`);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await shown(page, 2);
+  await shortcuts.check();
+  await page.keyboard.press("u");
+  await shown(page, 1);
+  page.assertQuiet();
+});
+
 test("a campaign that is not open says whether a decision still waits on this device", async () => {
   const page = await begin("pairs");
   langya("pause", "pairs");

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { shown, startCampaigns } from "./support/campaigns.mjs";
 
 const LONG = "A river rises in the hills. 河流发源于山间。\n\n".repeat(24);
-const { site, tokens, open, begin, judgements } = startCampaigns([
+const { site, tokens, langya, open, begin, judgements } = startCampaigns([
   ["pairs", "pairwise", "judgements_per_item = 9\n"],
   ["long", "pairwise", "judgements_per_item = 9\n", (item, model) => `${LONG}Item ${item} by ${model}.`],
 ]);
@@ -26,28 +26,57 @@ test("a decision made without a connection is sent when it is back, also after a
   assert.equal(await page.getByText("No connection at the moment.").isVisible(), false);
 });
 
-test("a decision that waits on a shared device is sent as its annotator's, not as that of whoever comes next", async () => {
-  const before = judgements("pairs");
-  const [first, second] = [tokens.pairs.pop(), tokens.pairs.pop()];
+/** Opens the link of an annotator who has judged so many. */
+async function come(page, token, done) {
+  await page.goto(`${site.url}/campaign/pairs?invite=${token}`);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await shown(page, done);
+}
+
+/** A page on a shared device that an annotator has left with a decision that waits. */
+async function leftByAnnotator(token) {
   const page = await open();
-  const come = async (token, done) => {
-    await page.goto(`${site.url}/campaign/pairs?invite=${token}`);
-    await page.getByRole("button", { name: "Begin" }).click();
-    await shown(page, done);
-  };
-  await come(first, 0);
+  await come(page, token, 0);
   await page.route("**/judgements", (route) => route.abort());
   await page.keyboard.press("1");
   await page.getByText("No connection at the moment.").waitFor();
   await page.goto("about:blank");
   await page.unroute("**/judgements");
-  await come(second, 0);
+  return page;
+}
+
+/** Waits until the device keeps nothing of the annotator. */
+function forgotten(page, token) {
+  return page.waitForFunction((token) => !JSON.stringify(localStorage).includes(token), token);
+}
+
+test("a decision that waits on a shared device is sent as its annotator's when somebody else comes, and its token is kept no longer", async () => {
+  const before = judgements("pairs");
+  const [first, second] = [tokens.pairs.pop(), tokens.pairs.pop()];
+  const page = await leftByAnnotator(first);
+  await page.goto(`${site.url}/campaign/pairs?invite=${second}`);
+  await forgotten(page, first);
+  assert.equal(judgements("pairs") - before, 1);
+  await come(page, second, 0);
   assert.equal(await page.locator('[data-part="problem"]').isVisible(), false);
-  assert.equal(judgements("pairs") - before, 0);
   await page.keyboard.press("2");
   await shown(page, 1);
-  await come(first, 1);
   assert.equal(judgements("pairs") - before, 2);
+  await come(page, first, 1);
+});
+
+test("a decision that waits on a shared device for a paused campaign is sent when somebody comes who finds it open", async () => {
+  const before = judgements("pairs");
+  const [first, second] = [tokens.pairs.pop(), tokens.pairs.pop()];
+  const page = await leftByAnnotator(first);
+  langya("pause", "pairs");
+  const refused = page.waitForResponse("**/judgements");
+  await page.goto(`${site.url}/campaign/pairs?invite=${second}`);
+  assert.equal((await refused).status(), 409);
+  langya("open", "pairs");
+  await page.reload();
+  await forgotten(page, first);
+  assert.equal(judgements("pairs") - before, 1);
 });
 
 test("a judgement that comes too fast says when it is sent, and is not sent before", async () => {
@@ -88,23 +117,57 @@ test("what is no answer of the arena is asked for again, and says whether a deci
   await shown(page, 0);
 });
 
-test("an undo whose answer is lost takes one judgement back, not two", async () => {
+for (const reloads of [false, true]) {
+  test(`an undo whose answer is lost takes one judgement back, not two${reloads ? ", also after a reload" : ""}`, async () => {
+    const before = judgements("pairs");
+    const page = await begin("pairs");
+    for (const done of [1, 2]) {
+      await page.keyboard.press("1");
+      await shown(page, done);
+    }
+    if (reloads) {
+      await page.reload();
+      await page.getByRole("button", { name: "Begin" }).click();
+      await shown(page, 2);
+    }
+    let sent = 0;
+    await page.route("**/undo", async (route) => {
+      sent += 1;
+      if (sent > 1) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await page.keyboard.press("u");
+    await shown(page, 1);
+    assert.equal(sent, reloads ? 1 : 2, "one that names its judgement is sent again");
+    assert.equal(judgements("pairs") - before, 1);
+    await page.keyboard.press("u");
+    await shown(page, 0);
+    assert.equal(judgements("pairs") - before, 0);
+  });
+}
+
+test("an undo in one tab takes no judgement of another tab back", async () => {
   const before = judgements("pairs");
   const page = await begin("pairs");
-  for (const done of [1, 2]) {
-    await page.keyboard.press("1");
-    await shown(page, done);
-  }
-  let lost = 0;
-  await page.route("**/undo", async (route) => {
-    lost += 1;
-    await route.fetch();
-    await route.abort();
-  });
-  await page.keyboard.press("u");
+  await page.keyboard.press("1");
   await shown(page, 1);
-  assert.equal(lost, 1);
-  assert.equal(judgements("pairs") - before, 1);
+  const other = await page.context().newPage();
+  await other.clock.install();
+  await other.goto(`${site.url}/campaign/pairs`);
+  await other.getByRole("button", { name: "Begin" }).click();
+  await shown(other, 1);
+  await other.keyboard.press("2");
+  await shown(other, 2);
+  await page.keyboard.press("u");
+  await page.getByText("You have judged since then on another device or in another tab").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Try again" }).isVisible(), false);
+  assert.equal(judgements("pairs") - before, 2);
+  await other.keyboard.press("u");
+  await shown(other, 1);
+  await page.keyboard.press("u");
+  await shown(page, 0);
+  assert.equal(judgements("pairs") - before, 0);
 });
 
 test("judgements are stored where the browser stores nothing, and what cannot be taken is not called saved", async () => {

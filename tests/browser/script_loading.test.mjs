@@ -36,23 +36,28 @@ test("battles go on without the script of images, which cannot be attached then"
   assert.equal(await page.getByRole("button", { name: "Add images" }).count(), 0);
 });
 
-test("the question is back in its field where the script of the computation does not come", async () => {
-  const page = await site.open();
-  const proof = { challenge: "challenge", seed: "0123456789abcdef0123456789abcdef", puzzles: 1, bits: 1 };
-  await page.routeWebSocket("**/ws/battle", (socket) =>
-    socket.onMessage((message) => {
-      if (JSON.parse(message).type === "start") socket.send(JSON.stringify({ type: "error", code: "proof_required", message: "compute", proof }));
-    }),
-  );
-  await page.route("**/static/js/proof_of_work.js*", (route) => route.abort());
-  await page.goto(site.url);
-  await page.getByRole("textbox").fill("a question of some length");
-  await page.keyboard.press("Enter");
-  await page.getByText("The connection was lost before your question arrived.").waitFor();
-  await phase(page, "empty");
-  assert.equal(await page.getByRole("textbox").inputValue(), "a question of some length");
-  assert.ok(await page.getByRole("button", { name: "Send" }).isEnabled());
-});
+for (const [fault, answer, said] of [
+  ["does not come", (route) => route.abort(), "The script for the computation did not load."],
+  ["fails", (route) => route.fulfill({ contentType: "text/javascript", body: "export async function prove() { throw new Error(); }" }), "The computation that the arena asks for did not succeed."],
+]) {
+  test(`the question is back in its field where the script of the computation ${fault}`, async () => {
+    const page = await site.open();
+    const proof = { challenge: "challenge", seed: "0123456789abcdef0123456789abcdef", puzzles: 1, bits: 1 };
+    await page.routeWebSocket("**/ws/battle", (socket) =>
+      socket.onMessage((message) => {
+        if (JSON.parse(message).type === "start") socket.send(JSON.stringify({ type: "error", code: "proof_required", message: "compute", proof }));
+      }),
+    );
+    await page.route("**/static/js/proof_of_work.js*", answer);
+    await page.goto(site.url);
+    await page.getByRole("textbox").fill("a question of some length");
+    await page.keyboard.press("Enter");
+    await page.getByText(said).waitFor();
+    await phase(page, "empty");
+    assert.equal(await page.getByRole("textbox").inputValue(), "a question of some length");
+    assert.ok(await page.getByRole("button", { name: "Send" }).isEnabled());
+  });
+}
 
 test("a vote of an earlier visit is sent with the next connection, where the script that delivers it did not come at first", async () => {
   const page = await site.open();

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use sqlx::SqlitePool;
@@ -248,6 +248,17 @@ fn psql(url: &str, statement: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A program that ends with the test, also where an assertion fails.
+struct KilledOnDrop(Child);
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The server of the tests, where there is one.
 fn postgres() -> Option<String> {
     let admin = std::env::var("LANGYA_TEST_POSTGRES").ok();
@@ -267,7 +278,8 @@ async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
     let database = Database::create(&admin, "interrupted");
     psql(&database.url(), "CREATE TABLE votes (seq BIGINT); CREATE TABLE held (x BIGINT)");
     let hold = "BEGIN; LOCK TABLE held; SELECT pg_sleep(120)";
-    let mut holder = psql_command(&database.url(), hold).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let holder = psql_command(&database.url(), hold).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let _holder = KilledOnDrop(holder);
     let count = |rows: &str| psql(&database.url(), &format!("SELECT COUNT(*) FROM {rows}"));
     let held = "pg_locks WHERE relation = 'held'::regclass AND mode = 'AccessExclusiveLock' AND granted";
     until(async || (count(held) == "1\n").then_some(())).await;
@@ -281,8 +293,6 @@ async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
     let run = backup.ended().await;
     assert!(run.code == Some(1) && run.stderr.contains("interrupted: nothing was written"), "{run:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    holder.kill().unwrap();
-    holder.wait().unwrap();
 }
 
 #[test]

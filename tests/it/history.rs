@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use langya::domain::battle::BattleId;
+use langya::domain::battle::event_log::BattleEvent;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
@@ -430,4 +431,18 @@ async fn a_tab_that_comes_back_is_not_sent_texts_that_were_deleted() {
     assert_eq!(again.next_of(&["error", "ready"]).await["code"], "battle_over");
     assert!(!again.frames.concat().contains("secret"), "{:?}", again.frames);
     assert_eq!(visitor.try_next().await, Err(Some(CloseCode::Restart)), "it comes back, too");
+}
+
+#[actix_web::test]
+async fn a_tab_that_comes_back_while_the_database_is_out_of_reach_gets_its_battle_from_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One answer.", "Another answer."]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("A question").await;
+    visitor.until_ready().await;
+    let row = arena.app.store.battle(&visitor.battle()).await.unwrap().unwrap();
+    arena.app.store.close().await;
+    let mut watcher = arena.app.battles.resume(&row.visitor, &row.id, 0).await.unwrap();
+    let last = watcher.missed().pop().unwrap().event;
+    assert_eq!(last, BattleEvent::Ready);
 }

@@ -108,7 +108,7 @@ async fn a_vote_on_any_instance_moves_the_pages_of_all() {
 async fn whoever_is_left_takes_the_lead() {
     let Some(place) = Place::prepare().await else { return };
     let first = place.serve();
-    first.logged("leads=true").await;
+    first.logged("now the leader").await;
     let second = place.serve();
     let mut board = LeaderboardSocket::open(&second).await;
     vote(&second).await;
@@ -116,7 +116,7 @@ async fn whoever_is_left_takes_the_lead() {
     first.kill();
     vote(&second).await;
     board.shows(2).await;
-    second.logged("leads=true").await;
+    second.logged("now the leader").await;
     drop(second);
     place.database.drop().await;
 }

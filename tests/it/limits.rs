@@ -86,6 +86,36 @@ async fn visitors_of_one_address_are_counted_together_whatever_they_write_into_t
     }
 }
 
+#[actix_web::test]
+async fn one_network_has_a_quarter_of_the_sockets_and_is_told_apart_from_a_full_arena() {
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        settings.server.max_sockets = 4;
+    })
+    .await;
+    let connect =
+        async |from: &str| Visitor::connect_with(&arena.url, Some(("x-forwarded-for", from.to_owned()))).await.unwrap();
+    // A socket that is refused is so before its upgrade, which these requests do not ask for.
+    let refused = async |from: &str| {
+        let request = reqwest::Client::new().get(format!("{}/ws/battle", arena.url));
+        let answer = request.header("x-forwarded-for", from).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let mut open = vec![connect("203.0.113.9").await];
+    let (status, text) = refused("203.0.113.77").await;
+    assert!(status == 503 && text.contains("from your network"), "{status} {text}");
+    let (status, text) = refused("198.51.100.9").await;
+    assert_eq!(status, 400, "another network is asked for the upgrade: {text}");
+    for other in ["198.51.100.9", "192.0.2.9", "203.0.114.9"] {
+        open.push(connect(other).await);
+    }
+    let (status, text) = refused("203.0.115.9").await;
+    assert!(status == 503 && text.contains("the arena is full"), "{status} {text}");
+    drop(open);
+    arena.end().await;
+}
+
 /// Models that begin a reply and never end it.
 fn endless() -> Scripted {
     Scripted::new(|_| vec![Step::Say("Begun ".into()), Step::Hang])

@@ -129,6 +129,25 @@ async fn what_annotators_are_answered_is_as_the_document_says() {
 }
 
 #[actix_web::test]
+async fn a_parameter_that_an_address_does_not_take_is_refused_by_its_name() {
+    let arena = TestArena::start(&[]).await;
+    let without_names = |path: &&str| !path.contains('{');
+    for path in OPERATIONS
+        .iter()
+        .filter(|operation| operation.method.as_str() == "get")
+        .map(|operation| operation.path)
+        .filter(without_names)
+    {
+        let answer = get(&format!("{}{path}?langauge=zh", arena.url)).await;
+        let (status, said) = (answer.status(), answer.text().await.unwrap());
+        assert!(status == 400 && said.contains(r#""langauge" is not a parameter"#), "{path}: {status} {said}");
+    }
+    check(&arena, "/api/v1/leaderboard", "/api/v1/leaderboard?language=zh", 200).await;
+    assert_eq!(get(&format!("{}/leaderboard?langauge=zh", arena.url)).await.status(), 200, "pages are lenient");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn a_document_that_has_not_changed_is_not_sent_again() {
     let arena = TestArena::start(&[]).await;
     let url = format!("{}/api/v1/openapi.json", arena.url);

@@ -16,7 +16,7 @@ use langya::infra::llm::breaker::BreakerPolicy;
 use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::BattleRow;
-use langya::services::arena::battles::Opening;
+use langya::services::arena::battles::{BattleError, Opening};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -116,9 +116,8 @@ async fn a_battle_that_starts_while_models_are_looked_for_gets_those_that_are_fo
     arena.end().await;
 }
 
-#[actix_web::test]
-async fn a_turn_that_a_restart_interrupted_waits_for_its_models_to_be_found() {
-    let arena = unsearched().await;
+/// A battle whose first turn was being answered by a process that has ended.
+async fn interrupted(arena: &TestArena) -> BattleRow {
     let app = &arena.app;
     let row = BattleRow {
         id: BattleId::new("interrupted"),
@@ -134,7 +133,39 @@ async fn a_turn_that_a_restart_interrupted_waits_for_its_models_to_be_found() {
         intent: None,
         answered_by: Some(RunId::new("gone.0")),
     };
+    // Registered by the process that has ended.
+    app.store.register_models(&["one", "two"].map(card), app.clock.now()).await.unwrap();
     app.store.insert_battle(&row, "Who is it?", app.clock.now()).await.unwrap();
+    row
+}
+
+#[actix_web::test]
+async fn a_battle_that_waited_for_models_is_refused_if_the_arena_is_full_by_then() {
+    let arena = unsearched().await;
+    let app = &arena.app;
+    let mut settings = (*app.settings.now()).clone();
+    settings.battle.max_live_battles = 1;
+    app.settings.replace(settings);
+    let row = interrupted(&arena).await;
+    let visitor = VisitorId::new("another visitor");
+    let permit = app.limits.begin_turn(&Caller { visitor: visitor.clone(), network: None }).await.unwrap();
+    let opening = Opening { prompt: "Who is it?".into(), ..Opening::default() };
+    let resumed = async {
+        let watcher = app.battles.resume(&row.visitor, &row.id, 0).await.unwrap();
+        app.models.exchange(found(), &app.store, app.clock.as_ref()).await.unwrap();
+        watcher
+    };
+    let (started, watcher) = tokio::join!(app.battles.start(&visitor, opening, permit), resumed);
+    assert!(matches!(started, Err(BattleError::Busy)), "{:?}", started.err());
+    drop(watcher);
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_turn_that_a_restart_interrupted_waits_for_its_models_to_be_found() {
+    let arena = unsearched().await;
+    let app = &arena.app;
+    let row = interrupted(&arena).await;
     let mut watcher = app.battles.resume(&row.visitor, &row.id, 0).await.unwrap();
     app.models.exchange(found(), &app.store, app.clock.as_ref()).await.unwrap();
     let mut events: Vec<BattleEvent> = Vec::new();

@@ -1,5 +1,7 @@
 //! Every provider against a scripted server: what real servers do differently, and every way in which they fail.
 
+mod discovery;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,10 +9,8 @@ use futures_util::StreamExt;
 use langya::cli::output_format::OutputFormat;
 use langya::cli::table::render;
 use langya::domain::battle::ModelId;
-use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::infra::llm::anthropic::AnthropicModel;
-use langya::infra::llm::discover::{DiscoveryTargets, discover, with_discovered};
 use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
@@ -215,10 +215,10 @@ async fn a_server_that_is_not_there_is_a_connection_error() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_http_is_told_from_a_lost_connection() {
+async fn an_answer_that_is_not_http_is_told_from_a_lost_connection() {
     for bytes in [&b"SSH-2.0-OpenSSH_9.2\r\n"[..], b"\x15\x03\x01\x00\x02\x02\x46"] {
         let told = scripted_reply(Script::bytes(bytes).close()).await;
-        assert!(matches!(&told.error, Some(ChatError::Connection(words)) if words.contains("no HTTP")), "{told:?}");
+        assert!(matches!(&told.error, Some(ChatError::Connection(words)) if words.contains("not HTTP")), "{told:?}");
     }
 }
 
@@ -490,55 +490,6 @@ async fn faults_of_the_other_providers_are_told_alike() {
     }
 }
 
-fn nowhere() -> DiscoveryTargets {
-    let closed = "http://127.0.0.1:9".to_owned();
-    DiscoveryTargets {
-        ollama: closed.clone(),
-        compatible: vec![("vLLM", format!("{closed}/v1"))],
-        openai: closed.clone(),
-        anthropic: closed,
-        allowed: AllowedAddresses::default(),
-        local_wait: PATIENCE,
-        remote_wait: PATIENCE,
-    }
-}
-
-#[tokio::test]
-async fn local_servers_and_keys_in_the_environment_are_found() {
-    let (local, paid, ollama) = (Upstream::start().await, Upstream::start().await, Upstream::start().await);
-    ollama.script("/api/tags", Script::json(&json!({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})));
-    local.script(
-        "/v1/models",
-        Script::json(&json!({"object": "list", "data": [{"id": "/models/q.gguf"}, {"id": "qwen3:8b"}]})),
-    );
-    let list = json!({"data": [{"id": "gpt-5", "created": 2}, {"id": "whisper-1", "created": 3}]});
-    paid.script("/models", Script::json(&list));
-    let list = json!({"data": [{"id": "claude-x", "display_name": "Claude X", "type": "model"}]});
-    paid.script("/v1/models", Script::json(&list));
-    let places = DiscoveryTargets {
-        ollama: ollama.url(),
-        compatible: vec![("llama.cpp", format!("{}/v1", local.url()))],
-        openai: paid.url(),
-        anthropic: paid.url(),
-        ..nowhere()
-    };
-    let env =
-        Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk-2"), ("OPENROUTER_API_KEY", "sk-3")]);
-    let settings = with_discovered(Settings::default(), &env, &places).await;
-    let found: Vec<_> =
-        settings.models.iter().map(|m| (m.id.as_str(), m.model.as_str(), m.api_key_env.as_str())).collect();
-    let expected = [
-        ("qwen3:8b", "qwen3:8b", ""),
-        ("q", "/models/q.gguf", ""),
-        ("qwen3:8b-2", "qwen3:8b", ""),
-        ("gpt-5", "gpt-5", "OPENAI_API_KEY"),
-        ("claude-x", "claude-x", "ANTHROPIC_API_KEY"),
-    ];
-    assert_eq!(found, expected);
-    assert!(paid.received().iter().any(|request| request.head.contains("x-api-key: sk-2")));
-    assert_eq!(Roster::build(&settings, &env, 1).unwrap().all().len(), 5);
-}
-
 #[tokio::test]
 async fn a_redirect_is_a_failure_and_is_not_followed() {
     let (upstream, elsewhere) = (Upstream::start().await, Upstream::start().await);
@@ -550,49 +501,6 @@ async fn a_redirect_is_a_failure_and_is_not_followed() {
         assert_eq!(told.error, Some(ChatError::Status { status: number, retry_after: None }), "{status}");
     }
     assert!(elsewhere.received().is_empty(), "the key went elsewhere");
-}
-
-#[tokio::test]
-async fn servers_out_of_reach_are_not_even_looked_for() {
-    let upstream = Upstream::start().await;
-    upstream.script("/v1/models", Script::json(&json!({"data": [{"id": "m"}]})));
-    let places = DiscoveryTargets { compatible: vec![("vLLM", format!("{}/v1", upstream.url()))], ..nowhere() };
-    assert_eq!(discover(&Environment::default(), &places).await.len(), 1);
-    let mut settings = Settings::default();
-    settings.providers.private_networks = Vec::new();
-    let found = with_discovered(settings, &Environment::default(), &places).await;
-    assert!(found.models.is_empty());
-    assert_eq!(upstream.received().len(), 1);
-}
-
-#[tokio::test]
-async fn servers_that_are_absent_silent_or_something_else_are_passed_over() {
-    let upstream = Upstream::start().await;
-    upstream.script("/v1/models", Script::whole("200 OK", "content-type: text/html\r\n", "<h1>A shop</h1>"));
-    upstream.script("/api/tags", Script::silence());
-    let places = DiscoveryTargets {
-        ollama: upstream.url(),
-        compatible: vec![("vLLM", format!("{}/v1", upstream.url()))],
-        local_wait: Duration::from_millis(100),
-        ..nowhere()
-    };
-    let env = Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk\n2")]);
-    assert!(discover(&env, &places).await.is_empty());
-}
-
-#[tokio::test]
-async fn configured_models_end_the_search() {
-    let upstream = Upstream::start().await;
-    let places = DiscoveryTargets { ollama: upstream.url(), ..nowhere() };
-    let configured = Settings { models: vec![settings(&upstream, ProviderKind::Openai)], ..Settings::default() };
-    let switched_off = Settings {
-        providers: ProviderSettings { discover: false, ..ProviderSettings::default() },
-        ..Settings::default()
-    };
-    for settings in [configured, switched_off] {
-        assert_eq!(with_discovered(settings.clone(), &Environment::default(), &places).await, settings);
-    }
-    assert!(upstream.received().is_empty());
 }
 
 #[tokio::test]

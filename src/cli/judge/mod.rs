@@ -29,7 +29,7 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{PendingWork, Skipped, pending_units, pending_work};
-use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
+use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, RetryFailed, Scope};
 use crate::services::benchmark::run_error::RunError;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
@@ -178,8 +178,8 @@ impl RunOptions {
         match &self.campaign {
             None => pending_work(judging, self.scope(), judges).await,
             Some(id) => {
-                let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(1.0) });
-                pending_units(judging, id, Scope { retry_failed: self.retry_failed, ..all }, judges).await
+                let sample = Sample { seed: self.seed, share: self.share.unwrap_or(1.0) };
+                pending_units(judging, id, sample, self.retry_failed(), judges).await
             }
         }
     }
@@ -187,6 +187,10 @@ impl RunOptions {
     fn scope(&self) -> Scope {
         let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(USUAL_SHARE) });
         let (since, until) = (self.since.unwrap_or(all.since), self.until.unwrap_or(all.until));
-        Scope { since, until, retry_failed: self.retry_failed, ..all }
+        Scope { since, until, retry_failed: self.retry_failed(), ..all }
+    }
+
+    fn retry_failed(&self) -> RetryFailed {
+        if self.retry_failed { RetryFailed::Yes } else { RetryFailed::No }
     }
 }

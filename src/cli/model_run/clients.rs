@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::error::CommandResult;
 use crate::cli::signals::Signals;
-use crate::domain::judging::budget::{Budget, BudgetTracker};
+use crate::domain::judging::budget::Budget;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::Roster;
@@ -55,7 +55,7 @@ impl BudgetFlags {
 
     /// The same for a run that says something of its own at the first signal.
     pub(in crate::cli) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
-        Ok(RunLimits { stop: stopped_by_signals(stopping)?, budget: BudgetTracker::new(self.amounts()) })
+        Ok(RunLimits::new(stopped_by_signals(stopping)?, self.amounts()))
     }
 }
 

@@ -126,6 +126,8 @@ struct BudgetState {
     spent: Spent,
     /// Estimated cost of requests in flight.
     reserved: f64,
+    /// Requests in flight.
+    open: usize,
     reached: Option<ReachedLimit>,
 }
 
@@ -137,6 +139,15 @@ pub struct Reservation<'p> {
     cost: f64,
 }
 
+/// Why a request gets no share of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// Requests in flight may cost what is left, and may turn out cheaper.
+    ForNow,
+    /// The request would exceed the budget whatever those in flight cost. From then on this is the answer to every request.
+    ForGood,
+}
+
 impl BudgetTracker {
     /// Nothing spent yet.
     #[must_use]
@@ -144,39 +155,38 @@ impl BudgetTracker {
         Self { budget, ..Self::default() }
     }
 
-    /// Reserves the estimated cost of a request before it is sent. Returns `None` if that would exceed the budget, and
-    /// from then on always.
-    pub fn reserve(&self, cost: f64) -> Option<Reservation<'_>> {
+    /// Reserves the estimated cost of a request before it is sent.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if that could exceed the budget.
+    pub fn reserve(&self, cost: f64) -> Result<Reservation<'_>, NoRoom> {
         let mut state = self.state();
         let calls = self.budget.max_calls.filter(|most| state.spent.calls >= *most).map(ReachedLimit::Calls);
-        let money = self.budget.max_cost.filter(|most| state.spent.cost + state.reserved + cost > *most);
-        state.reached = state.reached.or(calls).or(money.map(ReachedLimit::Cost));
+        let money = self.budget.max_cost.filter(|most| state.spent.cost + cost > *most).map(ReachedLimit::Cost);
+        state.reached = state.reached.or(calls).or(money);
         if state.reached.is_some() {
-            return None;
+            return Err(NoRoom::ForGood);
+        }
+        if self.budget.max_cost.is_some_and(|most| state.spent.cost + state.reserved + cost > most) {
+            return Err(NoRoom::ForNow);
         }
         state.spent.calls += 1;
         state.reserved += cost;
-        Some(Reservation { budget: self, cost })
+        state.open += 1;
+        Ok(Reservation { budget: self, cost })
     }
 
     /// Takes what was counted when an earlier run sent it: its cost is not, until its reply is there.
     pub fn sent_before(&self) -> Reservation<'_> {
+        self.state().open += 1;
         Reservation { budget: self, cost: 0.0 }
     }
 
-    /// Whether a request of this cost has no room only as long as others are under way, which may turn out cheaper.
+    /// Whether this cost would exceed the budget even if nothing were in flight.
     #[must_use]
-    pub fn is_short_for_now(&self, cost: f64) -> bool {
-        let state = self.state();
-        let fits = |money: f64| self.budget.max_cost.is_none_or(|most| money <= most);
-        state.reached.is_none() && fits(state.spent.cost + cost) && !fits(state.spent.cost + state.reserved + cost)
-    }
-
-    /// Whether this cost has room beside what is spent and what is under way.
-    #[must_use]
-    pub fn has_room(&self, cost: f64) -> bool {
-        let state = self.state();
-        self.budget.max_cost.is_none_or(|most| state.spent.cost + state.reserved + cost <= most)
+    pub fn is_exceeded_by(&self, cost: f64) -> bool {
+        let spent = self.spent().cost;
+        self.budget.max_cost.is_some_and(|most| spent + cost > most)
     }
 
     /// Whether the budget has refused a request.
@@ -212,15 +222,17 @@ impl Reservation<'_> {
         state.spent.cost += cost;
         state.reserved -= reserved;
     }
-
-    fn give_back(&mut self) {
-        self.budget.state().reserved -= std::mem::take(&mut self.cost);
-    }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.give_back();
+        let mut state = self.budget.state();
+        state.reserved -= self.cost;
+        state.open -= 1;
+        if state.open == 0 {
+            // Sums of fractions leave a rest, which would stand for a request that never ends.
+            state.reserved = 0.0;
+        }
     }
 }
 
@@ -236,7 +248,7 @@ mod tests {
         for _ in 0..2 {
             budget.reserve(0.0).unwrap().settle(TOKENS, 0.25);
         }
-        assert!(budget.reserve(0.0).is_none() && budget.is_exhausted());
+        assert!(budget.reserve(0.0).is_err() && budget.is_exhausted());
         assert_eq!(budget.reached(), Some(ReachedLimit::Calls(2)));
         let tokens = Tokens { input: 6, output: 4 };
         assert_eq!(budget.spent(), Spent { calls: 2, tokens, cost: 0.5 });
@@ -246,17 +258,28 @@ mod tests {
     fn what_is_under_way_counts_against_a_budget_of_money() {
         let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
         let first = budget.reserve(0.6).unwrap();
-        assert!(budget.reserve(0.6).is_none(), "both would cost 1.2");
+        assert_eq!(budget.reserve(0.6).err(), Some(NoRoom::ForNow), "both would cost 1.2");
+        assert_eq!(budget.reached(), None, "the first may turn out cheaper");
+        first.settle(TOKENS, 0.5);
+        assert_eq!(budget.reserve(0.6).err(), Some(NoRoom::ForGood), "the first has cost too much");
         assert_eq!(budget.reached(), Some(ReachedLimit::Cost(1.0)));
-        first.settle(TOKENS, 0.1);
-        assert!(budget.is_exhausted() && budget.reserve(0.1).is_none(), "a run that has stopped stays stopped");
+        assert!(budget.is_exhausted() && budget.reserve(0.1).is_err(), "a run that has stopped stays stopped");
+    }
+
+    #[test]
+    fn a_budget_has_room_to_the_last_bit_when_nothing_is_in_flight() {
+        let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
+        // These sums leave 1.7e-16.
+        let open = [0.2, 0.4, 0.3].map(|cost| budget.reserve(cost).unwrap());
+        open.into_iter().for_each(drop);
+        assert!(budget.reserve(1.0).is_ok());
     }
 
     #[test]
     fn a_request_that_failed_costs_nothing() {
         let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
         drop(budget.reserve(0.9).unwrap());
-        assert!(budget.reserve(0.9).is_some());
+        assert!(budget.reserve(0.9).is_ok());
     }
 
     #[test]

@@ -25,7 +25,8 @@ const INTERVALS_OF_ONE_VOTER: &str =
     "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
 const ONE_VOTER: &str =
     "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals";
-const TIES_NOT_COMPARED: &str = "too few votes that count are ties, so models of ties cannot be compared";
+const TIES_NOT_COMPARED: &str =
+    "the votes do not determine how frequent ties are, so models of ties cannot be compared";
 const NO_BOTH_BAD: &str =
     "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated";
 

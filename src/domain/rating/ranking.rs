@@ -4,6 +4,8 @@
 
 mod note_rules;
 
+use std::collections::BTreeSet;
+
 use self::note_rules::notes;
 use super::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::clustered_sandwich::cluster;
@@ -347,12 +349,14 @@ fn ranked_models(
 ) -> Vec<RankedModel> {
     let empirical = empirical_win_rates(tally);
     let ranks = rank_intervals(scaled, intervals, options.confidence);
+    let is_measured = |model: &&ScaledModel| model.ends.is_some_and(|ends| ends.error.is_some());
+    let measured: BTreeSet<usize> = scaled.iter().filter(is_measured).map(|model| model.component).collect();
     let line = |(model, here): (usize, &ScaledModel)| {
         let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
         let peers = || scaled.iter().filter(|other| other.component == here.component);
         // Beside models with intervals, the order of two without is not certain.
-        let measured = peers().any(|other| other.ends.is_some_and(|ends| ends.error.is_some()));
-        let above = |other: &ScaledModel| other.significantly_above(here) && (other.ends.is_some() || !measured);
+        let is_certain = |other: &ScaledModel| other.ends.is_some() || !measured.contains(&here.component);
+        let above = |other: &ScaledModel| other.significantly_above(here) && is_certain(other);
         let others = scaled.iter().enumerate().filter(|&(other, _)| other != model);
         RankedModel {
             model: tallied.name.clone(),

@@ -123,7 +123,7 @@ impl Intervals {
         Self { strengths: vec![None; models], ..Self::default() }
     }
 
-    /// The intervals but for those of models whose own votes all equal their predictions.
+    /// The intervals, without those of models whose own votes all equal their predictions.
     pub(super) fn without_unvarying(mut self, tally: &Tally, fit: &Fit) -> Self {
         for block in blocks_of(fit) {
             for (&model, square) in block.members.iter().zip(own_scores_of(&block, tally, &block.point(fit))) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::environment::Environment;
-use super::{ConfigError, DEFAULT_FILE, ModelSettings, ProviderKind, Settings};
+use super::{ConfigError, DEFAULT_FILE, Settings};
 
 impl Settings {
     /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
@@ -88,22 +88,50 @@ fn advice(line: &str) -> Option<String> {
     }
 }
 
+/// The keys of an entry [[models]]: an entry as text lacks those that are not set.
+pub(super) const MODEL_KEYS: [&str; 21] = [
+    "id",
+    "name",
+    "organization",
+    "license",
+    "provider",
+    "base_url",
+    "model",
+    "api_key_env",
+    "images",
+    "weight",
+    "reason",
+    "temperature",
+    "max_tokens",
+    "max_concurrent",
+    "input_price",
+    "output_price",
+    "batch_price",
+    "price_date",
+    "price_source",
+    "system_prompt",
+    "extra_body",
+];
+
 /// The headers under which a key may stand.
 fn sections_of(key: &str) -> Option<String> {
-    let model = toml::Table::try_from(ModelSettings::minimal("", ProviderKind::Openai)).unwrap_or_default();
-    let of_models = model.contains_key(key).then(|| "[[models]]".to_owned());
+    let of_models = MODEL_KEYS.contains(&key).then(|| "[[models]]".to_owned());
     let sections = defaults().into_iter().filter(|(_, keys)| keys.get(key).is_some());
     let all: Vec<String> = of_models.into_iter().chain(sections.map(|(section, _)| format!("[{section}]"))).collect();
     (!all.is_empty()).then(|| all.join(" or "))
 }
 
-/// The refusal of a value from the environment, by the name of its variable where that can be told.
+/// The refusal of a value from the environment, with the name of its variable where that is known.
 fn in_environment(reason: &str, env: &Environment) -> ConfigError {
     let (said, place) = reason.rsplit_once(": in `").unwrap_or((reason, ""));
     let field = said.split_once("unknown field `").and_then(|(_, rest)| rest.split('`').next());
     let path: Vec<&str> = place.trim_end_matches('`').split('.').filter(|part| !part.is_empty()).chain(field).collect();
     let wanted = path.join("__").to_uppercase();
-    match env.overrides().find(|(name, _)| !wanted.is_empty() && name.to_uppercase().starts_with(&wanted)) {
+    let is_wanted = |name: &str| {
+        let name = name.to_uppercase();
+        name.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
+    };
+    match env.overrides().find(|(name, _)| !wanted.is_empty() && is_wanted(name)) {
         Some((name, _)) => {
             ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason: with_advice(said.to_owned()) }
         }

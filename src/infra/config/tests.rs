@@ -103,6 +103,19 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
 }
 
 #[test]
+fn every_key_of_a_model_is_told_where_it_belongs() {
+    let none = Environment::default();
+    let unknown = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nnonsense = 1";
+    let refused = Settings::parse(unknown, "langya.toml", &none).unwrap_err().to_string();
+    let (_, known) = refused.split_once("expected one of ").unwrap();
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    assert_eq!(known, load::MODEL_KEYS);
+    for key in load::MODEL_KEYS {
+        check_refused(&format!("[storage]\n{key} = 1"), &none, &[&format!("unknown field `{key}`: "), "[[models]]"]);
+    }
+}
+
+#[test]
 fn a_variable_that_cannot_be_used_is_named() {
     for (name, value, said) in [
         ("LANGYA__SERVER__WORKERS", "", "LANGYA__SERVER__WORKERS: invalid type"),
@@ -114,6 +127,8 @@ fn a_variable_that_cannot_be_used_is_named() {
     ] {
         check_refused("", &Environment::of([(name, value)]), &[said]);
     }
+    let longer = ("LANGYA__LIMITS__VOTES_PER_ADDRESS", "[9, 9, 9]");
+    check_refused("", &Environment::of([longer, ("LANGYA__LIMITS__votes", "many")]), &["LANGYA__LIMITS__votes: "]);
 }
 
 #[test]

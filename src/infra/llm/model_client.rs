@@ -1,6 +1,7 @@
 //! Client for one benchmarked model: retries transient failures and stops after `give_up_after` in a row.
 
 mod partial_reply;
+mod run_limits;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,16 +11,17 @@ use parking_lot::Mutex;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value};
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::sync::MutexGuard;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 
 use self::partial_reply::PartialReply;
+use self::run_limits::BudgetShare;
+pub use self::run_limits::RunLimits;
 use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::{BudgetTracker, Prices, Reservation, Tokens, estimate_all};
+use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::sha256::sha256;
 use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
@@ -55,25 +57,6 @@ pub struct ModelClient {
     last_failure: Mutex<Option<ChatError>>,
     /// Tokens of all replies so far, and how many there were.
     replied: Mutex<(u64, u64)>,
-    /// Held by a request that goes out alone, because nobody knows yet what replies cost.
-    first_reply: Arc<AsyncMutex<()>>,
-}
-
-/// Limits that all requests of a run share.
-#[derive(Debug, Default)]
-pub struct RunLimits {
-    /// Fires when nothing new may begin.
-    pub stop: CancellationToken,
-    /// What is spent.
-    pub budget: BudgetTracker,
-}
-
-impl RunLimits {
-    /// Whether nothing more is to begin.
-    #[must_use]
-    pub fn are_reached(&self) -> bool {
-        self.stop.is_cancelled() || self.budget.is_exhausted()
-    }
 }
 
 /// A reply to its end.
@@ -152,7 +135,6 @@ impl ModelClient {
             failures_in_a_row: AtomicU32::new(0),
             last_failure: Mutex::default(),
             replied: Mutex::default(),
-            first_reply: Arc::default(),
         }
     }
 
@@ -349,44 +331,49 @@ impl ModelClient {
         let key = sha256(format!("{} {} {}", self.id, asked.request, Value::Object(body.clone())).as_bytes());
         let prices = self.batch_prices;
         if queue.holds(&key) {
-            let reserved = limits.budget.sent_before();
+            let reserved = limits.sent_before();
             return Ok(Outgoing { way: Way::Earlier(key), reserved, prices, alone: None });
         }
         if !queue.sends() {
             return self.single(asked, limits).await;
         }
-        let cost = self.cost_to_expect(asked, prices);
-        // What is under way may turn out cheaper than it may be.
-        while limits.budget.is_short_for_now(cost) && queue.next_end().await {}
-        let reserved = limits.budget.reserve(cost).ok_or(AskError::OverBudget)?;
-        Ok(Outgoing { way: Way::Batch(key, body), reserved, prices, alone: None })
-    }
-
-    /// A request by itself. As long as no reply has told what one costs, it counts as long as it may be; where the budget has no
-    /// room for as many of those as go out side by side, one goes out alone.
-    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
-        let at_once = f64::from(u32::try_from(self.max_concurrent).unwrap_or(u32::MAX));
-        let mut alone = None;
-        if !self.has_replied() && !limits.budget.has_room(at_once * self.cost_to_expect(asked, self.prices)) {
-            alone = Some(Arc::clone(&self.first_reply).lock_owned().await).filter(|_| !self.has_replied());
-            if limits.stop.is_cancelled() {
-                return Err(AskError::Stopped);
+        loop {
+            let settled = limits.settlement();
+            if let Some(reserved) = limits.reserve(self.cost_to_expect(asked, prices))? {
+                return Ok(Outgoing { way: Way::Batch(key, body), reserved, prices, alone: None });
             }
+            self.wait_for(limits.unless_stopped(settled)).await?;
         }
-        let usual = Tokens { input: estimate_all(asked.messages), output: self.usual_length() };
-        let cost = match alone {
-            Some(_) => cost_of(usual, self.prices),
-            None => self.cost_to_expect(asked, self.prices),
-        };
-        let reserved = limits.budget.reserve(cost).ok_or(AskError::OverBudget)?;
-        Ok(Outgoing { way: Way::Single, reserved, prices: self.prices, alone })
     }
 
-    /// What a request is expected to cost: as if its reply were as long as it may be, as long as no reply has been seen.
+    /// A request outside batches. Before this model's first reply, a reply is expected to be as long as its limit allows. Where that is more
+    /// than the budget has left, the request goes out at the cost of [`FIRST_GUESS`], but beside no other such request of the run.
+    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
+        let mut alone = None;
+        loop {
+            let settled = limits.settlement();
+            let mut cost = self.cost_to_expect(asked, self.prices);
+            if self.has_replied() || !limits.budget.is_exceeded_by(cost) {
+                alone = None;
+            } else if alone.is_some() {
+                cost = cost_of(Tokens { input: estimate_all(asked.messages), output: FIRST_GUESS }, self.prices);
+            } else {
+                alone = Some(limits.unknown_cost().await?);
+                continue;
+            }
+            if let Some(reserved) = limits.reserve(cost)? {
+                return Ok(Outgoing { way: Way::Single, reserved, prices: self.prices, alone });
+            }
+            self.wait_for(limits.unless_stopped(settled)).await?;
+        }
+    }
+
+    /// Expected cost of a request: of a reply of usual length, or before the first reply of the longest one that is allowed.
     fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
-        let output = match self.has_replied() {
-            true => self.usual_length(),
-            false => self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from),
+        let output = if self.has_replied() {
+            self.usual_length()
+        } else {
+            self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from)
         };
         cost_of(Tokens { input: estimate_all(asked.messages), output }, prices)
     }
@@ -417,10 +404,7 @@ impl ModelClient {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let share = self.rng.lock().random_range(0.0..=1.0);
         let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(LONGEST_WAIT);
-        tokio::select! {
-            () = sleep(pause) => Ok(()),
-            () = limits.stop.cancelled() => Err(AskError::Stopped),
-        }
+        limits.unless_stopped(sleep(pause)).await
     }
 }
 
@@ -436,10 +420,10 @@ struct ClientRequest<'a> {
 /// A request that may go out.
 struct Outgoing<'l> {
     way: Way,
-    reserved: Reservation<'l>,
+    reserved: BudgetShare<'l>,
     prices: Option<Prices>,
-    /// Held to its end where no other may go out beside it.
-    alone: Option<OwnedMutexGuard<()>>,
+    /// Held until the request ends where it may cost more than the budget has left.
+    alone: Option<MutexGuard<'l, ()>>,
 }
 
 /// How a request goes out.

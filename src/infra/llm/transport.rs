@@ -22,7 +22,7 @@ use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 
 /// What is said of an answer that is not in the form of HTTP.
-const NO_HTTP: &str = "the answer is no HTTP: another port, or https:// in place of http://, may be needed";
+const NO_HTTP: &str = "the answer is not HTTP: another port, or https:// in place of http://, may be needed";
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
 /// How long a provider that said why the text ended may take to say what it counted, or that this was all.

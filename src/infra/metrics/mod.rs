@@ -78,7 +78,6 @@ struct PreregisteredMetrics {
     battles_abandoned: Counter,
     /// By outcome, in the order of [`Outcome::ALL`], and by whether the vote is rated.
     votes: [[Counter; 2]; 4],
-    sockets_refused: Counter,
     refits_failed: Counter,
     voter_checks_failed: Counter,
 }
@@ -92,6 +91,9 @@ impl PreregisteredMetrics {
         for task in ["turn", "socket"] {
             counter!("langya_job_panics_total", "task" => task).increment(0);
         }
+        for by in ["arena", "network"] {
+            counter!("langya_sockets_refused_total", "by" => by).increment(0);
+        }
         counter!("langya_leak_checks_total", "result" => "failed").increment(0);
         for part in ModeratedPart::ALL {
             counter!("langya_moderated_total", "part" => part.as_str(), "result" => "failed").increment(0);
@@ -104,7 +106,6 @@ impl PreregisteredMetrics {
             battles_voided: counter!("langya_battles_voided_total"),
             battles_abandoned: counter!("langya_battles_abandoned_total"),
             votes: Outcome::ALL.map(|outcome| [vote(outcome, "false"), vote(outcome, "true")]),
-            sockets_refused: counter!("langya_sockets_refused_total"),
             refits_failed: counter!("langya_refits_failed_total"),
             voter_checks_failed: counter!("langya_voter_checks_failed_total"),
         }
@@ -241,9 +242,9 @@ impl Drop for OpenSocket {
     }
 }
 
-/// A websocket was refused because the arena is full.
-pub fn socket_refused() {
-    METRICS.preregistered.sockets_refused.increment(1);
+/// A websocket was refused, because the `arena` or the visitor's `network` has as many as it may.
+pub fn socket_refused(by: &'static str) {
+    METRICS.here(|| counter!("langya_sockets_refused_total", "by" => by).increment(1));
 }
 
 /// A leaderboard was fitted and stored; `lag` is the age of the oldest vote that is new in it.

@@ -52,7 +52,10 @@ pub const ALL: [MetricName; 34] = [
     gauge("langya_models_drawable", Unit::Count, "Models that can be drawn for a battle now"),
     gauge("langya_queue_depth", Unit::Count, "Entries that wait in a queue inside the program"),
     gauge("langya_sockets_open", Unit::Count, "Open websockets"),
-    counter("langya_sockets_refused_total", "Websockets refused because the arena was full"),
+    counter(
+        "langya_sockets_refused_total",
+        "Websockets refused, by whether the arena or the visitor's network had too many",
+    ),
     counter(
         "langya_refusals_total",
         "Turns and votes refused, by what was asked and by whose limit or which rule refused it",

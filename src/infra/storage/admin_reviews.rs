@@ -1,8 +1,9 @@
-//! What the admin's overview and review queues read: the next leak to look at, recent failures, votes of a time.
+//! What the admin's overview and review queues read and decide: the next leak to look at, recent failures, votes of a time.
 
-use sqlx::FromRow;
+use sqlx::{Connection, FromRow};
 
-use super::{Store, StoreError, on_reader, unsigned};
+use super::admin_audit::insert_audit;
+use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -15,6 +16,8 @@ const SELECT_LEAK: &str = "SELECT e.vote_seq, e.reason, v.battle_id FROM vote_ex
 const COUNT_LEAKS: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM vote_exclusions e \
      WHERE e.rule = 'identity_leak' AND e.withdrawn_at IS NULL AND NOT EXISTS \
      (SELECT 1 FROM admin_audit a WHERE a.action = 'confirm_leak' AND a.subject = 'vote ' || e.vote_seq)";
+const WITHDRAW_LEAK: &str = "UPDATE vote_exclusions SET withdrawn_by = $2, withdrawn_at = $3 \
+     WHERE vote_seq = $1 AND rule = 'identity_leak' AND withdrawn_at IS NULL";
 const SELECT_FAILURES: &str = "SELECT model, reason, CAST(COUNT(*) AS BIGINT) AS times, MAX(failed_at) AS last_at \
      FROM side_failures WHERE failed_at >= $1 GROUP BY model, reason ORDER BY MAX(failed_at) DESC LIMIT $2";
 const COUNT_VOTES: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM votes WHERE created_at >= $1";
@@ -28,6 +31,15 @@ pub struct LeakedVote {
     pub reason: String,
     /// Its battle.
     pub battle: BattleId,
+}
+
+/// What a reviewer says of a leak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeakDecision {
+    /// The vote stays excluded.
+    Confirm,
+    /// The vote is rated again.
+    Withdraw,
 }
 
 /// Failures of a model for one reason.
@@ -63,6 +75,35 @@ impl Store {
         let _time = store_time("open_leaks");
         let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_LEAKS).fetch_one(pool).await)?;
         unsigned(count, "vote_exclusions", "count", "identity_leak")
+    }
+
+    /// Keeps a decision about a leak with its entry in the audit log, in one transaction. Returns whether the leak was waiting for a decision;
+    /// otherwise nothing is written. Decisions wait for each other, so of two about one leak the first is kept.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn decide_leak(
+        &self,
+        vote: i64,
+        decision: LeakDecision,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("decide_leak");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(self.exclusions_turn()).execute(&mut *tx).await?;
+            let next = sqlx::query_as(SELECT_LEAK).bind(vote.saturating_sub(1));
+            let next: Option<(i64, String, String)> = next.fetch_optional(&mut *tx).await?;
+            let is_open = next.is_some_and(|(seq, _, _)| seq == vote);
+            if is_open && decision == LeakDecision::Withdraw {
+                let query = sqlx::query(WITHDRAW_LEAK).bind(vote).bind(&audit.actor).bind(audit.acted_at.0);
+                query.execute(&mut *tx).await?;
+            }
+            if is_open {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| is_open)
+        })
     }
 
     /// Failures of models since a moment, the latest first.

@@ -41,10 +41,10 @@ const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = 
 const END_SESSIONS: &str = "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL";
 const END_OTHER_SESSIONS: &str =
     "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id <> $3";
-/// Links to an account, and those that its user made for others: whoever is locked out comes back by none of them.
+/// Voids the links to an account and those that its user created, so that a locked-out user cannot come back by one.
 const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
      AND (user_id = $1 OR created_by = (SELECT name FROM admin_users WHERE id = $1))";
-/// Whoever is no owner any more makes nobody else one.
+/// Voids the links that a former owner created.
 const VOID_MADE_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
      AND created_by = (SELECT name FROM admin_users WHERE id = $1 AND role <> 'owner')";
 const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2 WHERE id = $1";
@@ -160,11 +160,11 @@ pub enum Joined {
 pub enum UserChange {
     /// Another role.
     Role(Role),
-    /// Locked out; all sessions end, and links to the account and for others are void.
+    /// Locked out; all sessions end, and the links to the account and those that its user created are void.
     Disable,
     /// Let in again.
     Enable,
-    /// No passphrase and no second factor; all sessions end, and links to the account and for others are void.
+    /// No passphrase and no second factor; all sessions end, and the links to the account and those that its user created are void.
     Reset,
 }
 

@@ -28,7 +28,7 @@ const SELECT_OF_BATTLE: &str = "SELECT id, battle_id, judge, game, prompt_sha256
 /// What did not come through is asked again.
 const SELECT_SETTLED: &str = "SELECT DISTINCT battle_id, judge, game FROM battle_verdicts \
      WHERE prompt_sha256 = $1 AND created_at >= $2 AND status <> 'transport_failed'";
-/// Refusals and replies that nobody can read may be asked again, too.
+/// Leaves out refusals and unreadable replies as well, so that they can be asked again.
 const SELECT_READ: &str = "SELECT DISTINCT battle_id, judge, game FROM battle_verdicts \
      WHERE prompt_sha256 = $1 AND created_at >= $2 AND status IN ('ok', 'empty_answer')";
 static SELECT_JUDGED: LazyLock<String> = LazyLock::new(|| {
@@ -167,7 +167,7 @@ impl Store {
         self.games(SELECT_SETTLED, prompt_sha256, since).await
     }
 
-    /// Those of them that were judged, or had nothing to judge: without refusals and replies that nobody could read.
+    /// The settled games without refusals and unreadable replies: those with a verdict, or with nothing to judge.
     ///
     /// # Errors
     /// [`StoreError`].

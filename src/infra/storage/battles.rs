@@ -22,6 +22,7 @@ const SELECT_RECORD: &str = "SELECT battles.id, visitor, mode, stage, battles.tu
 const SELECT_PAGE: &str = "SELECT id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
      category, intent, created_at FROM battles WHERE id > $1 AND created_at >= $2 AND created_at < $3 ORDER BY id LIMIT $4";
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
+const HAS_TEXTS: &str = "SELECT EXISTS (SELECT 1 FROM turns WHERE battle_id = $1)";
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
 
@@ -136,6 +137,15 @@ impl Store {
         rows.into_iter()
             .map(|(turn, prompt)| Ok(TurnRow { turn: turn_number(turn, "turns", battle.as_str())?, prompt }))
             .collect()
+    }
+
+    /// Whether a battle has its texts, which may be deleted after it was voted on or abandoned.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_texts(&self, battle: &BattleId) -> Result<bool, StoreError> {
+        let _time = store_time("has_texts");
+        on_reader!(self, |pool| sqlx::query_scalar(HAS_TEXTS).bind(battle.as_str()).fetch_one(pool).await)
     }
 
     /// A battle's replies that count, by turn and side.

@@ -1,8 +1,11 @@
 //! Annotators who are left out of their campaign: their judgements stay, count no more, and can be brought back.
 
+use std::sync::LazyLock;
+
 use sqlx::{Connection, FromRow};
 
 use super::admin_audit::insert_audit;
+use super::vote_exclusions::ID_OF_DECISION;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once};
 use crate::metrics::store_time;
 
@@ -22,10 +25,14 @@ const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campa
      (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind = 'fresh' AND released_at IS NULL)";
 const TAKE_AGAIN: &str = "UPDATE campaign_units SET given = given + 1 WHERE campaign = $1 AND unit IN \
      (SELECT unit FROM campaign_assignments WHERE annotator = $2 AND kind = 'fresh' AND released_at IS NULL)";
-const EXCLUDE_VOTES: &str = "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
-     SELECT $1 || '-' || seq, seq, 'left_out', $3, $4, CAST($5 AS BIGINT) FROM votes WHERE battle_id IN \
-     (SELECT j.id FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment WHERE a.annotator = $2) \
-     ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING";
+static EXCLUDE_VOTES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
+         SELECT {ID_OF_DECISION}, seq, 'left_out', $3, $4, CAST($5 AS BIGINT) FROM votes WHERE battle_id IN \
+         (SELECT j.id FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment WHERE a.annotator = $1) \
+         ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING"
+    )
+});
 const INCLUDE_VOTES: &str = "UPDATE vote_exclusions SET withdrawn_by = $2, withdrawn_at = $3 WHERE rule = 'left_out' \
      AND withdrawn_at IS NULL AND vote_seq IN (SELECT seq FROM votes WHERE battle_id IN \
      (SELECT j.id FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment WHERE a.annotator = $1))";
@@ -69,8 +76,8 @@ impl Store {
                 let query = sqlx::query(INSERT).bind(id).bind(campaign).bind(annotator).bind(reason).bind(by);
                 query.bind(now).execute(&mut *tx).await?;
                 sqlx::query(GIVE_BACK).bind(campaign).bind(annotator).execute(&mut *tx).await?;
-                let query = sqlx::query(EXCLUDE_VOTES).bind(id).bind(annotator).bind(reason).bind(by).bind(now);
-                query.execute(&mut *tx).await?;
+                let query = sqlx::query(EXCLUDE_VOTES.as_str()).bind(annotator).bind(id).bind(reason).bind(by);
+                query.bind(now).execute(&mut *tx).await?;
                 insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| was_counted)

@@ -13,7 +13,7 @@ const TABLE: &str = "campaign_verdicts";
 /// What did not come through is asked again.
 const SELECT_SETTLED: &str = "SELECT DISTINCT unit, judge, game FROM campaign_verdicts \
      WHERE campaign = $1 AND prompt_sha256 = $2 AND status <> 'transport_failed'";
-/// Refusals and replies that nobody can read may be asked again, too.
+/// Leaves out refusals and unreadable replies as well, so that they can be asked again.
 const SELECT_READ: &str = "SELECT DISTINCT unit, judge, game FROM campaign_verdicts \
      WHERE campaign = $1 AND prompt_sha256 = $2 AND status IN ('ok', 'empty_answer')";
 const SELECT_VERDICTS: &str = "SELECT said.id, said.unit, u.models, said.judge, said.prompt_sha256, said.game, said.status, \
@@ -78,7 +78,7 @@ impl Store {
         self.unit_games(SELECT_SETTLED, campaign, prompt_sha256).await
     }
 
-    /// Those of them that were judged, or had nothing to judge: without refusals and replies that nobody could read.
+    /// The settled games without refusals and unreadable replies: those with a verdict, or with nothing to judge.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,4 +1,4 @@
-//! Judgements that annotators take back: the row stays, with its time, and counts no more.
+//! Withdrawal of judgements by their annotators: the row stays, with its time, and no longer counts.
 
 use sqlx::Connection;
 
@@ -19,10 +19,10 @@ const WITHDRAW: &str =
     "UPDATE campaign_judgements SET withdrawn_at = $2 WHERE assignment = $1 AND withdrawn_at IS NULL";
 const REOPEN: &str = "UPDATE campaign_assignments SET judged_at = NULL WHERE id = $1";
 
-/// What became of a judgement that an annotator takes back.
+/// Result of a request to withdraw a judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgementWithdrawal {
-    /// It is taken back, now or before.
+    /// It is withdrawn, now or by an earlier request.
     Withdrawn,
     /// The annotator has judged something else since.
     NotLast,
@@ -40,8 +40,8 @@ impl Store {
         on_reader!(self, |pool| sqlx::query_scalar(SELECT_LAST_JUDGEMENT).bind(annotator).fetch_optional(pool).await)
     }
 
-    /// Takes a judgement back if it is the annotator's last one, so that its assignment comes next; a vote that it was is excluded. What is
-    /// taken back already stays so, and nothing else is.
+    /// Withdraws a judgement if it is the annotator's last one, excludes its vote in a rated campaign, and gives its assignment out again.
+    /// Repeating the request changes nothing.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -14,7 +14,7 @@ const INSERT: &str = "INSERT INTO deletion_requests (id, battle, scope, reason, 
 const SELECT: &str = "SELECT id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, decided_at, battles \
      FROM deletion_requests WHERE ($1 = '' OR id = $1) ORDER BY CASE state WHEN 'open' THEN 0 ELSE 1 END, id DESC LIMIT $2";
 const COUNT_OPEN: &str = "SELECT COUNT(*) FROM deletion_requests WHERE state = 'open'";
-/// Who asked and why is needed no longer.
+/// Also clears the reason, which may name the person who asked: a decided request no longer needs it.
 const DECIDE: &str = "UPDATE deletion_requests SET state = $2, answer = $3, decided_by = $4, decided_at = $5, battles = $6, \
      reason = '' WHERE id = $1 AND state = 'open'";
 /// A battle that has ended takes no text any more, so nothing is written after the deletion.

@@ -16,8 +16,8 @@ use crate::formats::locked_file::LockedFile;
 const TRY_LOCK: &str =
     "SELECT pg_try_advisory_lock(hashtextextended('langya job ' || current_schema() || ' ' || $1, 0))";
 
-/// Has the server end a session that is silent for so long, and with it the lock: an instance that is stopped, or whose machine is, keeps its
-/// connection and does nothing. PostgreSQL 13 has no such setting.
+/// Makes the server close a session that sends nothing for this long, which releases the lock: a suspended process, or one on a suspended
+/// machine, keeps its connection open. PostgreSQL 13 lacks this setting.
 const LIMIT_SILENCE: &str =
     "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
@@ -66,8 +66,8 @@ pub struct JobLock {
 
 impl Store {
     /// Takes the lock of a job, if no instance holds it. On PostgreSQL it is an advisory lock of a session of its own,
-    /// so it is free as soon as that session has ended; on SQLite the only process has it always. Whoever does not ask
-    /// [`JobLock::is_held`] for a quarter of a minute loses it.
+    /// so it is free as soon as that session has ended; on SQLite the only process has it always. A holder that does not
+    /// call [`JobLock::is_held`] for 15 seconds loses it.
     ///
     /// # Errors
     /// [`StoreError`] where the server cannot be asked.
@@ -92,8 +92,8 @@ impl Store {
         Ok(None)
     }
 
-    /// As [`Store::job_lock`], for a job that commands do beside the serving process, however long they are silent: on SQLite it is the
-    /// lock of a file beside the database.
+    /// As [`Store::job_lock`], for a job that commands do beside the serving process: the lock does not expire when the holder is silent,
+    /// and on SQLite it is the lock of a file beside the database.
     ///
     /// # Errors
     /// [`StoreError`] where the server cannot be asked, or the folder cannot be written.

@@ -34,9 +34,9 @@ pub enum OutageKind {
     /// The embedded database, on a disk that fails or takes no writes.
     #[error("the data folder cannot be read or written: look at its disk and its permissions")]
     FolderUnusable,
-    /// The embedded database: a write has waited in vain for the lock that every writer takes.
+    /// The embedded database: a write timed out waiting for the write lock.
     #[error(
-        "another program holds its write lock: end that program (`fuser` on the file names it), or wait for its end"
+        "another program holds its write lock: wait until that program ends, or end it (`fuser` on the file names it)"
     )]
     WriteLocked,
     /// The embedded database: a page that holds no page.

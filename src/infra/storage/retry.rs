@@ -133,6 +133,8 @@ impl<'a> RetryPolicy<'a> {
         let outage = self.database.outage();
         if let StoreError::Database(error) = error
             && let Some(kind) = OutageKind::from_error(error)
+            // A reader meets other locks than that of writes, and only a write shows that this one is free again.
+            && (self.writes || kind != OutageKind::WriteLocked)
         {
             outage.meets(kind, error);
         }
@@ -162,9 +164,15 @@ impl<'a> RetryPolicy<'a> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::path::Path;
     use std::sync::Arc;
 
+    use sqlx::Connection;
+    use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+
     use super::*;
+    use crate::storage::IfMissing;
+    use crate::storage::sqlite::SqlitePools;
 
     #[test]
     fn waits_are_spread_evenly_around_their_middle() {
@@ -175,6 +183,27 @@ mod tests {
             let within = waits.iter().filter(|wait| (tenth..tenth + 10).contains(*wait)).count();
             assert!((8..=12).contains(&within), "{within} of 100 waits from {tenth} ms: {waits:?}");
         }
+    }
+
+    /// How SQLite refuses a lock that another connection holds.
+    async fn busy(folder: &Path) -> StoreError {
+        let options = SqliteConnectOptions::new().filename(folder.join("busy.db")).create_if_missing(true);
+        let options = options.busy_timeout(Duration::ZERO);
+        let mut holder = SqliteConnection::connect_with(&options).await.unwrap();
+        let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut holder).await.unwrap();
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap_err().into()
+    }
+
+    #[tokio::test]
+    async fn only_a_write_shows_that_the_write_lock_is_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = SqlitePools::open(folder.path().join("langya.db"), IfMissing::Create).await.unwrap();
+        let (database, busy) = (Database::Sqlite(pools), busy(folder.path()).await);
+        assert!(RetryPolicy::reader(&database).wait_after(&busy).await, "it reads again");
+        assert_eq!(database.outage().kind(), None);
+        assert!(RetryPolicy::writer(&database).wait_after(&busy).await, "it writes again");
+        assert_eq!(database.outage().kind(), Some(OutageKind::WriteLocked));
     }
 
     #[derive(Clone, Default)]

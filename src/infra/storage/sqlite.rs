@@ -19,8 +19,9 @@ use tokio::time::Instant;
 use super::retry::Outage;
 use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
+use crate::clock::{Clock, SystemClock};
 use crate::storage::outage::OutageKind;
-use crate::storage::unfinished_files::{remove_abandoned, remove_with_side_files};
+use crate::unfinished_files::{remove_abandoned, remove_with_side_files};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
@@ -80,7 +81,7 @@ impl SqlitePools {
         }
         if if_missing == IfMissing::Create {
             // What a first start left that was killed.
-            remove_abandoned(folder, &format!("{}.db.new", path.file_stem().unwrap_or_default().display()), "");
+            remove_abandoned(folder, SystemClock.now(), |name| is_unfinished(name, &path));
         }
         let options = options(&path)?;
         // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
@@ -202,6 +203,16 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     }
     .and_then(|()| File::open(folder)?.sync_all())
     .map_err(unusable)
+}
+
+/// Whether [`create`] makes a file of this name for the database at a path, or SQLite does beside it.
+fn is_unfinished(name: &str, path: &Path) -> bool {
+    let prefix = format!("{}.db.new", path.file_stem().unwrap_or_default().display());
+    name.strip_prefix(&prefix).is_some_and(|rest| {
+        let (process, side) = rest.split_once('-').unwrap_or((rest, ""));
+        let is_number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && (rest == process || ["wal", "shm", "journal"].contains(&side))
+    })
 }
 
 /// Makes a database with all tables in one file.

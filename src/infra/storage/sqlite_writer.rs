@@ -44,8 +44,8 @@ impl SqliteWriter {
         Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
     }
 
-    /// Waits for the connection, and opens a new one where the last one was not kept. What is known of the database then is asked of
-    /// `outage`: while another program holds the lock, the new connection waits for it only shortly, and serves one write.
+    /// Waits for the connection, and opens a new one where the last one was not kept. After the wait, `outage` returns the current outage:
+    /// while another program holds the write lock, a new connection waits only [`LOCKED_WAIT`] for it, and serves one write.
     pub(super) async fn acquire(&self, outage: impl Fn() -> Option<OutageKind>) -> Result<Writing, StoreError> {
         let mut idle = Arc::clone(&self.idle).lock_owned().await;
         let is_locked = outage() == Some(OutageKind::WriteLocked);
@@ -85,7 +85,7 @@ impl SqliteWriter {
 pub(super) struct Writing {
     connection: SqliteConnection,
     was_kept: bool,
-    /// Whether the connection is closed after this write, whatever comes of it.
+    /// Whether the connection is closed after this write even if it succeeds.
     serves_once: bool,
     idle: OwnedMutexGuard<Idle>,
 }

@@ -48,7 +48,7 @@ const NUMBERS_ON_SQLITE: &str = "SELECT value FROM json_each($1)";
 const NUMBERS_ON_POSTGRES: &str = "SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))";
 
 /// The id of the exclusion of a vote by decision $2: of one decision, ids are in the order of the votes.
-const ID_OF_DECISION: &str = "$2 || '-' || SUBSTR('000000000000' || seq, LENGTH(CAST(seq AS TEXT)) + 1)";
+pub(super) const ID_OF_DECISION: &str = "$2 || '-' || SUBSTR('000000000000' || seq, LENGTH(CAST(seq AS TEXT)) + 1)";
 
 fn exclude_many(numbers: &str) -> String {
     format!(

@@ -75,6 +75,8 @@ pub struct BattleTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub consent: &'static str,
+    /// Where the browser keeps nothing for this site.
+    pub not_stored: &'static str,
     pub examples_title: &'static str,
     pub conversation: &'static str,
     pub asking: &'static str,
@@ -184,6 +186,7 @@ pub struct ScriptTexts {
     pub again_later: &'static str,
     pub proving: &'static str,
     pub error_proof_required: &'static str,
+    pub proof_not_loaded: &'static str,
     pub error_draining: &'static str,
     pub error_too_many_turns: &'static str,
     pub error_no_models: &'static str,

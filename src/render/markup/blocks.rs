@@ -41,18 +41,25 @@ pub(super) struct Block {
     pub(super) outline: Outline,
 }
 
+/// Whether code gets colours once it is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum CodeColours {
+    On,
+    Off,
+}
+
 /// A part that is rendered apart from Markdown and put in after cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
-    Code { language: String, text: String, closed: bool },
+    Code { language: String, text: String, closed: bool, colours: CodeColours },
     Math { latex: String, layout: FormulaPlace },
 }
 
 impl Slot {
     fn html(&self) -> String {
         match self {
-            Slot::Code { language, text, closed: true } => code::highlighted(language, text),
-            Slot::Code { language, text, closed: false } => code::plain(language, text),
+            Slot::Code { language, text, closed: true, colours: CodeColours::On } => code::highlighted(language, text),
+            Slot::Code { language, text, .. } => code::plain(language, text),
             Slot::Math { latex, layout } => math::html(latex, *layout),
         }
     }
@@ -141,8 +148,8 @@ fn render_blocks(
     let block = |node| {
         let source = source(node);
         outline.settle(node);
-        let is_coloured = from + source.start < MAX_COLOURED;
-        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, is_coloured) };
+        let colours = if from + source.start < MAX_COLOURED { CodeColours::On } else { CodeColours::Off };
+        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, colours) };
         let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
         Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)), outline }
     };
@@ -154,9 +161,9 @@ fn prose<'a>(
     node: Node<'a>,
     arena: &'a Arena<'a>,
     options: &Options<'_>,
-    is_coloured: bool,
+    colours: CodeColours,
 ) -> Option<(String, Vec<Slot>)> {
-    let slots = defuse(node, arena, is_coloured)?;
+    let slots = defuse(node, arena, colours)?;
     let mut html = String::new();
     // Not `format_html`: in a debug build it panics on a cell of a table that holds a line break or a slot.
     comrak::format_html_with_plugins(node, options, &mut html, &Plugins::default()).ok()?;
@@ -184,20 +191,20 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Replaces everything that the formatter would write as it stands, and collects the slots. `None` where the block
 /// is nested too deeply.
-fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, is_coloured: bool) -> Option<Vec<Slot>> {
+fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, colours: CodeColours) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
     while let Some((node, depth)) = stack.pop() {
         if depth > MAX_DEPTH {
             return None;
         }
-        defuse_node(node, arena, &mut slots, is_coloured);
+        defuse_node(node, arena, &mut slots, colours);
         stack.extend(node.children().map(|child| (child, depth + 1)));
     }
     Some(slots)
 }
 
-fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, is_coloured: bool) {
+fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, colours: CodeColours) {
     let text_node = |text: String| arena.alloc(NodeValue::Text(text.into()).into());
     let value = node.data().value.clone();
     let replacement = match value {
@@ -206,8 +213,8 @@ fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, 
         }
         NodeValue::CodeBlock(block) => {
             let language = block.info.split_whitespace().next().unwrap_or_default().to_owned();
-            let closed = is_coloured && block.fenced && block.closed;
-            slot(slots, Slot::Code { language, text: block.literal, closed })
+            let closed = block.fenced && block.closed;
+            slot(slots, Slot::Code { language, text: block.literal, closed, colours })
         }
         NodeValue::Math(formula) => {
             let layout = if formula.display_math { FormulaPlace::Block } else { FormulaPlace::Inline };

@@ -41,7 +41,7 @@ static CLASSES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// A block that is still being written.
+/// A block without colours.
 pub(super) fn plain(language: &str, text: &str) -> String {
     framed(language, &escape(text))
 }

@@ -48,12 +48,12 @@ pub(super) struct JudgementRequest {
     judgement: SentJudgement,
 }
 
-/// What `…/undo` may be sent.
+/// The body of `…/undo`, which may be empty. With a misspelt name it would take back the last judgement, so other names are refused.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct UndoRequest {
-    /// The `judgement` of the answer to `judgements` that is to be taken back, so that a repeated request takes back no other one; without it
-    /// the last one.
+    /// The judgement to take back, as the answer to `judgements` named it, so that a repeated request takes back no other one. Without it, the
+    /// last one.
     judgement: Option<String>,
 }
 

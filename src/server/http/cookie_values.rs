@@ -1,5 +1,5 @@
-//! The cookies of a request, byte by byte. Programs on other ports of this host and sites above it set cookies that come along, and one of
-//! them that cannot be read hides no other.
+//! Cookie values of a request, read as bytes. Programs on other ports of this host and sites of a parent domain set cookies that browsers send
+//! along; one that is not text must not hide the arena's own.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::COOKIE;

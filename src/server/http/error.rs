@@ -41,6 +41,9 @@ pub enum PageError {
     /// Too many sockets.
     #[error("the arena is full at the moment: try again in a minute")]
     Full,
+    /// Too many sockets of the visitor's network.
+    #[error("too many connections are open from your network: close pages of the arena, or try again in a minute")]
+    NetworkFull,
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
     Draining,
@@ -142,7 +145,7 @@ impl PageError {
     /// Seconds after which the same request may succeed.
     fn retry_after(&self) -> u64 {
         match self {
-            Self::Full => 60,
+            Self::Full | Self::NetworkFull => 60,
             Self::Key(KeyRefused::TooMany(limited)) => limited.seconds(),
             _ => 5,
         }
@@ -168,6 +171,7 @@ impl ResponseError for PageError {
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
             Self::CampaignReport(error) if error.is_busy() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Full
+            | Self::NetworkFull
             | Self::Draining
             | Self::Early
             | Self::FilteredLeaderboard(FilteredLeaderboardError::Shared(FlightError::Busy))

@@ -3,6 +3,7 @@
 mod address;
 pub mod admin;
 mod api_keys;
+mod api_parameters;
 mod benchmark;
 mod benchmark_comparison;
 mod campaign;
@@ -273,6 +274,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
             .app_data(leaderboards.clone())
             .app_data(docs.clone())
             .app_data(readers.clone())
+            .wrap(from_fn(api_parameters::refuse_unknown_parameters))
             .wrap(from_fn(error_page::as_page))
             .wrap(from_fn(router_errors::with_text))
             .wrap(from_fn(entity_tags::tag_answers))

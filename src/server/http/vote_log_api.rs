@@ -33,7 +33,7 @@ const LINES: &str = "application/x-ndjson";
 
 /// The parameters as they stand in the address.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct VotesQuery {
     /// The `seq` of the last vote that is known already; 0 begins with the first.
     after: i64,

@@ -32,7 +32,7 @@ use crate::server::ws::protocol::MAX_MESSAGE_BYTES;
 /// Bytes of one message in several frames that are read before it is refused.
 const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
-/// One network may hold one socket of so many: a single machine must not keep everybody else out.
+/// Divisor of `server.max_sockets` that gives the limit of one network: a single machine must not keep everybody else out.
 const NETWORK_SHARE: usize = 4;
 
 /// Sockets that are open now.
@@ -51,7 +51,7 @@ struct SocketPermit {
 
 impl OpenSockets {
     /// `network` is that of the visitor; `None` for this machine itself.
-    fn take(&self, limit: usize, network: Option<String>, kind: &'static str) -> Option<SocketPermit> {
+    fn take(&self, limit: usize, network: Option<String>, kind: &'static str) -> Result<SocketPermit, PageError> {
         let of_network = network.as_ref().map_or(0, |network| {
             let mut by_network = self.by_network.lock();
             let open = by_network.entry(network.clone()).or_default();
@@ -61,12 +61,16 @@ impl OpenSockets {
         let before = self.all.fetch_add(1, Ordering::Relaxed);
         // The permit is given back by its drop, also when it turns out to be one too many.
         let mut permit = SocketPermit { open: self.clone(), network, _measured: None };
-        if before >= limit || of_network > limit.div_ceil(NETWORK_SHARE) {
-            metrics::socket_refused();
-            return None;
+        if before >= limit {
+            metrics::socket_refused("arena");
+            return Err(PageError::Full);
+        }
+        if of_network > limit.div_ceil(NETWORK_SHARE) {
+            metrics::socket_refused("network");
+            return Err(PageError::NetworkFull);
         }
         permit._measured = Some(OpenSocket::count(kind));
-        Some(permit)
+        Ok(permit)
     }
 }
 
@@ -180,7 +184,7 @@ fn admit(
     }
     let settings = app.settings.now();
     let network = network_of(request, &settings.server.trusted_proxies);
-    open.take(settings.server.max_sockets, network, kind).ok_or(PageError::Full)
+    open.take(settings.server.max_sockets, network, kind)
 }
 
 #[cfg(test)]
@@ -192,14 +196,16 @@ mod tests {
         let open = OpenSockets::default();
         let take = |network: &str| open.take(8, Some(network.to_owned()), "battle");
         let first = [take("crowded"), take("crowded")];
-        assert!(first.iter().all(Option::is_some));
-        assert!((0..20).all(|_| take("crowded").is_none()), "a quarter is its share");
+        assert!(first.iter().all(Result::is_ok));
+        let refused = |network: &str| take(network).err().map(|error| error.to_string());
+        let too_many = Some(PageError::NetworkFull.to_string());
+        assert!((0..20).all(|_| refused("crowded") == too_many), "a quarter is its share");
         let others = ["a", "b", "c", "d", "e"].map(take);
-        assert!(others.iter().all(Option::is_some), "who was refused holds nothing");
+        assert!(others.iter().all(Result::is_ok), "who was refused holds nothing");
         let own = open.take(8, None, "battle");
-        assert!(own.is_some() && take("f").is_none(), "all eight are taken");
+        assert!(own.is_ok() && refused("f") == Some(PageError::Full.to_string()), "all eight are taken");
         drop(first);
-        assert!(take("crowded").is_some());
+        assert!(take("crowded").is_ok());
         drop((others, own));
         assert_eq!((open.all.load(Ordering::Relaxed), open.by_network.lock().len()), (0, 0));
     }

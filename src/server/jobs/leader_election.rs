@@ -42,7 +42,7 @@ pub async fn elect_leader(
             if leads {
                 tracing::info!("this instance is now the leader: it runs the background jobs of the arena");
             } else {
-                tracing::info!("this instance is no longer the leader: another one runs the background jobs");
+                tracing::info!("this instance is no longer the leader: it stops the background jobs of the arena");
             }
         }
     }

@@ -43,11 +43,11 @@ pub async fn record_model_changes(
 }
 
 async fn update(recorder: &Recorder, report: &JobReport) {
-    tell("changes of models or of the pairing recorded", report.run(recorder.record_settings()).await);
-    tell("days and imports counted for the register of models", report.run(recorder.count_battles()).await);
+    log_outcome("changes of models or of the pairing recorded", report.run(recorder.record_settings()).await);
+    log_outcome("days and imports counted for the register of models", report.run(recorder.count_battles()).await);
 }
 
-fn tell(done: &str, result: Result<u64, StoreError>) {
+fn log_outcome(done: &str, result: Result<u64, StoreError>) {
     match result {
         Ok(0) => {}
         Ok(rows) => tracing::info!(rows, "{done}"),

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::{StoreError, WebhookMessageRow};
+use crate::infra::tasks::contain;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::webhooks::Webhooks;
 
@@ -22,8 +22,8 @@ const LOOKS_BETWEEN: u32 = 3_600;
 /// Messages that are sent at the same time: at most one of each webhook and event waits.
 const AT_ONCE: usize = 64;
 
-/// Looks for what is new or due every second while this instance leads. A receiver that does not answer holds up its own messages alone:
-/// nobody waits for what is under way.
+/// Checks every second for new and due messages while this instance is the leader. A receiver that does not answer delays only its own
+/// messages: the job does not wait for deliveries in progress.
 pub async fn send_webhooks(
     webhooks: Webhooks,
     leaderboard: Arc<LatestLeaderboard>,
@@ -34,23 +34,19 @@ pub async fn send_webhooks(
     let mut ticker = interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looks = 0_u32;
-    let mut under_way: FuturesUnordered<BoxFuture<'_, Result<bool, StoreError>>> = FuturesUnordered::new();
+    let webhooks = Arc::new(webhooks);
+    // Tasks of their own: a delivery may hold the writing connection of the database, which `look` waits for.
+    let mut deliveries = JoinSet::new();
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
-            Some(sent) = under_way.next() => {
-                if let Err(error) = sent {
-                    report.fail(&error);
-                    tell(&error);
-                }
-                continue;
-            }
+            Some(_) = deliveries.join_next() => continue,
             () = shutdown.cancelled() => return,
         }
         if !*lead.borrow() {
             continue;
         }
-        let room = AT_ONCE.saturating_sub(under_way.len());
+        let room = AT_ONCE.saturating_sub(deliveries.len());
         let due = tokio::select! {
             due = report.run(look(&webhooks, &leaderboard, looks, room)) => due,
             () = shutdown.cancelled() => return,
@@ -58,8 +54,10 @@ pub async fn send_webhooks(
         looks = looks.wrapping_add(1);
         report.runs_within(LOOK_EVERY);
         match due {
-            Ok(due) => under_way.extend(due.into_iter().map(|message| webhooks.send(message).boxed())),
-            Err(error) => tell(&error),
+            Ok(due) => due.into_iter().for_each(|message| {
+                deliveries.spawn(deliver(Arc::clone(&webhooks), message, report.clone()).in_current_span());
+            }),
+            Err(error) => log_failure(&error),
         }
     }
 }
@@ -76,7 +74,14 @@ async fn look(
     webhooks.due(&leaderboard.latest(), u32::try_from(room).unwrap_or(u32::MAX)).await
 }
 
-fn tell(error: &StoreError) {
+async fn deliver(webhooks: Arc<Webhooks>, message: WebhookMessageRow, report: JobReport) {
+    if let Ok(Err(error)) = contain("send_webhooks", webhooks.send(message)).await {
+        report.fail(&error);
+        log_failure(&error);
+    }
+}
+
+fn log_failure(error: &StoreError) {
     if !error.is_outage() {
         tracing::warn!(error = ?error, "webhook messages could not be prepared or sent");
     }

@@ -159,7 +159,7 @@ impl ErrorCode for VoteError {
         match self {
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),
-            Self::WentOn { .. } => "battle_went_on",
+            Self::OutdatedTurn { .. } => "battle_went_on",
             Self::NothingCompared => "unknown_outcome",
             Self::BadSatisfaction(_) => "invalid_message",
             Self::Store(_) => "storage",

@@ -11,7 +11,7 @@ use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BattleRecord, LabelSource, LeakedVote, NewLabel, Store, StoreError};
+use crate::infra::storage::{BattleRecord, LabelSource, LeakDecision, LeakedVote, NewLabel, Store, StoreError};
 
 /// A leak with the battle that it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,15 +22,6 @@ pub struct LeakReview {
     pub record: Option<BattleRecord>,
     /// Leaks that wait, this one included.
     pub open: u64,
-}
-
-/// What a reviewer says of a leak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeakDecision {
-    /// The vote stays excluded.
-    Confirm,
-    /// The vote is rated again.
-    Withdraw,
 }
 
 /// Where decisions go.
@@ -56,31 +47,21 @@ impl Reviews<'_> {
         Ok(Some(LeakReview { vote, record, open: self.store.open_leaks().await? }))
     }
 
-    /// Decides a leak. Returns whether it waited to be decided; otherwise nothing is written: an entry of the audit log about a vote
-    /// that is yet to be cast would keep its leak out of the queue.
+    /// Decides a leak. Returns whether it was waiting for a decision; otherwise nothing is written, because an audit entry about a vote that
+    /// is not cast yet would keep its leak out of the queue.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn decide_leak(&self, vote: i64, decision: LeakDecision) -> Result<bool, StoreError> {
-        if self.store.next_leak(vote.saturating_sub(1)).await?.is_none_or(|leak| leak.seq != vote) {
-            return Ok(false);
-        }
-        let (rule, subject) = (ExclusionRule::IdentityLeak.name(), format!("vote {vote}"));
         let action = match decision {
             LeakDecision::Confirm => AdminAction::ConfirmLeak,
             LeakDecision::Withdraw => AdminAction::IncludeVotes,
         };
-        let mut entry = self.actor.entry(self.rng, self.clock, action, &subject);
-        match decision {
-            LeakDecision::Confirm => self.store.add_audit_entry(&entry).await?,
-            LeakDecision::Withdraw => {
-                entry.former = audit_json(&json!({ "rule": rule, "votes": 1 }));
-                let now = self.clock.now();
-                let name = self.actor.name.as_str();
-                self.store.withdraw_exclusions(&[vote], Some(rule), name, now, Some(&entry)).await?;
-            }
+        let mut entry = self.actor.entry(self.rng, self.clock, action, &format!("vote {vote}"));
+        if decision == LeakDecision::Withdraw {
+            entry.former = audit_json(&json!({ "rule": ExclusionRule::IdentityLeak.name(), "votes": 1 }));
         }
-        Ok(true)
+        self.store.decide_leak(vote, decision, &entry).await
     }
 
     /// The prompt whose label the classifier is least sure of, and that this person has not labelled.

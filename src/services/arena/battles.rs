@@ -4,8 +4,10 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
+mod resuming;
+
 use super::battle_dependencies::BattleDependencies;
-use super::matchmaking::{ChoiceError, PromptKind};
+use super::matchmaking::{ChoiceError, PromptKind, StartingPair};
 use super::prompt_images::ImageError;
 use super::prompt_rules::PromptError;
 use std::sync::Arc;
@@ -86,35 +88,6 @@ pub struct Opening {
     pub choice: ModelChoice,
 }
 
-impl LocalBattles for Battles {
-    fn let_go(&self, battle: &Arc<LiveBattle>) {
-        self.live.forget(battle);
-        battle.move_away();
-    }
-
-    fn dependencies(&self) -> &BattleDependencies {
-        &self.dependencies
-    }
-
-    fn live(&self) -> &RunningBattles {
-        &self.live
-    }
-
-    fn remote_battles(&self) -> &RemoteBattles {
-        &self.remote_battles
-    }
-
-    async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
-        let run = self.dependencies.instances.new_run();
-        let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
-        let Some(row) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
-        tracing::info!(battle.id = %battle.id, "regenerating a turn whose instance is gone");
-        battle.adopt(row, self.dependencies.apart());
-        self.answer(battle, run, None);
-        Ok(true)
-    }
-}
-
 impl Battles {
     /// Answers messages of other instances until shutdown: it sends them the events of battles that they follow.
     pub async fn handle_messages(self: Arc<Self>) {
@@ -138,32 +111,20 @@ impl Battles {
         opening: Opening,
         permit: TurnPermit,
     ) -> Result<Watcher, BattleError> {
-        self.refuse_while_draining()?;
         self.dependencies.prompts.check(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
+        self.dependencies.models.searched().await;
         let flagged = self.dependencies.prompts.moderate(&opening.prompt).await?;
+        // Asked after what may take seconds.
+        self.refuse_while_draining()?;
         if !self.has_room() {
             return Err(BattleError::Busy);
         }
         self.dependencies.images.check(visitor, &opening.images).await?;
-        self.dependencies.models.searched().await;
         let pair = self.dependencies.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
         let run = self.dependencies.instances.new_run();
-        let row = BattleRow {
-            id: BattleId::new(self.dependencies.rng.id(self.dependencies.clock.as_ref())),
-            visitor: visitor.clone(),
-            mode: opening.choice.mode(),
-            progress: Progress { stage: Stage::Answering, turn: 1 },
-            models: pair.models,
-            pairing_policy: pair.policy.to_owned(),
-            policy_version: pair.policy_version,
-            pair_probability: pair.probability,
-            language: language::detect(&opening.prompt).to_owned(),
-            category: opening.category,
-            intent: opening.intent,
-            answered_by: Some(run.clone()),
-        };
+        let row = self.new_row(visitor, &opening, pair, &run);
         let now = self.dependencies.clock.now();
         self.dependencies.store.insert_battle_with_images(&row, &opening.prompt, &opening.images, now).await?;
         self.dependencies.prompts.flag_prompt(&row.id, 1, flagged).await;
@@ -173,6 +134,23 @@ impl Battles {
         let watcher = battle.watch(0);
         self.answer(&battle, run, Some(permit));
         Ok(watcher)
+    }
+
+    fn new_row(&self, visitor: &VisitorId, opening: &Opening, pair: StartingPair, run: &RunId) -> BattleRow {
+        BattleRow {
+            id: BattleId::new(self.dependencies.rng.id(self.dependencies.clock.as_ref())),
+            visitor: visitor.clone(),
+            mode: opening.choice.mode(),
+            progress: Progress { stage: Stage::Answering, turn: 1 },
+            models: pair.models,
+            pairing_policy: pair.policy.to_owned(),
+            policy_version: pair.policy_version,
+            pair_probability: pair.probability,
+            language: language::detect(&opening.prompt).to_owned(),
+            category: opening.category.clone(),
+            intent: opening.intent.clone(),
+            answered_by: Some(run.clone()),
+        }
     }
 
     /// Asks the next question of a battle.
@@ -233,33 +211,6 @@ impl Battles {
         self.dependencies.prompts.check(prompt)?;
         self.dependencies.prompts.moderate(prompt).await?;
         Ok(())
-    }
-
-    /// Watches a battle again after the event numbered `after`.
-    ///
-    /// # Errors
-    /// [`BattleError`].
-    pub async fn resume(
-        self: &Arc<Self>,
-        visitor: &VisitorId,
-        id: &BattleId,
-        after: u64,
-    ) -> Result<Watcher, BattleError> {
-        loop {
-            let battle = self.find_after(visitor, id, after).await?;
-            if self.has_lost_its_texts(&battle).await? {
-                self.let_go(&battle);
-                continue;
-            }
-            remote_battles::await_first_event(&self.dependencies, &battle).await;
-            // A number that this log never had belongs to an earlier log of the battle: send all of it.
-            let known = if after <= battle.last_seq() { after } else { 0 };
-            let watcher = battle.watch(known);
-            // One that left memory before it was watched gets no more events.
-            if self.live.holds(&battle) {
-                return Ok(watcher);
-            }
-        }
     }
 
     /// Removes from memory the battles that nobody watches and that are not being answered.
@@ -323,6 +274,7 @@ impl Battles {
             None => Vec::new(),
         };
         self.dependencies.models.searched().await;
+        self.refuse_while_draining()?;
         self.begin_turn(battle, action, prompt, permit).await?;
         self.dependencies.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
         Ok(())
@@ -335,19 +287,7 @@ impl Battles {
         prompt: Option<&str>,
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
-        let former = {
-            let mut state = battle.state();
-            let row = state.active.row.clone();
-            row.progress.allows(action, self.dependencies.settings.now().battle.max_turns)?;
-            self.check_models(&row.models)?;
-            // Taken before the database is asked, so that a second message in the same moment is refused.
-            state.active.row.progress.stage = Stage::Answering;
-            row
-        };
-        // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
-        if !Arc::ptr_eq(&self.live.add(battle), battle) {
-            return Err(Refusal::StillAnswering.into());
-        }
+        let former = self.reserve_turn(battle, action)?;
         let turn = former.progress.turn + u32::from(action == Action::Message);
         let edited = prompt.filter(|_| action == Action::Regenerate);
         let language = edited.filter(|_| turn == 1).map(language::detect);
@@ -370,6 +310,24 @@ impl Battles {
         battle.state().active.begin_turn(turn, begun, &run, language);
         self.answer(battle, run, Some(permit));
         Ok(())
+    }
+
+    /// Marks a battle as being answered before the database is asked, so that a second message in the same moment is refused. Returns how
+    /// it stood.
+    fn reserve_turn(&self, battle: &Arc<LiveBattle>, action: Action) -> Result<BattleRow, BattleError> {
+        let former = {
+            let mut state = battle.state();
+            let row = state.active.row.clone();
+            row.progress.allows(action, self.dependencies.settings.now().battle.max_turns)?;
+            self.check_models(&row.models)?;
+            state.active.row.progress.stage = Stage::Answering;
+            row
+        };
+        // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
+        if !Arc::ptr_eq(&self.live.add(battle), battle) {
+            return Err(Refusal::StillAnswering.into());
+        }
+        Ok(former)
     }
 
     /// How the battle stands in the database, which did not begin a turn. Where another run has it, whoever watches comes
@@ -409,81 +367,6 @@ impl Battles {
                 battle.move_away();
             }
         });
-    }
-
-    async fn find(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId) -> Result<Arc<LiveBattle>, BattleError> {
-        self.find_after(visitor, id, 0).await
-    }
-
-    /// The battle from memory, from the instance that answers it, or read back from the database with its events
-    /// numbered after `after`.
-    async fn find_after(
-        self: &Arc<Self>,
-        visitor: &VisitorId,
-        id: &BattleId,
-        after: u64,
-    ) -> Result<Arc<LiveBattle>, BattleError> {
-        if let Some(battle) = self.live.get(id) {
-            if battle.visitor != *visitor {
-                return Err(BattleError::UnknownBattle);
-            }
-            if self.is_current(&battle).await? {
-                return Ok(battle);
-            }
-            self.let_go(&battle);
-        }
-        self.read_back(visitor, id, after).await
-    }
-
-    /// Whether the battle stands as it does in memory: another instance may have taken it on.
-    async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
-        if self.dependencies.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
-            return Ok(true);
-        }
-        let row = self.dependencies.store.battle(&battle.id).await?;
-        let known = battle.state().active.row.clone();
-        // Where a turn is just beginning here, the database may not have it yet.
-        Ok(known.progress.stage == Stage::Answering
-            || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
-    }
-
-    /// Whether the texts of a battle that is at rest were deleted while they are still in memory.
-    async fn has_lost_its_texts(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
-        let has_texts = !battle.state().active.exchanges.is_empty();
-        Ok(has_texts && !battle.is_under_way() && self.dependencies.store.turns(&battle.id).await?.is_empty())
-    }
-
-    async fn read_back(
-        self: &Arc<Self>,
-        visitor: &VisitorId,
-        id: &BattleId,
-        after: u64,
-    ) -> Result<Arc<LiveBattle>, BattleError> {
-        loop {
-            let record = self.dependencies.store.battle_record(id).await?;
-            let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;
-            let run = record.battle.answered_by.clone();
-            let answering = record.battle.progress.stage == Stage::Answering;
-            if answering && self.dependencies.instances.is_run_elsewhere(run.as_ref()).await? {
-                return Ok(remote_battles::follow(self, record, after));
-            }
-            let restored = LiveBattle::new(ActiveBattle::restore(record, self.dependencies.first_number(after)));
-            let restored = Arc::new(restored);
-            // Two sockets may come back at once: the first one's battle is everybody's.
-            let battle = self.live.add(&restored);
-            if !answering || !Arc::ptr_eq(&battle, &restored) {
-                return Ok(battle);
-            }
-            // The process that answered the turn is gone: answer it again, unless another one does so already.
-            match self.take_over(&battle, run.as_ref()).await {
-                Ok(true) => return Ok(battle),
-                Ok(false) => self.let_go(&battle),
-                Err(error) => {
-                    self.let_go(&battle);
-                    return Err(error.into());
-                }
-            }
-        }
     }
 
     fn refuse_while_draining(&self) -> Result<(), BattleError> {

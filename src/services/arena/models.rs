@@ -17,8 +17,8 @@ use crate::infra::storage::{Store, StoreError};
 
 /// Models that left the roster and are still kept for battles that have them.
 const MAX_RETIRED: usize = 64;
-/// For how long after the start battles wait for the models that are looked for; providers are given 4 seconds.
-const SEARCH_ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// How long after the start battles wait for model discovery.
+const SEARCH_ENDS_WITHIN: Duration = Duration::from_secs(3);
 
 /// The current roster, and the names of everyone who ever took part.
 pub struct Models {
@@ -79,8 +79,8 @@ impl Models {
         self.settled.subscribe()
     }
 
-    /// Waits until the models that the settings leave to be found were looked for: right after a start a battle would meet practice
-    /// models, or lose its own. A search that fails leaves the models that there are.
+    /// Waits for the model discovery that follows a start, until three seconds after the start at most: before it, a new battle would get
+    /// practice models, and an interrupted one would lose its own. Where discovery fails, the roster stays as it is.
     pub async fn searched(&self) {
         let mut settled = self.settled();
         let _ = timeout_at(self.opened_at + SEARCH_ENDS_WITHIN, settled.wait_for(|settled| *settled)).await;

@@ -103,7 +103,7 @@ impl PostVoteChat {
     /// # Errors
     /// [`StoreError`].
     pub async fn has_lost_its_texts(&self, voting: &Voting) -> Result<bool, StoreError> {
-        Ok(self.has_texts && voting.store.turns(&self.battle).await?.is_empty())
+        Ok(self.has_texts && !voting.store.has_texts(&self.battle).await?)
     }
 
     /// Whether the next question may be asked.

@@ -78,7 +78,7 @@ pub enum VoteError {
     Refused(#[from] Refusal),
     /// The vote is about another turn than the latest.
     #[error("this vote is about turn {about}, the battle is in turn {latest}: read the latest replies and vote again")]
-    WentOn {
+    OutdatedTurn {
         /// The turn of the vote.
         about: u32,
         /// The turn of the battle.
@@ -124,7 +124,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     let BattleRecord { battle, replies, .. } = record;
     let Progress { stage, turn: latest } = battle.progress;
     if let Some(about) = vote.turn.filter(|turn| *turn != latest && stage.awaits_vote()) {
-        return Err(VoteError::WentOn { about, latest });
+        return Err(VoteError::OutdatedTurn { about, latest });
     }
     let shown = |side: &Side| record.reply(latest, *side).map_or("", |reply| reply.text.as_str());
     let shown: Vec<&str> = battle.mode.sides().iter().map(shown).collect();

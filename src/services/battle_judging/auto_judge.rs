@@ -9,7 +9,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::{Budget, BudgetTracker};
+use crate::domain::judging::budget::Budget;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
@@ -84,7 +84,7 @@ impl AutoJudge {
         };
         let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt };
         let found = pending_work(battle_judging, scope, judges).await?;
-        let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
+        let limits = RunLimits::new(stop, budget);
         let outcomes = judge(battle_judging, &found, judges, &limits, &|_| {}).await?;
         tell(&outcomes);
         let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);

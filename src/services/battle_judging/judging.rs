@@ -200,11 +200,11 @@ impl<'r> BattleJudgeRun<'r> {
     }
 }
 
-/// Tokens of all replies: as the provider counted them, else about.
+/// Tokens of all replies, as the provider counted them, or else estimated.
 fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
-    // An empty reply cannot be read, and its prompt is paid for all the same.
-    let is_heard = !judge_reply.raw_text.is_empty() || judge_reply.status == Some(Status::ParseFailed);
-    let replies = if is_heard { 1 + judge_reply.earlier.len() as u64 } else { 0 };
+    // An empty reply is unreadable, but the provider bills its prompt.
+    let is_answered = !judge_reply.raw_text.is_empty() || judge_reply.status == Some(Status::ParseFailed);
+    let replies = if is_answered { 1 + judge_reply.earlier.len() as u64 } else { 0 };
     let words = judge_reply
         .earlier
         .iter()

@@ -59,7 +59,16 @@ pub struct Scope {
     /// Maximum number of battles; those that a smaller share would include come first.
     pub at_most: usize,
     /// Whether to ask again what was refused or could not be read.
-    pub retry_failed: bool,
+    pub retry_failed: RetryFailed,
+}
+
+/// Whether a run asks again what was refused or could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryFailed {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
 }
 
 impl Scope {
@@ -67,7 +76,7 @@ impl Scope {
     #[must_use]
     pub fn all(sample: Sample) -> Self {
         let (since, until) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
-        Self { sample, since, until, after: 0, at_most: usize::MAX, retry_failed: false }
+        Self { sample, since, until, after: 0, at_most: usize::MAX, retry_failed: RetryFailed::No }
     }
 }
 

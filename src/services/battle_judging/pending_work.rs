@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use futures_util::future::try_join_all;
 use serde::Serialize;
 
-use super::{BattleJudging, MOST_TOKENS, Scope, conversation};
+use super::{BattleJudging, MOST_TOKENS, RetryFailed, Scope, conversation};
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{MAX_TOKENS, language_of};
+use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan};
@@ -90,35 +91,38 @@ pub async fn pending_work(
 ) -> Result<PendingWork, StoreError> {
     let (drawn, last_seq) = draw(battle_judging.store, scope).await?;
     let BattleJudging { store, prompt, .. } = battle_judging;
-    let settled = match scope.retry_failed {
-        true => store.read_games(prompt.sha256(), scope.since).await?,
-        false => store.settled_games(prompt.sha256(), scope.since).await?,
+    let settled = if scope.retry_failed == RetryFailed::Yes {
+        store.read_games(prompt.sha256(), scope.since).await?
+    } else {
+        store.settled_games(prompt.sha256(), scope.since).await?
     };
     let found = find(battle_judging, (drawn, scope.at_most), settled, judges).await?;
     Ok(PendingWork { last_seq, ..found })
 }
 
-/// Finds the pairs of a campaign's answers that people have judged and these judges have not, of the scope's sample.
+/// Finds the pairs of a campaign's answers that people have judged and these judges have not, of the sample.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn pending_units(
     battle_judging: BattleJudging<'_>,
     campaign: &str,
-    scope: Scope,
+    sample: Sample,
+    retry_failed: RetryFailed,
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
     let BattleJudging { store, prompt, .. } = battle_judging;
     let judged = store.units_judged_by_people(campaign).await?.into_iter().filter_map(|unit| {
-        let place = scope.sample.draw(&format!("{campaign} {}", unit.unit))?;
+        let place = sample.draw(&format!("{campaign} {}", unit.unit))?;
         let subject = JudgedSubject::Unit { campaign: campaign.to_owned(), unit: unit.unit };
         Some(Drawn { subject, language: language_of(&unit.language), place })
     });
     let mut drawn: Vec<Drawn> = judged.collect();
     drawn.sort_by(|one, other| one.place.total_cmp(&other.place));
-    let settled = match scope.retry_failed {
-        true => store.read_unit_games(campaign, prompt.sha256()).await?,
-        false => store.settled_unit_games(campaign, prompt.sha256()).await?,
+    let settled = if retry_failed == RetryFailed::Yes {
+        store.read_unit_games(campaign, prompt.sha256()).await?
+    } else {
+        store.settled_unit_games(campaign, prompt.sha256()).await?
     };
     find(battle_judging, (drawn, usize::MAX), settled, judges).await
 }

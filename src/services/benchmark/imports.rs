@@ -33,6 +33,15 @@ pub struct ImportCounts {
     pub failed: BTreeMap<Status, u64>,
 }
 
+/// Result of an import of published scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScoreImport {
+    /// Number of scores in the file.
+    pub imported: u64,
+    /// Number of records without a score, which are left out.
+    pub without_score: u64,
+}
+
 /// Imports a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
 ///
 /// # Errors
@@ -158,11 +167,11 @@ fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
     (names, *turn, u8::from(*game))
 }
 
-/// Imports published scores: see [`bench_records::scores`]. Returns how many they are, and how many records have none.
+/// Imports published scores: see [`bench_records::scores`].
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<(u64, u64), BenchError> {
+pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<ScoreImport, BenchError> {
     let row = |GivenScore { series, suite, part, model, score, source }| PublishedScoreRow {
         series,
         suite,
@@ -174,5 +183,5 @@ pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<(u64, 
     let GivenScores { scores, blank } = bench_records::scores(path)?;
     let rows: Vec<PublishedScoreRow> = scores.into_iter().map(row).collect();
     store.import_scores(&rows, now).await?;
-    Ok((rows.len() as u64, blank))
+    Ok(ScoreImport { imported: rows.len() as u64, without_score: blank })
 }

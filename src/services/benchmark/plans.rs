@@ -18,7 +18,7 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::PlannedStep;
 use crate::domain::benchmark::run_state::RunState;
-use crate::domain::judging::budget::{Budget, BudgetTracker, ReachedLimit, Spent};
+use crate::domain::judging::budget::{Budget, ReachedLimit, Spent};
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::model_client::RunLimits;
@@ -102,7 +102,7 @@ impl BenchPlans {
     pub async fn run(&self, row: &BenchPlanRow, stop: CancellationToken) -> Result<(), RunError> {
         let before = spent(&self.store.bench_runs_of_plan(&row.id).await?);
         let budget = budget_of(&row.plan, before);
-        let limits = Arc::new(RunLimits { stop, budget: BudgetTracker::new(budget) });
+        let limits = Arc::new(RunLimits::new(stop, budget));
         let waits_for = Arc::new(Mutex::new(String::new()));
         let asked = tokio::select! {
             asked = self.ask(row, (&limits, budget), &waits_for) => asked,

@@ -133,7 +133,8 @@ impl<'s> SeriesReader<'s> {
         Provenance { suites, ..self.used.clone() }
     }
 
-    /// Names of all stored series: every part of every judged suite, the whole of it by each of several judges, ratings by verdicts on battles, and imported scores.
+    /// Names of all stored series: every part of every judged suite, the whole suite by each judge where it has several, ratings by verdicts
+    /// on battles, and imported scores.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -286,7 +287,8 @@ impl<'s> SeriesReader<'s> {
     }
 }
 
-/// The whole of a suite by each of its judges, where there are several. An id with a colon would be read as a judge and a part.
+/// Series of the whole suite by each of its judges, where it has several. A judge id with a colon is left out: the name would parse as a judge
+/// and a part.
 fn by_single_judges(suite: &str, judges: &[String]) -> Vec<SeriesName> {
     let of_judge =
         |judge: &String| SeriesName::Bench { suite: suite.to_owned(), judge: Some(judge.clone()), part: String::new() };

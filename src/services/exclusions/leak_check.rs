@@ -9,7 +9,7 @@ use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTokens};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leak::{Leak, TurnTexts};
 use crate::domain::integrity::leak_check::{LeakCheckPrompt, REMINDER, TextName, read_reply};
-use crate::domain::judging::budget::{Budget, BudgetTracker, estimate, estimate_all};
+use crate::domain::judging::budget::{Budget, estimate, estimate_all};
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{IntegritySettings, Settings};
@@ -306,7 +306,7 @@ impl JudgingRounds for LeakCheck {
             self.use_up(today);
             return Ok(RoundOutcome::Done);
         };
-        let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
+        let limits = RunLimits::new(stop, budget);
         let counts = self.check_all(&votes, &judge, &limits).await?;
         if counts.checked > 0 {
             let RoundCounts { checked, excluded, .. } = counts;

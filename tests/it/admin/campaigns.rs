@@ -187,7 +187,7 @@ async fn the_pages_say_why_nobody_is_asked_any_more() {
 }
 
 #[actix_web::test]
-async fn the_link_of_an_annotator_who_is_left_out_is_shown_as_of_no_use() {
+async fn the_link_of_an_annotator_who_is_left_out_is_shown_as_invalid() {
     let arena = arena(|_| {}).await;
     let mut operator = signed_in(&arena, Role::Operator).await;
     let token = make_open(&arena, &mut operator, "early").await;
@@ -197,5 +197,5 @@ async fn the_link_of_an_annotator_who_is_left_out_is_shown_as_of_no_use() {
     assert!(arena.app.store.leave_annotator_out(("early", "early-1"), "asleep", &audit).await.unwrap());
     assert_eq!(next_of(&arena, "early", &token).await, StatusCode::FORBIDDEN);
     let page = operator.get("/admin/campaigns/one?id=early").await.text().await.unwrap();
-    assert!(page.contains("of no use: the annotator is left out") && !page.contains("<td>in force</td>"), "{page}");
+    assert!(page.contains("invalid: the annotator is excluded") && !page.contains("<td>in force</td>"), "{page}");
 }

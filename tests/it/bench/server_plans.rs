@@ -316,13 +316,13 @@ async fn another_instance_goes_on_with_the_plan_of_one_that_is_killed() {
     let (field, location) = (field(&gate).await, ["--database", database.url.as_str()]);
     field.done(&[&["import", "suite", "mtbench101", "mt.jsonl"], &location[..]].concat()).await;
     let first = Server::start(field.path(), &location);
-    first.logged("leads=true").await;
+    first.logged("now the leader").await;
     let second = Server::start(field.path(), &location);
     start(&mut owner(&first).await, &PLAN).await;
     field.upstream.until_received(turns() + AT_ONCE).await;
     assert_eq!(field.requests("judge"), AT_ONCE, "one instance runs it");
     first.kill();
-    second.logged("leads=true").await;
+    second.logged("now the leader").await;
     field.upstream.until_received(turns() + 2 * AT_ONCE).await;
     gate.open();
     assert_eq!(ended(&field, &location).await["state"], "done");

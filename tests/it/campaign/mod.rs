@@ -225,6 +225,8 @@ async fn a_judgement_counts_once_and_only_for_whom_it_was_given() {
         let (status, refused) = fixture.post(&tokens[0], "undo", json!({"judgement": unknown})).await;
         assert_eq!((status, &refused["code"]), (StatusCode::NOT_FOUND, &json!("unknown_judgement")));
     }
+    let (status, refused) = fixture.post(&tokens[0], "undo", json!({"judgment": second})).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::BAD_REQUEST, &json!("bad_request")), "a misspelt name");
     let lines = fixture.exported().await;
     assert_eq!((lines.len(), &lines[0]["winner"]), (1, &json!("model_b")));
     let next = fixture.next(&tokens[0]).await;

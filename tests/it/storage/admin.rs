@@ -7,8 +7,8 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, BattleRow, Joined, JoiningUser, NewAdminInvite, NewAdminSession, NewAuditEntry,
-    NewExclusions, NewReply, SessionAge, Store, UserChange,
+    ActedVia, AuditFilter, BattleRow, Joined, JoiningUser, LeakDecision, NewAdminInvite, NewAdminSession,
+    NewAuditEntry, NewExclusions, NewReply, SessionAge, Store, UserChange,
 };
 
 use super::{battle, battle_id, by, failure, ready, reply, vote};
@@ -120,6 +120,40 @@ pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(s
     assert_eq!(store.failures_since(Timestamp(0), 9).await.unwrap(), []);
     let all = store.votes_since(Timestamp(i64::MIN)).await.unwrap();
     assert_eq!((all, store.votes_since(Timestamp(i64::MAX)).await.unwrap()), (2, 0));
+}
+
+pub(super) async fn of_two_decisions_about_one_leak_at_once_one_is_kept(store: &Store) {
+    for id in ["x", "y"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
+    }
+    let leaks = NewExclusions {
+        id: "d".into(),
+        rule: "identity_leak".into(),
+        reason: "names itself".into(),
+        decided_by: "rules".into(),
+        decided_at: Timestamp(5),
+    };
+    store.exclude(&leaks, &[1, 2], None).await.unwrap();
+    let decide = async |vote: i64, decision: LeakDecision, id: &str| {
+        let action = match decision {
+            LeakDecision::Confirm => AdminAction::ConfirmLeak,
+            LeakDecision::Withdraw => AdminAction::IncludeVotes,
+        };
+        let audit = NewAuditEntry { subject: format!("vote {vote}"), ..entry(id, action) };
+        store.decide_leak(vote, decision, &audit).await.unwrap()
+    };
+    let (one, other) =
+        futures_util::join!(decide(1, LeakDecision::Confirm, "a"), decide(1, LeakDecision::Confirm, "b"));
+    let (confirmed, withdrawn) =
+        futures_util::join!(decide(2, LeakDecision::Confirm, "c"), decide(2, LeakDecision::Withdraw, "d"));
+    assert!(one != other && confirmed != withdrawn, "{one} {other}, {confirmed} {withdrawn}");
+    assert_eq!(store.exclusions_of(2).await.unwrap()[0].withdrawn.is_some(), withdrawn);
+    assert!(!decide(3, LeakDecision::Confirm, "e").await, "there is no such vote yet");
+    let entries = store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
+    let mut subjects: Vec<&str> = entries.iter().map(|row| row.subject.as_str()).collect();
+    subjects.sort_unstable();
+    assert_eq!((subjects, store.open_leaks().await.unwrap()), (vec!["vote 1", "vote 2"], 0));
 }
 
 pub(super) async fn figures_are_of_recent_battles_that_are_over(store: &Store) {

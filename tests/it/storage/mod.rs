@@ -45,7 +45,8 @@ use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapsho
 
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
-    figures_are_of_recent_battles_that_are_over, sessions_codes_and_recovery_codes_end,
+    figures_are_of_recent_battles_that_are_over, of_two_decisions_about_one_leak_at_once_one_is_kept,
+    sessions_codes_and_recovery_codes_end,
 };
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use bench::{
@@ -738,6 +739,7 @@ on_both! {
     images_are_kept_with_their_battle_in_order_and_go_with_its_texts
     who_deletes_all_texts_keeps_no_image_and_takes_nobody_elses
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
+    of_two_decisions_about_one_leak_at_once_one_is_kept
 }
 
 /// What nobody may do, whoever asks.

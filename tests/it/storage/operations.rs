@@ -142,6 +142,12 @@ pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Stor
 
 /// A campaign of one item that two annotators judge, and the vote of each.
 pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out(store: &Store) {
+    for id in ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(id, id, 1)).await.unwrap();
+    }
+    let before = store.last_vote_seq().await.unwrap();
+    assert_eq!(before, 8, "the next two are in another order as texts");
     let answers = [("m", "So."), ("n", "No.")].map(|(model, answer)| (model.to_owned(), answer.to_owned()));
     let text = |text: &str| text.to_owned();
     let (id, prompt, category) = (text("q"), text("Why?"), text("maths"));
@@ -203,7 +209,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     let in_force = async || {
         let found = store.exclusions_in_force(VoteRange::ALL).await.unwrap();
         let last = store.last_vote_seq().await.unwrap();
-        (1..=last)
+        (before + 1..=last)
             .map(|seq| found.rules_of(seq).map(ToString::to_string).collect::<Vec<_>>().join(" "))
             .collect::<Vec<_>>()
     };
@@ -228,7 +234,8 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert_eq!((judged_of_due(2).await, judged_of_due(1).await), (2, 1), "no more of a unit than it needs");
     assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
     verdicts_on_units_are_kept_once(store).await;
-    let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
+    let of_campaign = VoteRange { after: before, ..VoteRange::ALL };
+    let page = store.vote_page(of_campaign, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
     let columns: Vec<Vec<&str>> = page.columns().map(|(_, values)| values.collect()).collect();
     assert_eq!(columns, [["voter of c-1", "voter of c-1", "voter of c-2"], ["campaign"; 3]]);
 
@@ -245,6 +252,8 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert!(!store.leave_annotator_out(("c", "c-1"), "twice", &left_out).await.unwrap());
     assert!(store.annotator("c", "h1").await.unwrap().unwrap().left_out_at.is_some());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak"]);
+    let excluded = store.latest_exclusions(Some("left_out"), (Timestamp(i64::MAX), ""), 9).await.unwrap();
+    assert_eq!(excluded.iter().map(|row| row.vote_seq).collect::<Vec<_>>(), [10, 9], "the latest first");
     assert!(!is_all_judged().await, "somebody else is to judge it");
     assert_eq!(judged_of_due(2).await, 1);
     let readmitted = entry("a3", AdminAction::ReadmitAnnotator);

@@ -116,6 +116,7 @@ pub(super) async fn texts_past_their_age_go_and_nothing_else_does(store: &Store)
     assert_eq!(store.delete_texts_before(Timestamp(1_001)).await.unwrap(), 2);
     for (id, turns) in [("voted", 0), ("young", 0), ("open", 1), ("younger", 1)] {
         assert_eq!(store.turns(&BattleId::new(id)).await.unwrap().len(), turns, "{id}");
+        assert_eq!(store.has_texts(&BattleId::new(id)).await.unwrap(), turns > 0, "{id}");
     }
     assert!(store.vote_on(&BattleId::new("voted")).await.unwrap().is_some());
     assert_eq!(store.shared_battle("token").await.unwrap(), None);

@@ -151,7 +151,7 @@ async fn one_instance_has_a_job_until_it_gives_it_up_or_dies() {
     let dropped = two.job_lock("refit").await.unwrap().unwrap();
     drop(dropped);
     let mut lost = soon(&one, "refit").await;
-    database.end_sessions("pg_try_advisory_lock").await;
+    database.end_sessions("idle_session_timeout").await;
     assert!(!lost.is_held().await, "its session was ended");
     assert!(soon(&two, "refit").await.is_held().await);
     database.drop().await;
@@ -161,6 +161,9 @@ async fn one_instance_has_a_job_until_it_gives_it_up_or_dies() {
 #[ignore = "slow: tests/run runs it"]
 async fn an_instance_that_is_stopped_loses_its_job_although_its_connection_stays() {
     let Some(database) = TestDatabase::create().await else { return };
+    let version: String = sqlx::query_scalar("SHOW server_version_num").fetch_one(&database.raw().await).await.unwrap();
+    let version: u32 = version.parse().unwrap();
+    assert!(version >= 140_000, "idle_session_timeout needs PostgreSQL 14 or newer, and this is {version}");
     let (one, two) = (database.open().await, database.open().await);
     let mut stopped = one.job_lock("refit").await.unwrap().unwrap();
     let command = one.command_lock("bench").await.unwrap().unwrap();

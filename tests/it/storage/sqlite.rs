@@ -111,6 +111,21 @@ async fn the_journal_survives_and_reopening_finds_everything() {
 }
 
 #[actix_web::test]
+async fn a_start_removes_what_a_killed_first_start_left_and_no_file_of_the_operator() {
+    let (folder, store) = open().await;
+    store.close().await;
+    let kept = ["langya.db.new", "langya.db.new-wal", "langya.db.new1.bak", "langya.db.new2-old", "langya.db.newest"];
+    let left = ["langya.db.new4294967295", "langya.db.new7-journal", "langya.db.new7-shm", "langya.db.new7-wal"];
+    for name in kept.iter().chain(&left) {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap().close().await;
+    let found: Vec<&str> = kept.into_iter().chain(left).filter(|name| folder.path().join(name).exists()).collect();
+    assert_eq!(found, kept);
+}
+
+#[actix_web::test]
 async fn what_cannot_be_opened_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let refused = async |folder: &Path, if_missing| Store::open(&settings(folder), if_missing).await.unwrap_err();

@@ -36,7 +36,7 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = S>,
     environment: &[(&str, &str)],
 ) -> Run {
-    let mut command = command("timeout", folder);
+    let mut command = command(TIMEOUT, folder);
     let output = command.envs(environment.iter().copied()).args(["60", &program()]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
@@ -44,6 +44,9 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
+
+/// By its path: the standard library copies the memory map of the whole process to search for a name without the environment's `PATH`.
+const TIMEOUT: &str = "/usr/bin/timeout";
 
 fn command(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);

@@ -19,7 +19,7 @@ pub struct ServerSettings {
     pub public_url: String,
     /// Threads that serve requests; 0 means one per core.
     pub workers: usize,
-    /// Open websockets at most.
+    /// Open websockets at most, of which the visitors of one network have a quarter.
     pub max_sockets: usize,
     /// How long battles under way may go on after SIGTERM.
     pub drain_seconds: u64,

@@ -25,9 +25,6 @@ pub trait RequestQueue: Send + Sync {
     /// Sends batches and waits for their ends, forever.
     fn run<'q>(&'q self, stop: &'q CancellationToken) -> BoxFuture<'q, ()>;
 
-    /// Waits until a batch of its own has ended; `false` where none is under way, nor about to be.
-    fn next_end(&self) -> BoxFuture<'_, bool>;
-
     /// A worker begins, or goes on after a wait for others.
     fn resume(&self);
 

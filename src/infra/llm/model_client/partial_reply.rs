@@ -18,7 +18,7 @@ pub(super) struct PartialReply {
     /// Its first [`MOST_REASONING`] bytes.
     pub(super) reasoning: String,
     /// Estimated tokens of all of it.
-    pub(super) reasoning_tokens: u64,
+    reasoning_tokens: u64,
     pub(super) usage: Usage,
     /// Its last [`MOST_NUMBERS`] numbers.
     pub(super) numbers: Vec<NumberToken>,
@@ -43,8 +43,8 @@ impl PartialReply {
         Ok(())
     }
 
-    /// Tokens of its output, as the provider counted them or else about. Of a reply that broke off, a count may be one of its
-    /// beginning.
+    /// Output tokens as counted by the provider, or else estimated. For a reply that broke off the larger of both: the provider's count may
+    /// cover only its beginning.
     pub(super) fn output_tokens(&self, is_whole: bool) -> u64 {
         let heard = estimate(&self.text) + self.reasoning_tokens;
         match self.usage.output {

@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 use rand::SeedableRng;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::domain::judging::budget::Budget;
@@ -80,8 +81,7 @@ async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
     assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
     let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);
-    let budget = BudgetTracker::new(Budget { max_calls: Some(2), max_cost: None });
-    let limits = RunLimits { budget, ..RunLimits::default() };
+    let limits = RunLimits::new(CancellationToken::new(), Budget { max_calls: Some(2), max_cost: None });
     assert_eq!(model.ask(&[], Sampling::default(), &limits).await, Err(AskError::OverBudget));
     assert_eq!(limits.budget.spent().calls, 2);
 }
@@ -128,36 +128,79 @@ async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
     }
 }
 
-/// Replies of 4,000 tokens, a moment after they were asked for.
-struct Long(AtomicU32);
+/// Replies with so many tokens, a moment after they were asked for.
+struct CountedTokens {
+    tokens: u64,
+    asked: AtomicU32,
+}
 
-impl ChatModel for Long {
+impl ChatModel for CountedTokens {
     fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let text = stream::once(async {
             tokio::task::yield_now().await;
             Ok::<_, ChatError>(ReplyPart::Text("long".to_owned()))
         });
-        let counted = Usage { input: Some(0), output: Some(4_000) };
+        let counted = Usage { input: Some(0), output: Some(self.tokens) };
         text.chain(stream::iter([Ok(ReplyPart::Usage(counted))])).boxed()
     }
 }
 
+/// A model whose replies have so many tokens and may have so many, at a money of one for a token.
+fn priced(tokens: u64, longest_reply: u64) -> (ModelClient, Arc<CountedTokens>) {
+    let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
+    let counted = Arc::new(CountedTokens { tokens, asked: AtomicU32::new(0) });
+    let client = ModelClient::new(ModelId::new("m"), counted.clone(), settings, ChaCha8Rng::seed_from_u64(7));
+    let prices = Some(Prices { input: 0.0, output: 1e6 });
+    (ModelClient { prices, longest_reply, ..client }, counted)
+}
+
+fn limits_of(max_cost: f64) -> RunLimits {
+    RunLimits::new(CancellationToken::new(), Budget { max_calls: None, max_cost: Some(max_cost) })
+}
+
 #[tokio::test]
 async fn requests_side_by_side_do_not_pass_a_budget_before_the_first_reply_has_told_what_they_cost() {
-    let settings = || BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
     for (max_cost, sent) in [(5_000.0, 1), (10_000.0, 2), (100_000.0, 8)] {
-        let long = Arc::new(Long(AtomicU32::new(0)));
-        let mut model = ModelClient::new(ModelId::new("m"), long.clone(), settings(), ChaCha8Rng::seed_from_u64(7));
-        model.prices = Some(Prices { input: 0.0, output: 1e6 });
-        (model.max_concurrent, model.longest_reply) = (8, 4_000);
-        let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(max_cost) });
-        let limits = RunLimits { budget, ..RunLimits::default() };
+        let (model, counted) = priced(4_000, 4_000);
+        let limits = limits_of(max_cost);
         join_all((0..8).map(|_| model.ask(&[], Sampling::default(), &limits))).await;
         let spent = limits.budget.spent().cost;
-        assert_eq!(long.0.load(Ordering::Relaxed), sent, "of a budget of {max_cost}");
+        assert_eq!(counted.asked.load(Ordering::Relaxed), sent, "of a budget of {max_cost}");
         assert!((spent - 4_000.0 * f64::from(sent)).abs() < 1e-9, "{spent} of a budget of {max_cost}");
     }
+}
+
+#[tokio::test]
+async fn of_all_models_only_one_request_that_may_pass_the_budget_is_sent_at_a_time() {
+    let models = [priced(4_000, 4_000), priced(4_000, 4_000), priced(4_000, 4_000)];
+    let limits = limits_of(2_000.0);
+    let asked = models.iter().map(|(model, _)| model.ask(&[], Sampling::default(), &limits));
+    let over = join_all(asked).await.into_iter().filter(|reply| *reply == Err(AskError::OverBudget)).count();
+    let sent: u32 = models.iter().map(|(_, counted)| counted.asked.load(Ordering::Relaxed)).sum();
+    assert_eq!((sent, over), (1, 2));
+}
+
+#[tokio::test]
+async fn a_request_waits_for_room_while_that_of_another_model_may_turn_out_cheaper() {
+    let models = [priced(10, 980), priced(10, 30)];
+    let limits = limits_of(1_000.0);
+    let replies = join_all(models.iter().map(|(model, _)| model.ask(&[], Sampling::default(), &limits))).await;
+    assert!(replies.iter().all(Result::is_ok) && !limits.budget.is_exhausted(), "{replies:?}");
+    let spent = limits.budget.spent().cost;
+    assert!((spent - 20.0).abs() < 1e-9, "{spent}");
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_wait_for_room_in_the_budget() {
+    let (model, counted) = priced(10, 30);
+    let limits = limits_of(1_000.0);
+    let held = limits.reserve(980.0).unwrap();
+    // Comes second: the request waits by then.
+    let stop = async { limits.stop.cancel() };
+    let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
+    assert_eq!((stopped, counted.asked.load(Ordering::Relaxed)), (Err(AskError::Stopped), 0));
+    drop(held);
 }
 
 #[test]

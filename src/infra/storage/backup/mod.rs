@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use super::{Backend, StoreError};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::unfinished_files::remove_abandoned;
+use crate::unfinished_files::remove_abandoned;
 
 pub use last_backup::LastBackup;
 
@@ -133,7 +133,7 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
     if path.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(path));
     }
-    let partial = partial_beside(&path)?;
+    let partial = partial_beside(&path, now)?;
     let votes = match backend {
         Backend::Sqlite(database) => sqlite::copy(&database, partial.path()).await?,
         Backend::Postgres => postgres::dump(settings, partial.path()).await?,
@@ -147,10 +147,10 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
 ///
 /// # Errors
 /// [`BackupError`]; nothing was restored then.
-pub async fn restore(settings: &StorageSettings, file: &Path) -> Result<RestoreReport, BackupError> {
+pub async fn restore(settings: &StorageSettings, file: &Path, now: Timestamp) -> Result<RestoreReport, BackupError> {
     let path = || file.to_owned();
     match (kind(file)?, Backend::new(settings)?) {
-        (Kind::Sqlite, Backend::Sqlite(database)) => sqlite::restore(file, &database).await,
+        (Kind::Sqlite, Backend::Sqlite(database)) => sqlite::restore(file, &database, now).await,
         (Kind::Postgres, Backend::Postgres) => postgres::restore(settings, file).await,
         (Kind::Sqlite, Backend::Postgres) => Err(BackupError::OtherKind {
             path: path(),
@@ -177,9 +177,9 @@ fn kind(file: &Path) -> Result<Kind, BackupError> {
 }
 
 /// A private file beside the one that it becomes; dropping it removes it.
-fn partial_beside(path: &Path) -> Result<NamedTempFile, BackupError> {
+fn partial_beside(path: &Path, now: Timestamp) -> Result<NamedTempFile, BackupError> {
     let folder = folder_of(path);
-    remove_abandoned(folder, PARTIAL_PREFIX, PARTIAL_SUFFIX);
+    remove_abandoned(folder, now, |name| name.starts_with(PARTIAL_PREFIX) && name.ends_with(PARTIAL_SUFFIX));
     let mut builder = tempfile::Builder::new();
     builder.prefix(PARTIAL_PREFIX).suffix(PARTIAL_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
     builder.tempfile_in(folder).map_err(unusable(folder))

@@ -9,9 +9,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
+use crate::domain::time::Timestamp;
 use crate::storage::sqlite::MIGRATIONS;
-use crate::storage::unfinished_files::remove_with_side_files;
 use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
+use crate::unfinished_files::remove_with_side_files;
 
 /// SQLite's code for a disk without space.
 const SQLITE_FULL: &str = "13";
@@ -56,7 +57,7 @@ impl Drop for UnfinishedCopy<'_> {
 }
 
 /// Puts a copy where no database is.
-pub(super) async fn restore(file: &Path, database: &Path) -> Result<RestoreReport, BackupError> {
+pub(super) async fn restore(file: &Path, database: &Path, now: Timestamp) -> Result<RestoreReport, BackupError> {
     for ending in ["", "-wal", "-shm"] {
         let taken = database.with_file_name(format!("{}{ending}", database.file_name().unwrap_or_default().display()));
         if taken.symlink_metadata().is_ok() {
@@ -65,7 +66,7 @@ pub(super) async fn restore(file: &Path, database: &Path) -> Result<RestoreRepor
     }
     check(file).await?;
     fs::create_dir_all(folder_of(database)).map_err(unusable(database))?;
-    let partial = partial_beside(database)?;
+    let partial = partial_beside(database, now)?;
     // The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it.
     let mut kept = fs::File::open(file).map_err(unusable(file))?;
     io::copy(&mut kept, &mut partial.as_file()).map_err(unusable(database))?;

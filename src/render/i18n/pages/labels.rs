@@ -58,7 +58,7 @@ pub(super) const ENGLISH: LabelTexts = LabelTexts {
     by_reviewers: "decided by a reviewer",
     origins: "{column} labels: {parts}.",
     of_model: "{n} by the classifier",
-    of_visitors: "{n} given with the question or by its visitor",
+    of_visitors: "{n} by visitors or imported with the prompt",
     of_reviewers: "{n} by reviewers",
     of_examples: "{n} from the examples it learned from",
     comma: ", ",
@@ -73,7 +73,7 @@ pub(super) const CHINESE: LabelTexts = LabelTexts {
     by_reviewers: "审核员决定",
     origins: "{column}标签来源：{parts}。",
     of_model: "分类器标注 {n} 票",
-    of_visitors: "随问题给出或由提问者标注 {n} 票",
+    of_visitors: "访客标注或随问题导入 {n} 票",
     of_reviewers: "审核员标注 {n} 票",
     of_examples: "标注样例 {n} 票",
     comma: "，",
@@ -88,7 +88,7 @@ mod tests {
         let origins = LabelOrigins { model: 12, visitors: 3, ..LabelOrigins::default() };
         assert_eq!(
             ENGLISH.origins("Category", origins),
-            "Category labels: 12 by the classifier, 3 given with the question or by its visitor."
+            "Category labels: 12 by the classifier, 3 by visitors or imported with the prompt."
         );
         let reviewed = LabelOrigins { reviewers: 1, examples: 2, ..LabelOrigins::default() };
         assert_eq!(CHINESE.origins("意图", reviewed), "意图标签来源：审核员标注 1 票，标注样例 2 票。");

@@ -71,7 +71,7 @@ fn in_chinese(note: &RatingNote) -> String {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
         }
         RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
-        RatingNote::TiesNotCompared => "计入的平局选票太少，无法比较平局模型".to_owned(),
+        RatingNote::TiesNotCompared => "选票无法确定平局的频率，因此无法比较平局模型".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
         }

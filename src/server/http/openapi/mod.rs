@@ -53,6 +53,13 @@ pub(super) fn is_public(path: &str, votes: VoteAccess) -> bool {
     })
 }
 
+/// The names of the query parameters with which an address of the API is read; `None` for other addresses.
+pub(super) fn query_parameters(path: &str) -> Option<Vec<&'static str>> {
+    let parameters = document()["paths"].get(path)?["get"]["parameters"].as_array()?;
+    let in_query = parameters.iter().filter(|parameter| parameter["in"] == "query");
+    Some(in_query.filter_map(|parameter| parameter["name"].as_str()).collect())
+}
+
 /// `GET /api/v1/openapi.json`
 pub(super) async fn json(request: HttpRequest) -> HttpResponse {
     let (text, tag) = &*BYTES;

@@ -283,7 +283,7 @@ pub static OPERATIONS: [Operation; 25] = [
         .about("Judges an assignment once; a repeated request gets the first judgement.")
         .with_body(schema_of::<JudgementRequest>, true),
     post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
-        .about("Takes the annotator's last judgement back; one that the request names may be asked for again.")
+        .about("Takes the annotator's last judgement back; a request that names the judgement may be repeated.")
         .with_body(schema_of::<UndoRequest>, false),
     post("/api/v1/campaigns/{id}/join", "join_campaign", &[json::<JoinAnswer>()])
         .about("Takes a place of a shared link, whose token the request has; the answer has the annotator's own.")

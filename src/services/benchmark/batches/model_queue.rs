@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::batch_runner::{BatchOutcome, BatchRunner};
 use crate::domain::battle::ModelId;
 use crate::infra::clock::{Clock as _, SystemClock};
-use crate::infra::llm::batch::queue::{Pause, RequestQueue};
+use crate::infra::llm::batch::queue::RequestQueue;
 use crate::infra::llm::batch::{BatchEnd, MOST_BYTES, MOST_REQUESTS};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
@@ -26,8 +26,6 @@ pub(super) struct ModelQueue {
     state: Mutex<QueueState>,
     /// Wakes the loop: there may be a batch to run.
     changed: Notify,
-    /// Wakes those who wait for the end of a batch.
-    ended: Notify,
 }
 
 #[derive(Default)]
@@ -44,8 +42,6 @@ struct QueueState {
     holders: HashMap<String, HashSet<usize>>,
     /// Replies of earlier batches for which nobody has asked yet.
     replies: HashMap<String, Vec<ReplyPart>>,
-    /// Batches of this run under way.
-    under_way: usize,
     given_up: Option<ChatError>,
     stopped: bool,
 }
@@ -82,7 +78,7 @@ enum NextBatch {
 
 impl ModelQueue {
     pub(super) fn new(runner: BatchRunner, sends: bool) -> Self {
-        Self { runner, sends, state: Mutex::default(), changed: Notify::new(), ended: Notify::new() }
+        Self { runner, sends, state: Mutex::default(), changed: Notify::new() }
     }
 
     pub(super) fn model(&self) -> &ModelId {
@@ -140,7 +136,6 @@ impl ModelQueue {
         };
         // One that is larger by itself goes by itself, and the provider says what it thinks of it.
         let count = state.queued.iter().take(MOST_REQUESTS).take_while(fits).count().max(1);
-        state.under_way += 1;
         Some(NextBatch::New(state.queued.drain(..count).collect()))
     }
 
@@ -157,7 +152,6 @@ impl ModelQueue {
                 let row = self.runner.row(keys);
                 let outcome = self.runner.send(&row, &requests, stop).await;
                 let mut state = self.state.lock();
-                state.under_way -= 1;
                 if let BatchOutcome::Failed(error) = &outcome {
                     state.give_up(error.clone());
                 }
@@ -166,7 +160,6 @@ impl ModelQueue {
                 state.end(at, outcome);
             }
         }
-        self.ended.notify_waiters();
         self.changed.notify_one();
     }
 
@@ -182,8 +175,6 @@ impl ModelQueue {
         for key in ended {
             state.answer(&key, &Err(ChatError::Unanswered(BatchEnd::GoesOn)));
         }
-        drop(state);
-        self.ended.notify_waiters();
     }
 }
 
@@ -321,24 +312,6 @@ impl RequestQueue for ModelQueue {
                     () = stop.cancelled(), if !self.state.lock().stopped => self.stop(),
                 }
             }
-        }
-        .boxed()
-    }
-
-    fn next_end(&self) -> BoxFuture<'_, bool> {
-        async move {
-            let ended = self.ended.notified();
-            tokio::pin!(ended);
-            ended.as_mut().enable();
-            {
-                let state = self.state.lock();
-                if state.under_way == 0 && state.queued.is_empty() {
-                    return false;
-                }
-            }
-            let _pause = Pause::begin(self);
-            ended.await;
-            true
         }
         .boxed()
     }

@@ -96,7 +96,7 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     link_state: "Link",
     in_force: "in force",
     revoked: "revoked",
-    left_out: "of no use: the annotator is left out",
+    left_out: "invalid: the annotator is excluded",
     expired: "expired",
     revoke: "Revoke",
     revoke_of: "Revoke the link of {name}",

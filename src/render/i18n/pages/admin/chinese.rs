@@ -151,10 +151,10 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     models: super::models::CHINESE,
     reviews: ReviewTexts {
         leaks_title: "身份泄露",
-        leaks_lead: "这些投票因回答或访客疑似说出模型名称而被排除。请确认确有泄露，或恢复该投票的计分。数字键移到对应按钮，回车确认。",
+        leaks_lead: "这些投票因回答或访客疑似说出模型名称而被排除。请确认确有泄露，或恢复该投票的计分。数字键移到对应按钮，按回车键执行。",
         leaks_checked: "{model} 也会检查计入评分的投票：已检查 {checked} 票，其中 {found} 票有泄露，{unread} 票无法判断；最近七天还有 {waiting} 票待检查。",
         labels_title: "问题标签",
-        labels_lead: "分类器最没有把握的问题。不会显示其他人的判断，以便每人独立决定。数字键移到对应按钮，回车确认。",
+        labels_lead: "分类器最没有把握的问题。不会显示其他人的判断，以便每人独立决定。数字键移到对应按钮，按回车键执行。",
         all_done: "没有待处理的内容。",
         waiting: "还有 {n} 条待处理。",
         confirm: "确有泄露",

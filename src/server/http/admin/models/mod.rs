@@ -71,7 +71,8 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     }
 }
 
-/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker. The audit log has it first, since it may cost money.
+/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker. The audit entry is written first, because the
+/// request may cost money.
 pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, roster) = (model_of(&call)?, call.app.models.current());
     let model = roster.get(&id).ok_or_else(|| unknown(&id))?;

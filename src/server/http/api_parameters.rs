@@ -1,0 +1,42 @@
+//! Query parameters of `/api/v1`: one that an address does not take is refused, since a misspelt filter would otherwise widen the answer.
+
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use actix_web::{Error, web};
+
+use super::error::PageError;
+use super::openapi::query_parameters;
+
+/// Middleware for `actix_web::middleware::from_fn`: reading an address of the API with an unknown parameter gets 400.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn refuse_unknown_parameters<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    match check(&request) {
+        Ok(()) => Ok(next.call(request).await?.map_into_left_body()),
+        Err(error) => Ok(request.error_response(error).map_into_right_body()),
+    }
+}
+
+fn check(request: &ServiceRequest) -> Result<(), PageError> {
+    if request.query_string().is_empty() || !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(());
+    }
+    let Some(known) = request.match_pattern().and_then(|path| query_parameters(&path)) else { return Ok(()) };
+    // A query that cannot be read at all is refused where it is read.
+    let Ok(given) = web::Query::<Vec<(String, String)>>::from_query(request.query_string()) else { return Ok(()) };
+    match given.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) if known.is_empty() => {
+            Err(PageError::InvalidQuery(format!("{name:?} is not a parameter: this address takes none")))
+        }
+        Some((name, _)) => {
+            Err(PageError::InvalidQuery(format!("{name:?} is not a parameter of this address: {}", known.join(", "))))
+        }
+    }
+}

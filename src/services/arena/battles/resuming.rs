@@ -1,0 +1,152 @@
+//! Finds the battle that a visitor comes back to: in memory, at the instance that answers it, or in the database.
+
+use std::sync::Arc;
+
+use super::{BattleError, Battles};
+use crate::domain::battle::active_battle::ActiveBattle;
+use crate::domain::battle::state::Stage;
+use crate::domain::battle::{BattleId, RunId, VisitorId};
+use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
+use crate::infra::storage::StoreError;
+use crate::services::arena::battle_dependencies::BattleDependencies;
+use crate::services::arena::remote_battles::{self, LocalBattles, RemoteBattles};
+
+impl LocalBattles for Battles {
+    fn let_go(&self, battle: &Arc<LiveBattle>) {
+        self.live.forget(battle);
+        battle.move_away();
+    }
+
+    fn dependencies(&self) -> &BattleDependencies {
+        &self.dependencies
+    }
+
+    fn live(&self) -> &RunningBattles {
+        &self.live
+    }
+
+    fn remote_battles(&self) -> &RemoteBattles {
+        &self.remote_battles
+    }
+
+    async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
+        let run = self.dependencies.instances.new_run();
+        let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
+        let Some(row) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
+        tracing::info!(battle.id = %battle.id, "regenerating a turn whose instance is gone");
+        battle.adopt(row, self.dependencies.apart());
+        self.answer(battle, run, None);
+        Ok(true)
+    }
+}
+
+impl Battles {
+    /// Watches a battle again after the event numbered `after`.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub async fn resume(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Watcher, BattleError> {
+        loop {
+            let battle = self.find_after(visitor, id, after).await?;
+            if self.has_lost_its_texts(&battle).await {
+                self.let_go(&battle);
+                continue;
+            }
+            remote_battles::await_first_event(&self.dependencies, &battle).await;
+            // A number that this log never had belongs to an earlier log of the battle: send all of it.
+            let known = if after <= battle.last_seq() { after } else { 0 };
+            let watcher = battle.watch(known);
+            // One that left memory before it was watched gets no more events.
+            if self.live.holds(&battle) {
+                return Ok(watcher);
+            }
+        }
+    }
+
+    pub(super) async fn find(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
+        self.find_after(visitor, id, 0).await
+    }
+
+    /// The battle from memory, from the instance that answers it, or read back from the database with its events
+    /// numbered after `after`.
+    async fn find_after(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
+        if let Some(battle) = self.live.get(id) {
+            if battle.visitor != *visitor {
+                return Err(BattleError::UnknownBattle);
+            }
+            if self.is_current(&battle).await? {
+                return Ok(battle);
+            }
+            self.let_go(&battle);
+        }
+        self.read_back(visitor, id, after).await
+    }
+
+    /// Whether the battle stands as it does in memory: another instance may have taken it on.
+    async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
+        if self.dependencies.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
+            return Ok(true);
+        }
+        let row = self.dependencies.store.battle(&battle.id).await?;
+        let known = battle.state().active.row.clone();
+        // Where a turn is just beginning here, the database may not have it yet.
+        Ok(known.progress.stage == Stage::Answering
+            || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
+    }
+
+    /// Whether the texts of a battle were deleted from the database and are still in memory here; never while it is being answered. A database
+    /// that is out of reach leaves the battle as it is.
+    async fn has_lost_its_texts(&self, battle: &LiveBattle) -> bool {
+        if battle.is_under_way() || battle.state().active.exchanges.is_empty() {
+            return false;
+        }
+        matches!(self.dependencies.store.has_texts(&battle.id).await, Ok(false))
+    }
+
+    async fn read_back(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
+        loop {
+            let record = self.dependencies.store.battle_record(id).await?;
+            let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;
+            let run = record.battle.answered_by.clone();
+            let answering = record.battle.progress.stage == Stage::Answering;
+            if answering && self.dependencies.instances.is_run_elsewhere(run.as_ref()).await? {
+                return Ok(remote_battles::follow(self, record, after));
+            }
+            let restored = LiveBattle::new(ActiveBattle::restore(record, self.dependencies.first_number(after)));
+            let restored = Arc::new(restored);
+            // Two sockets may come back at once: the first one's battle is everybody's.
+            let battle = self.live.add(&restored);
+            if !answering || !Arc::ptr_eq(&battle, &restored) {
+                return Ok(battle);
+            }
+            // The process that answered the turn is gone: answer it again, unless another one does so already.
+            match self.take_over(&battle, run.as_ref()).await {
+                Ok(true) => return Ok(battle),
+                Ok(false) => self.let_go(&battle),
+                Err(error) => {
+                    self.let_go(&battle);
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+}
