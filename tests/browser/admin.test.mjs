@@ -238,8 +238,9 @@ async function readTheAudit(page) {
   const told = await page.locator("tbody tr").allTextContents();
   assert.match(told[0], /operator[\s\S]*added a model[\s\S]*egret/);
   assert.match(told[1], /operator[\s\S]*paused a model[\s\S]*stork/);
-  assert.match(told[2], /operator[\s\S]*withdrew exclusions/);
-  assert.match(told[3], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
+  assert.match(told[2], /operator[\s\S]*tested a model[\s\S]*stork/);
+  assert.match(told[3], /operator[\s\S]*withdrew exclusions/);
+  assert.match(told[4], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
 }
 
 test("an owner follows the link", async () => {

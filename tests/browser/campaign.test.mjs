@@ -283,7 +283,7 @@ test("a decision, and what was written and chosen beside it, survives a reload, 
   const text = page.locator("textarea");
   const filled = async () => [
     await page.locator('[data-preference][aria-pressed="true"]').evaluateAll((all) => all.map((one) => one.dataset.preference)),
-    await page.locator("input:checked").count(),
+    await page.locator('[data-part="choices"] input:checked').count(),
     await text.inputValue(),
   ];
   await page.keyboard.press("7");

@@ -142,7 +142,7 @@ async fn a_parameter_that_an_address_does_not_take_is_refused_by_its_name() {
         let (status, said) = (answer.status(), answer.text().await.unwrap());
         assert!(status == 400 && said.contains(r#""langauge" is not a parameter"#), "{path}: {status} {said}");
     }
-    check(&arena, "/api/v1/leaderboard", "/api/v1/leaderboard?language=zh", 200).await;
+    check(&arena, "/api/v1/models", "/api/v1/models?period=day", 200).await;
     assert_eq!(get(&format!("{}/leaderboard?langauge=zh", arena.url)).await.status(), 200, "pages are lenient");
     arena.end().await;
 }
