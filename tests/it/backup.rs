@@ -2,10 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use sqlx::SqlitePool;
+use sqlx::{Connection, PgConnection, SqlitePool};
 
 use crate::support::program::{Run, Server, UnderWay, langya};
 use crate::support::until;
@@ -248,17 +248,6 @@ fn psql(url: &str, statement: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program that ends with the test, also where an assertion fails.
-struct KilledOnDrop(Child);
-
-impl Drop for KilledOnDrop {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// The server of the tests, where there is one.
 fn postgres() -> Option<String> {
     let admin = std::env::var("LANGYA_TEST_POSTGRES").ok();
@@ -277,12 +266,9 @@ async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
     let Some(admin) = postgres() else { return };
     let database = Database::create(&admin, "interrupted");
     psql(&database.url(), "CREATE TABLE votes (seq BIGINT); CREATE TABLE held (x BIGINT)");
-    let hold = "BEGIN; LOCK TABLE held; SELECT pg_sleep(120)";
-    let holder = psql_command(&database.url(), hold).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let _holder = KilledOnDrop(holder);
+    let mut holder = PgConnection::connect(&database.url()).await.unwrap();
+    sqlx::raw_sql("BEGIN; LOCK TABLE held").execute(&mut holder).await.unwrap();
     let count = |rows: &str| psql(&database.url(), &format!("SELECT COUNT(*) FROM {rows}"));
-    let held = "pg_locks WHERE relation = 'held'::regclass AND mode = 'AccessExclusiveLock' AND granted";
-    until(async || (count(held) == "1\n").then_some(())).await;
     let folder = tempfile::tempdir().unwrap();
     let backup = UnderWay::start(folder.path(), &["backup", "--database", &database.url(), "--out", "copy"]);
     let dumps = "pg_stat_activity WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock' \

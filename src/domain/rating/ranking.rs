@@ -154,19 +154,23 @@ fn rank_tally(
         robustness: None,
     };
     board.notes = notes(&tally, &board, &intervals.carried, options);
-    let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
-    if interval == IntervalMethod::Sandwich && is_of_one_voter {
-        board.notes.push(RatingNote::IntervalsOfOneVoter);
-    }
-    if options.good_enough && board.models.iter().all(|model| model.good_enough.is_none()) {
-        board.notes.push(RatingNote::NoBothBad);
-    }
-    if options.compare_ties && board.tie_models.is_empty() && !board.models.is_empty() {
-        board.notes.push(RatingNote::TiesNotCompared);
-    }
+    board.notes.extend(notes_on_options(&board, log, options));
     board.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);
     Ok(Ranking { board, differences })
+}
+
+/// Options that could not be met, or not in full.
+fn notes_on_options(board: &Leaderboard, log: Option<&VoteLog>, options: &LeaderboardOptions) -> Vec<RatingNote> {
+    let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
+    let lacks_levels = board.models.iter().all(|model| model.good_enough.is_none());
+    let lacks_tie_models = board.tie_models.is_empty() && !board.models.is_empty();
+    let notes = [
+        (board.interval == IntervalMethod::Sandwich && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
+        (options.good_enough && lacks_levels, RatingNote::NoBothBad),
+        (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
+    ];
+    notes.into_iter().filter_map(|(applies, note)| applies.then_some(note)).collect()
 }
 
 /// What the votes say, before models are ranked.
