@@ -88,7 +88,7 @@ fn advice(line: &str) -> Option<String> {
     }
 }
 
-/// The keys of an entry [[models]]: an entry as text lacks those that are not set.
+/// The keys of an entry `[[models]]`: an entry as text lacks those that are not set.
 pub(super) const MODEL_KEYS: [&str; 21] = [
     "id",
     "name",
