@@ -89,9 +89,9 @@ impl Arena {
     /// Asks for the leaderboard again and again until it has so many votes.
     async fn until_rated(&self, votes: u64) -> anyhow::Result<()> {
         loop {
-            let board: Value =
+            let leaderboard: Value =
                 serde_json::from_str(&reqwest::get(format!("{}/api/v1/leaderboard", self.url)).await?.text().await?)?;
-            if board["votes"]["rated"].as_u64() >= Some(votes) {
+            if leaderboard["votes"]["rated"].as_u64() >= Some(votes) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(2)).await;

@@ -6,7 +6,7 @@
 A closed discrete-event model. A visitor begins a battle (a commit), is sent two replies (work of the instance's cores,
 spread over the reply), has their end stored (a commit), thinks, votes (a commit, in a group that holds the lock which keeps votes
 in order), and begins the next battle. In the second run some instances die together: their battles are begun again by others,
-which first have to notice. What is measured and what is assumed stands beside each figure of COSTS, and in README.md.
+which first have to notice. What is measured and what is assumed stands beside each number of COSTS, and in README.md.
 """
 
 import argparse

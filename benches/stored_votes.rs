@@ -15,8 +15,8 @@ use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
-use langya::services::leaderboard::vote_log::{LogQuery, read_log};
-use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
+use langya::infra::stored_votes::vote_log::{LogQuery, read_log};
+use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 use support::insert;
 
 #[tokio::main]
@@ -34,9 +34,9 @@ async fn main() -> anyhow::Result<()> {
     let mut tally = VoteTally::default();
     tally.catch_up(&store, |_| {}).await?;
     let counted = started.elapsed();
-    let board = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
+    let leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     eprintln!("{votes} votes, counted from nothing: {counted:.3?}; with the fit {:.3?}", started.elapsed());
-    publish(&store, &tally, &board).await?;
+    publish(&store, &tally, &leaderboard).await?;
 
     for (name, wanted, at_once) in [
         ("models and outcomes, two pages at once", ColumnSet::default(), 2),
@@ -60,7 +60,7 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::open(&settings, IfMissing::Fail).await?;
     let mut tally = VoteTally::default();
     let new = tally.catch_up(&store, |_| {}).await?;
-    let board = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
+    let leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     eprintln!("{new} vote after a restart: opened, counted and fitted in {:.3?}", started.elapsed());
     insert(&mut raw, votes + 1, votes + 2).await?;
     let started = Instant::now();
@@ -68,13 +68,13 @@ async fn main() -> anyhow::Result<()> {
     let next = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     publish(&store, &tally, &next).await?;
     eprintln!("1 more vote: counted, fitted and stored in {:.3?}", started.elapsed());
-    anyhow::ensure!(next != board, "the vote is in it");
+    anyhow::ensure!(next != leaderboard, "the vote is in it");
     store.close().await;
     Ok(())
 }
 
-async fn publish(store: &Store, tally: &VoteTally, board: &Leaderboard) -> anyhow::Result<()> {
-    let body = serde_json::to_string(board)?;
+async fn publish(store: &Store, tally: &VoteTally, leaderboard: &Leaderboard) -> anyhow::Result<()> {
+    let body = serde_json::to_string(leaderboard)?;
     let last_vote_seq = tally.last_seq();
     let stored = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
     store.put_leaderboard(&stored).await?;

@@ -121,7 +121,7 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
     let (_leads, leads) = watch::channel(true);
     let report = JobReports::default().of("append_public_log");
     let job = tokio::spawn(append_public_log(sequencer, leads, report, over.clone()));
-    let body = serde_json::to_string(&LeaderboardSnapshot::default().board)?;
+    let body = serde_json::to_string(&LeaderboardSnapshot::default().leaderboard)?;
     while !over.is_cancelled() {
         let last_vote_seq = store.last_vote_seq().await?;
         // One leaderboard a minute is kept, so each has a minute of its own.
@@ -208,7 +208,7 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
                 .finish_turn(&battle.id, &RunId::new(&id), ready, &[reply(Side::A), reply(Side::B)], Timestamp(2))
                 .await?
         );
-        let cast = NewVoteRow { id, battle: battle.id, ..vote(0) };
+        let cast = NewVoteRow { id, battle: battle.id, answered_by: battle.answered_by, ..vote(0) };
         anyhow::ensure!(store.insert_vote(&cast).await? == InsertedVote::Stored, "a vote was not stored");
     }
     Ok(0)
@@ -263,6 +263,7 @@ fn vote(number: usize) -> NewVoteRow {
         id: format!("01980000-0000-7000-9000-{}", 100_000_000_000 + number),
         battle: BattleId::new(format!("01980000-0000-7000-8000-{}", 100_000_000_000 + number)),
         turn: 1,
+        answered_by: Some(RunId::new("bench")),
         outcome: Outcome::AWins,
         satisfaction: None,
         reasons: Default::default(),

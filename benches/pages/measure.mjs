@@ -1,7 +1,7 @@
 // What pages cost a visitor: node benches/pages/measure.mjs PROGRAM FOLDER
 //
 // Starts the program on the data folder (a new one gets 30,000 simulated votes on 300 models), opens pages in Chromium, and prints
-// each figure beside its target. Needs `npm ci` in tests/browser, and Chromium; `CHROMIUM` names another one.
+// each number beside its target. Needs `npm ci` in tests/browser, and Chromium; `CHROMIUM` names another one.
 
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

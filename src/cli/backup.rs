@@ -13,7 +13,6 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
-use crate::infra::storage::DataLock;
 use crate::infra::storage::backup::{back_up, restore as restore_copy};
 
 /// `langya backup …`
@@ -21,7 +20,7 @@ use crate::infra::storage::backup::{back_up, restore as restore_copy};
 pub struct BackupOptions {
     #[command(flatten)]
     location: Location,
-    /// The file to write, or a folder that is there and gets a file named by the time
+    /// The file to write, or an existing folder, where the file is named after the time
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
 }
@@ -54,7 +53,6 @@ pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<Exi
 /// A file that is no whole copy, or a place where something is.
 pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let _lock = DataLock::take(&settings.storage)?;
     let restoring =
         async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file, SystemClock.now()).await?) };
     let restored = unless_interrupted(restoring).await?;

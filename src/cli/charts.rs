@@ -57,25 +57,25 @@ pub fn prepare(folder: &Path) -> Result<(), ChartsError> {
 /// [`ChartsError`].
 pub fn write(
     folder: &Path,
-    board: &Leaderboard,
+    leaderboard: &Leaderboard,
     log: &VoteLog,
     options: &LeaderboardOptions,
 ) -> Result<(), ChartsError> {
     prepare(folder)?;
-    let pairs = Pairs::new(&board.models, &Tally::from_log(log, options.scoring));
-    let names: Vec<String> = board.models.iter().map(|model| model.model.clone()).collect();
+    let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
+    let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
-        ("ratings.svg", chart::forest::draw(&board.models, board.confidence, FRAME)),
+        ("ratings.svg", chart::forest::draw(&leaderboard.models, leaderboard.confidence, FRAME)),
         ("wins.svg", pairs.draw(HeatValues::Wins, &names, FRAME)),
         ("battles.svg", pairs.draw(HeatValues::Counts, &names, FRAME)),
         ("predicted.svg", pairs.draw(HeatValues::Predicted, &names, FRAME)),
     ];
     if log.seconds.is_some() && !options.has_covariates() {
-        let traces = chart::history::traces(&board.models, &history(log, MOMENTS, options)?);
+        let traces = chart::history::traces(&leaderboard.models, &history(log, MOMENTS, options)?);
         charts.push(("history.svg", chart::history::draw(&traces, FRAME)));
     }
-    if !board.style.is_empty() {
-        charts.push(("style.svg", chart::style::draw(&board.style, FRAME)));
+    if !leaderboard.style.is_empty() {
+        charts.push(("style.svg", chart::style::draw(&leaderboard.style, FRAME)));
     }
     write_all(folder, charts)
 }

@@ -28,6 +28,7 @@ use crate::infra::public_log_source::SourceError;
 use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{DatabaseMoveError, StoreError};
+use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::render::report::study::StudyReportError;
 use crate::services::admin::api_keys::ApiKeyError;
 use crate::services::admin::users::UserError;
@@ -41,7 +42,6 @@ use crate::services::correlation::ReadSeriesError;
 use crate::services::deletion_requests::DeletionRequestError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
-use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::model_entries::ModelEntryError;
 use crate::services::moderation_reviews::ModerationReviewError;
 use crate::services::public_log::PublicLogError;
@@ -61,7 +61,7 @@ pub struct CommandError {
     is_input: bool,
 }
 
-/// An error that knows whether it is the user's to mend.
+/// An error that knows whether the user can fix it.
 pub(crate) trait CommandFailure: Into<anyhow::Error> {
     /// Whether other arguments, settings or input files avoid the error. Otherwise the same call may succeed later, such as
     /// when the database is back.
@@ -109,7 +109,7 @@ impl CommandError {
 #[error("{0}")]
 pub struct BadInput(pub String);
 
-/// Implements [`CommandFailure`] for errors that are always, or never, the user's to mend.
+/// Implements [`CommandFailure`] for errors that the user can always, or never, fix.
 macro_rules! is_input {
     ($is_input:literal: $($error:ty),+ $(,)?) => {
         $(impl CommandFailure for $error {
@@ -277,6 +277,7 @@ impl CommandFailure for BackupError {
             Self::Exists(_)
             | Self::Occupied(_)
             | Self::NotABackup(_)
+            | Self::InUse(_)
             | Self::OtherKind { .. }
             | Self::NotEmpty(_)
             | Self::PasswordInOptions => true,
@@ -319,7 +320,7 @@ impl CommandFailure for VerifyError {
 impl CommandFailure for DatabaseMoveError {
     fn is_input(&self) -> bool {
         match self {
-            Self::WrongBackends | Self::NotEmpty(_) => true,
+            Self::WrongBackends | Self::NotEmpty(_) | Self::Started(_) => true,
             Self::Changed(_) => false,
             Self::Store(error) => error.is_input(),
         }

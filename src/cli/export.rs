@@ -44,9 +44,9 @@ enum ExportKind {
     Replies(PeriodOptions),
     /// The latest leaderboard
     Leaderboard(FileOptions),
-    /// The scores of a benchmark's suite: a row a model, judge and part
+    /// The scores of a benchmark's suite: one row per model, judge and part
     Scores(ExportScoresOptions),
-    /// The score of every item of a suite by each judge: a row an item, model and judge, as `langya agree` reads it
+    /// The score of every item of a suite by each judge: one row per item, model and judge, as `langya agree` reads it
     ItemScores(ExportScoresOptions),
     /// Votes as preferences between two replies, with their texts, as TRL reads them: prompt, chosen, rejected
     Preferences(PreferenceOptions),
@@ -181,13 +181,13 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
     if file.out.as_os_str() == "-" && io::stdout().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let of_board = matches!(content, ExportContent::Leaderboard);
+    let is_leaderboard = matches!(content, ExportContent::Leaderboard);
     let written = write_out(&store, content, &file, &bar).await?;
     bar.finish_and_clear();
     if let Some(written) = written {
         eprintln!("{written} {what} written");
     }
-    if of_board && written == Some(0) {
+    if is_leaderboard && written == Some(0) {
         eprintln!("note: the stored leaderboard has no models: `langya serve` stores one, and `langya fit` prints one");
     }
     Ok(ExitCode::SUCCESS)

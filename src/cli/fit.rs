@@ -38,9 +38,9 @@ use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
+use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::services::leaderboard::filtered::read_both;
-use crate::services::leaderboard::vote_log::{LogQuery, read_log};
-use crate::services::leaderboard::vote_tally::VoteTally;
 use print::write_within;
 
 /// Arguments of `langya fit`.
@@ -93,9 +93,9 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
             })
             .await?;
         bar.finish_and_clear();
-        let mut board = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
-        board.votes.exclude(&tally.counts.excluded);
-        return Ok(FitResult { board, value: None });
+        let mut leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
+        leaderboard.votes.exclude(&tally.counts.excluded);
+        return Ok(FitResult { leaderboard, value: None });
     }
     let reading = LogQuery { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
@@ -127,23 +127,23 @@ fn rank_and_draw(
 ) -> Result<FitResult, FitCommandError> {
     let slice = options.slice.slice();
     let log = slice.take(log)?;
-    let Ranking { mut board, differences } = rank_log_with_differences(&log, leaderboard_options)?;
+    let Ranking { mut leaderboard, differences } = rank_log_with_differences(&log, leaderboard_options)?;
     let conditions = slice.describe();
     if !conditions.is_empty() {
-        board.notes.insert(0, RatingNote::Slice { conditions });
+        leaderboard.notes.insert(0, RatingNote::Slice { conditions });
     }
     if options.robustness {
-        board.robustness = Some(robustness_report(&log, leaderboard_options)?);
+        leaderboard.robustness = Some(robustness_report(&log, leaderboard_options)?);
     }
     if let Some(folder) = &options.charts {
-        charts::write(folder, &board, &log, leaderboard_options)?;
+        charts::write(folder, &leaderboard, &log, leaderboard_options)?;
     }
     let value = prices.map(|prices| {
         // The votes do not say which models are for practice.
         let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
-        join(ValueInput { board: &board, differences: &differences, prices: &prices, usage, practice })
+        join(ValueInput { leaderboard: &leaderboard, differences: &differences, prices: &prices, usage, practice })
     });
-    Ok(FitResult { board, value })
+    Ok(FitResult { leaderboard, value })
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
@@ -151,8 +151,12 @@ fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robu
         return Err(FitError::PlainRobustness);
     }
     let bar = progress::bar("robustness (per mille)");
-    let report_options =
-        RobustnessOptions { scoring: options.scoring, confidence: options.confidence, seed: options.bootstrap.seed };
+    let report_options = RobustnessOptions {
+        scoring: options.scoring,
+        interval: options.interval,
+        confidence: options.confidence,
+        seed: options.bootstrap.seed,
+    };
     let found = robustness(log, report_options, |share| {
         bar.set_length(1000);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]

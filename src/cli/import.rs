@@ -1,5 +1,6 @@
 //! `langya import`: imports votes, suites, answers, verdicts, scores or a whole arena.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -96,7 +97,7 @@ struct ImportScoresOptions {
 struct ImportVotesOptions {
     #[command(flatten)]
     location: Location,
-    /// Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; or the folder of a data set
+    /// Parquet, CSV, TSV, JSON or JSON lines, optionally compressed with gzip or zstd; or the folder of a data set
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -117,6 +118,7 @@ fn suite_formats() -> String {
 /// # Errors
 /// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
 pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<ExitCode> {
+    check_readable(options.what.files())?;
     match options.what {
         ImportKind::Votes(options) => votes(*options, env).await,
         ImportKind::Suite(options) => suite(options, env).await,
@@ -125,6 +127,29 @@ pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<Exi
         ImportKind::Scores(options) => scores(options, env).await,
         ImportKind::Arena(options) => arena(options, env).await,
     }
+}
+
+impl ImportKind {
+    /// The files that are read into a database.
+    fn files(&self) -> &[PathBuf] {
+        match self {
+            Self::Votes(options) => &options.files,
+            Self::Suite(options) => std::slice::from_ref(&options.file),
+            Self::Answers(options) | Self::Verdicts(options) => std::slice::from_ref(&options.file),
+            Self::Scores(options) => std::slice::from_ref(&options.file),
+            // Refused as a database that is not there.
+            Self::Arena(_) => &[],
+        }
+    }
+}
+
+/// Refuses a file that cannot be opened before a database is made for it. A pipe is opened once, when it is read.
+fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
+    let open = |file: &PathBuf| -> std::io::Result<()> {
+        if std::fs::metadata(file)?.is_file() { File::open(file).map(drop) } else { Ok(()) }
+    };
+    let unreadable = files.iter().find_map(|file| Some((file, open(file).err()?)));
+    unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", file.display()))))
 }
 
 /// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.

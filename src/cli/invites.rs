@@ -62,7 +62,7 @@ struct CreateInviteOptions {
     /// Days until they expire; 0 means never
     #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_650))]
     days: u32,
-    /// Whom they are for
+    /// Who they are for
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
     /// How to print them

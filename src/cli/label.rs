@@ -93,7 +93,7 @@ struct TrainOptions {
     model: Option<String>,
     #[command(flatten)]
     budget: BudgetFlags,
-    /// Say what the model would be asked and what that would cost, and ask and change nothing
+    /// Print how many requests the model would get and what they would cost; send and change nothing
     #[arg(long, requires = "model")]
     dry_run: bool,
 }
@@ -281,7 +281,7 @@ async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult
 /// Opens the database for writing, also beside an arena that serves from it, and takes the lock of who labels.
 async fn open_to_write(settings: &Settings) -> CommandResult<(JobLock, Store)> {
     let store = open_existing_beside(settings).await?;
-    let taken = "another langya writes labels into this database: wait for its end, or stop it";
+    let taken = "another langya writes labels into this database: wait until it ends, or stop it";
     let lock = store.command_lock("label").await?.ok_or_else(|| BadInput(taken.to_owned()))?;
     Ok((lock, store))
 }
@@ -293,11 +293,11 @@ async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult
     let scheme = Scheme::from(options.common.scheme);
     let report = labeling::report(&store, scheme).await?;
     store.close().await;
-    let figures = figures(scheme, &report);
+    let json = report_json(scheme, &report);
     match options.format {
-        OutputFormat::Json => println!("{figures}"),
+        OutputFormat::Json => println!("{json}"),
         OutputFormat::Table => print!("{}", as_table(scheme, &report)),
-        OutputFormat::Csv => print!("{}", as_csv(&figures)?),
+        OutputFormat::Csv => print!("{}", as_csv(&json)?),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -337,8 +337,8 @@ fn in_words(who: &str, validation: &Validation) -> String {
     text
 }
 
-/// A figure that does not exist is null, with the reason beside it.
-fn figures(scheme: Scheme, report: &LabelReport) -> Value {
+/// A statistic that does not exist is null, with the reason beside it.
+fn report_json(scheme: Scheme, report: &LabelReport) -> Value {
     let or_reason =
         |value: Result<f64, Undefined>| value.map_or_else(|why| (None, Some(why.to_string())), |v| (Some(v), None));
     let (kappa, no_kappa) = or_reason(report.fleiss.map(|kappa| kappa.kappa));
@@ -365,10 +365,10 @@ fn figures(scheme: Scheme, report: &LabelReport) -> Value {
     })
 }
 
-/// Every figure with its name, those within others after a dot; what is not known is left out.
-fn flat(figures: &Value) -> Vec<(String, String)> {
+/// Every value with its name, those within others after a dot; what is not known is left out.
+fn flat(report: &Value) -> Vec<(String, String)> {
     let mut rows = Vec::new();
-    for (name, value) in figures.as_object().into_iter().flatten() {
+    for (name, value) in report.as_object().into_iter().flatten() {
         match value {
             Value::Object(inner) => {
                 rows.extend(inner.iter().map(|(part, value)| (format!("{name}.{part}"), value)));
@@ -380,10 +380,10 @@ fn flat(figures: &Value) -> Vec<(String, String)> {
     known.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned))).collect()
 }
 
-fn as_csv(figures: &Value) -> CommandResult<String> {
+fn as_csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
-    for (name, value) in flat(figures) {
+    for (name, value) in flat(report) {
         writer.write_record([defused(&name).as_ref(), defused(&value).as_ref()])?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)

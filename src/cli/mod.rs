@@ -45,6 +45,7 @@ pub mod vote_files;
 pub mod votes;
 pub mod webhooks;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -178,7 +179,7 @@ pub fn run() -> ExitCode {
             Command::Moderation(options) => moderation::run(options, &env).await,
             Command::Retention(options) => retention::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
-            Command::Simulate(options) => simulate::run(options),
+            Command::Simulate(options) => simulate::run(options).await,
             Command::Verify(options) => verify::run(options).await,
             Command::Doctor(options) => doctor::run(options, &env).await,
             Command::Backup(options) => backup::run(options, &env).await,
@@ -187,7 +188,8 @@ pub fn run() -> ExitCode {
         }
     });
     done.unwrap_or_else(|error| {
-        eprintln!("error: {}", terminal_text::message(&error.message()));
+        // Where the message cannot be written, the exit code still says what it was.
+        let _ = writeln!(std::io::stderr(), "error: {}", terminal_text::message(&error.message()));
         error.exit_code()
     })
 }

@@ -119,7 +119,7 @@ pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u6
     }
 }
 
-/// Says what the figures of a plan mean.
+/// Says what the numbers of a plan mean.
 pub(in crate::cli) fn tell_of_plan() -> ExitCode {
     eprintln!(
         "expected: with retries at the rate seen so far; at most: no reply is usable, every request is tried [bench] attempts \

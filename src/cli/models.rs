@@ -58,7 +58,7 @@ pub enum ModelsCommand {
     Add(AddModelOptions),
     /// Change the weight, limits, prices or reason of a model in the settings file
     Set(SetOptions),
-    /// Take a model out of the settings file
+    /// Remove a model from the settings file
     Remove(ModelArgument),
     /// Pause a model, so that no new battle draws it
     Pause(ModelArgument),
@@ -112,7 +112,7 @@ pub struct PrintedModel {
 pub struct DatabaseModels {
     /// What the serving process last kept of each model's breaker.
     pub breakers: BTreeMap<ModelId, String>,
-    /// How they are doing.
+    /// Their health.
     pub health: ModelHealth,
 }
 

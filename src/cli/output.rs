@@ -162,6 +162,24 @@ impl OutFile {
         let mut out = BufWriter::with_capacity(1 << 20, self.file());
         let written = write(&mut out).and_then(|()| out.flush());
         drop(out);
+        self.finish_written(written)
+    }
+
+    /// As [`Self::write`], part by part: dropped in between, it leaves nothing behind.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(super) async fn write_by(
+        self,
+        write: impl AsyncFnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> CommandResult<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, self.file());
+        let written = write(&mut out).await.and_then(|()| out.flush());
+        drop(out);
+        self.finish_written(written)
+    }
+
+    fn finish_written(self, written: io::Result<()>) -> CommandResult<()> {
         written.map_err(|error| anyhow::Error::msg(cannot_write(&self.path, &error)))?;
         self.finish()
     }

@@ -33,7 +33,7 @@ pub struct RequestsOptions {
 enum RequestsCommand {
     /// List requests, the open ones first
     List(ListRequestsOptions),
-    /// Enter a request for somebody, and print its id
+    /// Enter a request on somebody's behalf, and print its id
     Add(AddRequestOptions),
     /// Delete the texts that a request is about; votes stay
     DeleteTexts(DeleteTextsOptions),
@@ -70,7 +70,7 @@ struct DeleteTextsOptions {
     /// Why it is granted
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Only say what would be deleted
+    /// Only print what would be deleted
     #[arg(long)]
     dry_run: bool,
 }

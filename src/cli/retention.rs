@@ -18,7 +18,7 @@ use crate::services::retention::Retention;
 pub struct RetentionOptions {
     #[command(flatten)]
     location: Location,
-    /// Only say what would be deleted
+    /// Only print what would be deleted
     #[arg(long)]
     dry_run: bool,
     /// Days to keep prompts and replies, in place of retention.text_days

@@ -18,7 +18,7 @@ use super::signals::Signals;
 use crate::app::Dependencies;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
-use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, Settings};
+use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, Settings, ignored_variables};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
@@ -84,6 +84,9 @@ impl ServeOptions {
 pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
+    for (name, instead) in ignored_variables(env) {
+        tracing::warn!("the environment variable {name} is not read: use {instead}, or remove it");
+    }
     settings.oidc.check_secret()?;
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
@@ -213,7 +216,7 @@ async fn end(app: &AppState, serving: &RunningServer) {
         tracing::warn!("some battles were still running at exit");
     }
     if let Err(error) = app.instances.leave().await {
-        tracing::warn!(error = ?error, "the other instances could not be told that this one stops: they will notice");
+        tracing::warn!(error = ?error, "the other instances could not be notified of this shutdown: they will notice it by themselves");
     }
     // Before the threads that its connections belong to.
     app.store.close().await;

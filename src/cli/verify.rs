@@ -16,6 +16,7 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
+use crate::formats::read_text;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};
 use crate::infra::public_log_source::PublicLogSource;
@@ -39,7 +40,7 @@ pub struct VerifyOptions {
     /// Receipt of a vote whose entry must be in the log; may be given several times
     #[arg(long = "receipt", value_name = "FILE")]
     receipts: Vec<PathBuf>,
-    /// Key of a witness that must have signed the checkpoint beside the arena; may be given several times
+    /// Key of a witness that must have signed the checkpoint in addition to the arena; may be given several times
     #[arg(long = "witness", value_name = "KEY")]
     witnesses: Vec<String>,
     /// Where keys and checkpoints of verified logs are kept for the next time
@@ -97,6 +98,10 @@ fn database(source: &str) -> Option<StorageSettings> {
 }
 
 fn is_sqlite(path: &str) -> bool {
+    // To open a pipe could wait for ever.
+    if !Path::new(path).is_file() {
+        return false;
+    }
     let mut begin = [0; SQLITE.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
     read.is_ok() && begin == *SQLITE
@@ -183,7 +188,7 @@ fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> 
 }
 
 fn receipt(path: &Path) -> CommandResult<LogReceipt> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let text = read_text(path).with_context(|| format!("{} cannot be read", path.display()))?;
     Ok(LogReceipt::read(&path.display().to_string(), &text)?)
 }
 
@@ -196,7 +201,7 @@ fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<T
 }
 
 fn known_logs(path: &Path) -> CommandResult<KnownLogs> {
-    match std::fs::read_to_string(path) {
+    match read_text(path) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| {
             let path = path.display();
             BadInput(format!("{path} does not hold known logs: {error}. Name another file with --known")).into()

@@ -17,8 +17,9 @@ pub fn restored(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_formula(rest.trim_start_matches('\''))).unwrap_or(text)
 }
 
+/// Excel takes the full-width signs of Chinese and Japanese keyboards for the plain ones.
 fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
 #[cfg(test)]
@@ -32,6 +33,14 @@ mod tests {
         {
             assert_eq!(defused(text), cell);
             assert_eq!(restored(cell), text);
+        }
+    }
+
+    #[test]
+    fn signs_of_full_width_and_a_line_break_begin_a_formula_too() {
+        for text in ["＝1+1", "＋1", "－1", "＠SUM(A1)", "\n=1+1"] {
+            let cell = format!("'{text}");
+            assert_eq!((defused(text).as_ref(), restored(&cell)), (cell.as_str(), text));
         }
     }
 }

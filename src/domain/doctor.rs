@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::battle::model_card::SharedName;
 use crate::time::Timestamp;
 
 /// Below this much free space something is wrong: a day of a busy arena does not fit.
@@ -144,6 +145,8 @@ pub enum Finding {
     BackupFresh(i64),
     /// How many models answer.
     ModelsAnswer(ModelAnswers),
+    /// Several models have the same name.
+    ModelsShareName(SharedName),
     /// The moderation service at this host answers.
     ModerationAnswers(String),
     /// The moderation service does not answer.
@@ -225,7 +228,7 @@ impl Finding {
             | Self::BackupOld(_)
             | Self::BackupMoved(_)
             | Self::BackupFresh(_) => Check::Backup,
-            Self::ModelsAnswer(_) => Check::Models,
+            Self::ModelsAnswer(_) | Self::ModelsShareName(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
             Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
             Self::RedisAnswers | Self::RedisUnusable(_) | Self::RedisWithSqlite => Check::Redis,
@@ -253,6 +256,7 @@ impl Finding {
             | Self::ClockUnlikeDatabase(_)
             | Self::NoBackup
             | Self::BackupMoved(_)
+            | Self::ModelsShareName(_)
             | Self::RedisUnusable(_)
             | Self::RedisWithSqlite => Severity::Warning,
             Self::SettingsUnusable(_)

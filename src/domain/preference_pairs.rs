@@ -19,6 +19,16 @@ pub struct PreferencePair {
 }
 
 impl PreferencePair {
+    /// The pair of a battle's conversations on sides A and B; `None` where no side was chosen, and as [`Self::new`].
+    #[must_use]
+    pub fn of_battle([a, b]: &[Vec<Message>; 2], outcome: Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::AWins => Self::new(a, b),
+            Outcome::BWins => Self::new(b, a),
+            Outcome::Tie | Outcome::BothBad => None,
+        }
+    }
+
     /// The pair of two conversations; `None` where one has no reply, a text is empty, or both say the same.
     #[must_use]
     pub fn new(chosen: &[Message], rejected: &[Message]) -> Option<Self> {
@@ -126,6 +136,15 @@ mod tests {
         ] {
             assert_eq!(PreferencePair::new(&chosen, &rejected), None, "{chosen:?}");
         }
+    }
+
+    #[test]
+    fn the_side_that_won_is_the_chosen_one() {
+        let sides = [conversation(&["q", "a"]), conversation(&["q", "b"])];
+        let pair = |outcome| PreferencePair::of_battle(&sides, outcome);
+        assert_eq!(pair(Outcome::AWins), PreferencePair::new(&sides[0], &sides[1]));
+        assert_eq!(pair(Outcome::BWins), PreferencePair::new(&sides[1], &sides[0]));
+        assert_eq!((pair(Outcome::Tie), pair(Outcome::BothBad)), (None, None));
     }
 
     #[test]

@@ -4,10 +4,14 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
-/// The moment that a text names: a date and time, in UTC where it names no zone, or a date, which begins at midnight UTC.
+/// The moment that a text names: a date and time, in UTC where it names no zone, or a date, which begins at midnight UTC. `None` where a zone's
+/// name stands without its offset, as in `2026-11-21T08:00:00[Asia/Shanghai]`: the offset would have to be looked up.
 #[must_use]
 pub fn parse_moment(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| {
+        if text.contains('[') {
+            return None;
+        }
         let civil: jiff::civil::DateTime = text.parse().ok()?;
         Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     })
@@ -33,6 +37,20 @@ pub fn day_of(moment: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zone_counts_by_its_offset_and_its_name_alone_is_refused() {
+        let moment = |text: &str| parse_moment(text).map(|moment| moment.to_string());
+        let midnight = Some("2026-11-21T00:00:00Z".to_owned());
+        for text in
+            ["2026-11-21", "2026-11-21T00:00", "2026-11-21T08:00:00+08:00", "2026-11-21T08:00:00+08:00[Asia/Shanghai]"]
+        {
+            assert_eq!(moment(text), midnight, "{text}");
+        }
+        for text in ["2026-11-21T08:00:00[Asia/Shanghai]", "2026-11-21[Asia/Shanghai]"] {
+            assert_eq!((moment(text), parse_end(text)), (None, None), "{text}");
+        }
+    }
 
     #[test]
     fn a_day_begins_at_midnight_in_utc() {

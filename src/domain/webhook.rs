@@ -16,7 +16,7 @@ pub const MOST_TRIES: u32 = 14;
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
 
-/// What a webhook is told of.
+/// An event that a webhook is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum WebhookEvent {
     /// Votes were cast.
@@ -94,7 +94,7 @@ impl std::str::FromStr for DeliveryState {
 pub struct WebhookMessage<T> {
     /// Id of the message: the same at each try.
     pub id: String,
-    /// What it tells of.
+    /// The event that it reports.
     pub event: WebhookEvent,
     /// When it was written, in milliseconds since 1970.
     pub created_at: i64,
@@ -145,7 +145,7 @@ pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u6
 }
 
 /// What stands in the header `langya-signature`: the time in seconds since 1970, and the HMAC-SHA256 in hexadecimal of the time, a dot and
-/// the body. A receiver computes it anew, compares, and refuses what is older than a few minutes.
+/// the body. A receiver computes it again, compares, and refuses what is older than a few minutes.
 #[must_use]
 pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);

@@ -233,7 +233,7 @@ pub enum AgreementError {
     Planned(#[from] PlannedTooFew),
     /// The verdicts are several judges'.
     #[error(
-        "{} holds what {} judges said ({}): compare one with --judge NAME, or take them together as one group with --pool-judges",
+        "{} has verdicts of {} judges ({}): compare one with --judge NAME, or treat them as one group with --pool-judges",
         file.display(),
         judges.len(),
         judges.join(", ")
@@ -245,7 +245,7 @@ pub enum AgreementError {
         judges: Vec<String>,
     },
     /// The judge that was asked for said nothing.
-    #[error("{} holds nothing by the judge {wanted:?}: it has {}", file.display(), judges.join(", "))]
+    #[error("{} has no verdicts of the judge {wanted:?}: its judges are {}", file.display(), judges.join(", "))]
     NoSuchJudge {
         /// The file of verdicts.
         file: PathBuf,

@@ -12,7 +12,7 @@ use crate::domain::campaign::items::{
 use crate::domain::campaign::plan::{CampaignPlan, PlanError};
 use crate::domain::campaign::prompts::{CampaignPrompt, check_prompts};
 use crate::domain::campaign::rubric::CampaignRubric;
-use crate::read_file;
+use crate::read_text;
 use crate::votes::{TextTable, VoteFileError, read_table};
 
 const ITEM: [&str; 4] = ["item", "item_id", "question_id", "id"];
@@ -92,8 +92,7 @@ struct ConversationTurn {
 /// [`CampaignFileError`] names the file and the way out.
 pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
     let unreadable = |source| CampaignFileError::Unreadable { path: path.to_owned(), source };
-    let text = String::from_utf8(read_file(path).map_err(unreadable)?)
-        .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
+    let text = read_text(path).map_err(unreadable)?;
     CampaignPlan::parse(&text).map_err(|error| CampaignFileError::Plan { path: path.to_owned(), error })
 }
 

@@ -50,7 +50,7 @@ fn lock(path: &Path) -> io::Result<LockedFile> {
         return Err(io::Error::other("it is not a regular file"));
     }
     LockedFile::lock(file).map_err(|error| match error {
-        TryLockError::WouldBlock => io::Error::other("another langya writes to it: wait for its end, or stop it"),
+        TryLockError::WouldBlock => io::Error::other("another langya writes to it: wait until it ends, or stop it"),
         TryLockError::Error(error) => error,
     })
 }

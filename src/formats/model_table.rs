@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::domain::csv_injection::restored;
+use crate::read_file_or_pipe;
 use crate::votes::delimiter_of;
 
 /// Why a table or one of its columns cannot be read.
@@ -48,6 +49,9 @@ pub enum ModelTableError {
 /// What stands in a cell where there is no number, in any case of letters.
 const MISSING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "nan", "null"];
 
+/// What the file should be.
+const EXPECTED: &str = "a table is a CSV file with a header line and one line for each model";
+
 /// A table of numbers with one row per model.
 #[derive(Debug, Clone, Default)]
 pub struct ModelTable {
@@ -63,9 +67,10 @@ impl ModelTable {
     /// [`ModelTableError::File`], [`ModelTableError::Column`].
     pub fn read(file: &Path, key: &str) -> Result<Self, ModelTableError> {
         let bad = |reason: String| ModelTableError::File { file: file.to_owned(), reason };
-        let text = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
+        let text = read_file_or_pipe(file).map_err(|error| bad(format!("{error}; {EXPECTED}")))?;
+        let unreadable = |error: &csv::Error| bad(in_words(error, &text));
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter_of(&text)).from_reader(text.as_slice());
-        let header = reader.headers().map_err(|error| bad(error.to_string()))?;
+        let header = reader.headers().map_err(|error| unreadable(&error))?;
         let columns: Vec<String> =
             header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
         if columns.is_empty() {
@@ -75,7 +80,7 @@ impl ModelTable {
         let mut rows = Vec::new();
         let mut known = BTreeSet::new();
         for row in reader.records() {
-            let row = row.map_err(|error| bad(error.to_string()))?;
+            let row = row.map_err(|error| unreadable(&error))?;
             let model = restored(row[place].trim()).to_owned();
             if model.is_empty() {
                 let line = row.position().map_or(0, csv::Position::line);
@@ -120,6 +125,25 @@ impl ModelTable {
     }
 }
 
+/// What the parser does not understand, and what to do.
+fn in_words(error: &csv::Error, text: &[u8]) -> String {
+    let begin = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(text.len()));
+    // Line ends before a record belong to it.
+    let before = text.iter().skip(begin).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let line = 1 + text.iter().take(begin + before).filter(|byte| **byte == b'\n').count();
+    match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => {
+            format!("line {line} is not UTF-8: convert the file, for example with iconv -t UTF-8")
+        }
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!(
+                "line {line} has {len} fields where the header has {expected_len}: put fields with commas in quotes"
+            )
+        }
+        _ => format!("{error}; {EXPECTED}"),
+    }
+}
+
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
@@ -152,6 +176,21 @@ mod tests {
         let told = ModelTable::read(file.path(), "model").unwrap_err().to_string();
         let expected = format!("{}: the file is empty: write a header line", file.path().display());
         assert!(told.starts_with(&expected), "{told}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_table_is_refused_with_what_is_expected() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let told = |bytes: &[u8]| {
+            std::fs::write(file.path(), bytes).unwrap();
+            ModelTable::read(file.path(), "model").unwrap_err().to_string()
+        };
+        let image = told(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+        assert!(image.contains(": it is binary data") && image.ends_with("one line for each model"), "{image}");
+        let latin = told(b"model,x\r\na,1\r\ncaf\xe9,2\r\n");
+        assert!(latin.contains(": line 3 is not UTF-8: convert the file"), "{latin}");
+        let ragged = told(b"model,x\n\na,1,2\n");
+        assert!(ragged.contains(": line 3 has 3 fields where the header has 2: put fields"), "{ragged}");
     }
 
     #[test]

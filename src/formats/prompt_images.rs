@@ -40,7 +40,7 @@ pub struct CleanImage {
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableImage {
     /// Neither PNG, JPEG nor WebP.
-    #[error("this is no PNG, JPEG or WebP image: choose another file")]
+    #[error("this is not a PNG, JPEG or WebP image: choose another file")]
     UnknownFormat,
     /// More pixels than are read.
     #[error("the image has {width} × {height} pixels, more than {MAX_PIXELS} in all: make it smaller")]
@@ -63,7 +63,7 @@ pub enum UnusableImage {
     Unreadable(#[source] ImageError),
 }
 
-/// Reads an image and writes it anew: PNG where it was one or has transparent parts, otherwise JPEG.
+/// Decodes an image and encodes it again: PNG where it was one or has transparent parts, otherwise JPEG.
 ///
 /// # Errors
 /// [`UnusableImage`].
@@ -194,7 +194,7 @@ mod tests {
             b"GIF89a\x01\0\x01\0\0\0\0;",
             b"\0\0\0\x1cftypavif",
         ] {
-            assert_eq!(refused(file), "this is no PNG, JPEG or WebP image: choose another file");
+            assert_eq!(refused(file), "this is not a PNG, JPEG or WebP image: choose another file");
         }
         let whole = encoded(&two_halves(64, 64), ImageFormat::Png);
         assert_eq!(refused(&whole[..60]), "the image cannot be read: save it again as PNG or JPEG");

@@ -1,8 +1,13 @@
 //! Benchmark scores as rows of a table.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use crate::domain::benchmark::analysis::item_scores::ItemScores;
+use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::benchmark::panel_scores::ModelScores;
+use crate::domain::benchmark::record::ScoredJudgement;
 use crate::domain::benchmark::score::Score;
 use crate::domain::benchmark::{Suite, SuiteData};
 
@@ -63,6 +68,33 @@ pub struct ItemScoreRow {
     pub baseline: String,
     /// The score, unrounded.
     pub score: f64,
+}
+
+impl ItemScoreRow {
+    /// The score of every item by each judge, model by model; what was not judged is left out.
+    #[must_use]
+    pub fn all(suite: &dyn Suite, data: &SuiteData, sample: u32, judged: &[ScoredJudgement]) -> Vec<Self> {
+        let mut groups: BTreeMap<(&str, &str), Vec<&Judgement>> = BTreeMap::new();
+        for ScoredJudgement { baseline, judgement } in judged {
+            groups.entry((baseline.as_str(), judgement.judge_model.as_str())).or_default().push(judgement);
+        }
+        let of_group = |((baseline, judge), said): (&(&str, &str), &Vec<&Judgement>)| {
+            let scores = ItemScores::new(suite, &data.items, said);
+            let row = |(item, model, score): (&str, &str, f64)| Self {
+                suite: suite.name().to_owned(),
+                suite_version: data.sha256.clone(),
+                variant: suite.variant().to_owned(),
+                sample,
+                item: item.to_owned(),
+                model: model.to_owned(),
+                judge: (*judge).to_owned(),
+                baseline: (*baseline).to_owned(),
+                score,
+            };
+            scores.scores().map(row).collect::<Vec<_>>()
+        };
+        groups.iter().flat_map(of_group).collect()
+    }
 }
 
 impl ScoreRow {

@@ -12,31 +12,43 @@ use crate::tables::{Column, Format, TableWriter};
 
 /// Time of the first vote, 2025-01-01; each following vote is one second later.
 const FIRST_SECOND: f64 = 1_735_689_600.0;
-/// Votes between two calls of `progress`.
-const STEP: u32 = 10_000;
 
-/// Draws votes and writes them one by one. Calls `progress` with the number of votes written.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn write_votes(
-    simulation: &mut Simulation,
-    votes: u32,
-    pairing_policy: &str,
-    format: Format,
-    out: impl Write + Send,
-    mut progress: impl FnMut(u32),
-) -> io::Result<()> {
-    let mut table = TableWriter::begin(format, columns(), out)?;
-    for seq in 1..=votes {
-        let vote = simulation.vote();
-        table.write(&SimulatedRow::new(seq, &vote, simulation.models(), pairing_policy))?;
-        if seq % STEP == 0 {
-            progress(seq);
-        }
+/// A file of simulated votes that is written part by part.
+pub struct SimulatedVotesFile<'p, W: Write + Send> {
+    table: TableWriter<W>,
+    pairing_policy: &'p str,
+    written: u32,
+}
+
+impl<'p, W: Write + Send> SimulatedVotesFile<'p, W> {
+    /// Writes what stands before the first vote.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn begin(pairing_policy: &'p str, format: Format, out: W) -> io::Result<Self> {
+        Ok(Self { table: TableWriter::begin(format, columns(), out)?, pairing_policy, written: 0 })
     }
-    progress(votes);
-    table.finish().map(drop)
+
+    /// Draws so many votes and writes them.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&mut self, simulation: &mut Simulation, votes: u32) -> io::Result<()> {
+        for _ in 0..votes {
+            self.written += 1;
+            let vote = simulation.vote();
+            self.table.write(&SimulatedRow::new(self.written, &vote, simulation.models(), self.pairing_policy))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what stands behind the last vote.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.table.finish().map(drop)
+    }
 }
 
 /// Writes the models with their strengths and ratings as CSV, best first.

@@ -28,6 +28,7 @@ pub mod sessions;
 pub mod shared_clock;
 pub mod single_flight;
 pub mod storage;
+pub mod stored_votes;
 pub mod tasks;
 pub mod telemetry;
 mod unfinished_files;

@@ -36,7 +36,7 @@ pub enum SourceError {
     #[error("{0:?} is neither the address of a log, such as https://arena.example/log, nor a folder with one")]
     Unknown(String),
     /// There is no such part.
-    #[error("{0} is not there: a log is an address that ends in /log, or a folder with its files")]
+    #[error("{0} does not exist: a log is an address that ends in /log, or a folder with its files")]
     Missing(String),
     /// A file cannot be read.
     #[error("{path} cannot be read: {source}")]
@@ -63,7 +63,7 @@ pub enum SourceError {
         status: StatusCode,
     },
     /// No log has so long a part.
-    #[error("{0} is longer than any part of a log")]
+    #[error("{0} is too long to be part of a log")]
     TooLong(String),
     /// No client can be made.
     #[error(transparent)]
@@ -156,8 +156,16 @@ fn read(folder: &Path, path: &str) -> Result<Vec<u8>, SourceError> {
         return Err(SourceError::Missing(path.to_owned()));
     }
     let path = folder.join(path);
-    std::fs::read(&path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => SourceError::Missing(path.display().to_string()),
-        _ => SourceError::File { path, source },
-    })
+    let read = std::fs::metadata(&path).and_then(|found| {
+        let fits = usize::try_from(found.len()).is_ok_and(|bytes| bytes <= MOST_BYTES);
+        if fits { std::fs::read(&path).map(Some) } else { Ok(None) }
+    });
+    match read {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err(SourceError::TooLong(path.display().to_string())),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            Err(SourceError::Missing(path.display().to_string()))
+        }
+        Err(source) => Err(SourceError::File { path, source }),
+    }
 }

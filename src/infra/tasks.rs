@@ -87,7 +87,7 @@ pub async fn contain<T>(name: &'static str, task: impl Future<Output = T>) -> Re
 }
 
 impl Tasks {
-    /// Runs a task that heeds [`Tasks::shutdown`]; its log lines are those of whoever began it.
+    /// Runs a task that observes [`Tasks::shutdown`]; its log lines belong to the span that started it.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn(contain(name, Box::pin(task)).map(drop).in_current_span());
     }

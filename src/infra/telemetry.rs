@@ -1,16 +1,20 @@
 //! Logs: a readable message and dotted fields on stderr. Never prompts, replies, keys or addresses.
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
-use tracing::Subscriber;
+use parking_lot::Mutex;
+use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::config::LoggingFormat;
 
 /// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
 /// wrong on the wire is not among it: anybody could fill the log. Nor is what the database's driver says of each
-/// connection that it loses: [`crate::storage`] tells of an outage once.
+/// connection that it loses: [`crate::storage`] logs an outage once.
 pub fn start(format: LoggingFormat) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,sqlx=error,langya=info"));
@@ -34,7 +38,76 @@ where
     // A log that cannot be written must not end the arena: the subscriber would report its write error to stderr, which panics.
     let log = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     match format {
-        LoggingFormat::Text => Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish()),
-        LoggingFormat::Json => Box::new(log.json().flatten_event(true).with_current_span(false).finish()),
+        LoggingFormat::Text => {
+            Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish().with(AcceptErrors::default()))
+        }
+        LoggingFormat::Json => {
+            let log = log.json().flatten_event(true).with_current_span(false);
+            Box::new(log.finish().with(AcceptErrors::default()))
+        }
+    }
+}
+
+/// The module of the web server that accepts connections.
+const ACCEPTING: &str = "actix_server::accept";
+/// An outage is over when its error has not come for this long. While it lasts it comes twice a second.
+const OVER_AFTER: Duration = Duration::from_secs(60);
+
+/// Lets what the web server says each time that it cannot accept a connection, such as without free file descriptors, through
+/// once an outage.
+#[derive(Default)]
+struct AcceptErrors(Mutex<HashMap<&'static str, Instant>>);
+
+impl<S: Subscriber> Layer<S> for AcceptErrors {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        if event.metadata().target() != ACCEPTING {
+            return true;
+        }
+        let now = Instant::now();
+        // The name of an event is its place in the source.
+        let former = self.0.lock().insert(event.metadata().name(), now);
+        former.is_none_or(|former| now.duration_since(former) > OVER_AFTER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_outage_of_accepting_is_logged_once_and_other_errors_each_time() {
+        for format in [LoggingFormat::Text, LoggingFormat::Json] {
+            let written = Written::default();
+            let writer = written.clone();
+            let log = log(format, EnvFilter::new("warn"), move || writer.clone());
+            tracing::subscriber::with_default(log, || {
+                for _ in 0..3 {
+                    tracing::error!(target: ACCEPTING, "no free file descriptor");
+                    tracing::error!("another error");
+                }
+                tracing::error!(target: ACCEPTING, "another trouble with accepting");
+            });
+            let text = String::from_utf8(written.0.lock().clone()).unwrap();
+            let count = |said: &str| text.matches(said).count();
+            let counts = ["no free file descriptor", "another error", "another trouble"].map(count);
+            assert_eq!(counts, [1, 3, 1], "{text}");
+        }
     }
 }

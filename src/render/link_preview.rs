@@ -136,11 +136,11 @@ fn draw_seal(picture: &mut Pixmap) -> Option<()> {
     ground.quad_to(1.0, 1.0, 4.0, 1.0);
     ground.close();
     picture.fill_path(&ground.finish()?, &paint(SEAL), FillRule::Winding, place, None);
-    let figure: [&[(f32, f32)]; 2] = [
+    let shapes: [&[(f32, f32)]; 2] = [
         &[(6.0, 26.0), (6.0, 10.5), (10.5, 6.0), (15.0, 10.5), (15.0, 26.0)],
         &[(17.0, 26.0), (17.0, 15.0), (21.5, 10.5), (26.0, 15.0), (26.0, 26.0)],
     ];
-    picture.fill_path(&lines(&figure)?, &paint(SEAL_FIGURE), FillRule::Winding, place, None);
+    picture.fill_path(&lines(&shapes)?, &paint(SEAL_FIGURE), FillRule::Winding, place, None);
     Some(())
 }
 

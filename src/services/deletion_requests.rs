@@ -30,10 +30,10 @@ pub enum DeletionRequestError {
     #[error("there is no request {0:?}: `langya requests list` shows them")]
     UnknownRequest(String),
     /// One about the same texts waits.
-    #[error("a request about the same texts is open already")]
+    #[error("a request for the same texts is already open")]
     IsOpen,
     /// It was decided before.
-    #[error("this request is decided already")]
+    #[error("this request has already been decided")]
     IsDecided,
     /// The reason is empty, too long or no text.
     #[error("give a reason of 1 to {LONGEST_REASON} characters of plain text")]

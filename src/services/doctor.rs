@@ -2,10 +2,13 @@
 
 use std::net::SocketAddr;
 
+use crate::domain::battle::model_card::shared_names;
 use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ServerSettings, Settings, StorageSettings};
 use crate::infra::disk;
+use crate::infra::llm::ModelCard;
+use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 
@@ -43,7 +46,7 @@ async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
     Ok(DatabaseFacts {
         votes: store.vote_count().await?,
         bytes: store.bytes().await?,
-        latest_fit: store.latest_leaderboard().await?.map(|board| board.fitted_at),
+        latest_fit: store.latest_leaderboard().await?.map(|leaderboard| leaderboard.fitted_at),
         time_of_day: store.time_of_day().await?,
     })
 }
@@ -61,6 +64,8 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
     findings.extend(check_proxy(address(&settings.server)));
     findings.push(check_backup(newest, facts.votes, now));
+    let cards: Vec<ModelCard> = entries(settings).iter().map(card).collect();
+    findings.extend(shared_names(&cards).into_iter().map(Finding::ModelsShareName));
     if !settings.redis.url.is_empty() && !settings.storage.is_postgres() {
         findings.push(Finding::RedisWithSqlite);
     }

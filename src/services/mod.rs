@@ -16,7 +16,6 @@ pub mod model_check;
 pub mod model_entries;
 pub mod model_register;
 pub mod moderation_reviews;
-pub mod prompt_index_reading;
 pub mod public_log;
 pub mod retention;
 pub mod transfer;

@@ -19,7 +19,7 @@ pub enum ModerationReviewError {
     #[error("there is no flag {0:?}: `langya moderation list` shows them")]
     Unknown(String),
     /// It was decided before, or its text is gone.
-    #[error("this flag is decided already")]
+    #[error("this flag has already been decided")]
     IsDecided,
     /// The database failed.
     #[error(transparent)]

@@ -18,6 +18,7 @@ use crate::domain::webhook::{
     ChangedLeaderboard, DeliveryState, RecordedVotes, WebhookEvent, WebhookMessage, rank_changes, wait_after,
 };
 use crate::infra::clock::Clock;
+use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
 use crate::infra::webhooks::{WebhookError, WebhookSender};
@@ -61,14 +62,10 @@ impl Webhooks {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn due(
-        &self,
-        leaderboard: &LeaderboardSnapshot,
-        limit: u32,
-    ) -> Result<Vec<WebhookMessageRow>, StoreError> {
+    pub async fn due(&self, snapshot: &LeaderboardSnapshot, limit: u32) -> Result<Vec<WebhookMessageRow>, StoreError> {
         if self.sender.webhooks().next().is_some() {
             self.write_votes().await?;
-            self.write_leaderboard(leaderboard).await?;
+            self.write_leaderboard(snapshot).await?;
         }
         self.store.due_webhook_messages(self.clock.now(), limit).await
     }
@@ -102,11 +99,11 @@ impl Webhooks {
         Ok(())
     }
 
-    async fn write_leaderboard(&self, leaderboard: &LeaderboardSnapshot) -> Result<(), StoreError> {
+    async fn write_leaderboard(&self, snapshot: &LeaderboardSnapshot) -> Result<(), StoreError> {
         let event = WebhookEvent::LeaderboardChanged;
-        let fitted_at = leaderboard.fitted_at.unwrap_or(Timestamp(0));
+        let fitted_at = snapshot.fitted_at.unwrap_or(Timestamp(0));
         let rank = |model: &RankedModel| (model.model.clone(), model.rank);
-        let ranks: BTreeMap<String, u64> = leaderboard.board.models.iter().map(rank).collect();
+        let ranks: BTreeMap<String, u64> = snapshot.leaderboard.models.iter().map(rank).collect();
         let state = serde_json::to_string(&ranks).unwrap_or_default();
         let now = WebhookPosition { position: fitted_at.0, state };
         for webhook in self.wanting(event) {
@@ -114,10 +111,10 @@ impl Webhooks {
                 self.store.begin_webhook(webhook, event, &now).await?;
                 continue;
             };
-            // A state that cannot be read is told as a leaderboard without models.
+            // A state that cannot be parsed counts as a leaderboard without models.
             let changes = rank_changes(&serde_json::from_str(&former.state).unwrap_or_default(), &ranks);
             if !changes.is_empty() && former.position < fitted_at.0 {
-                let last_vote_seq = leaderboard.last_vote_seq;
+                let last_vote_seq = snapshot.last_vote_seq;
                 let data = ChangedLeaderboard { as_of: fitted_at.0, last_vote_seq, changes };
                 self.write(webhook, event, data, former.position, &now).await?;
             }
@@ -156,7 +153,11 @@ impl Webhooks {
         }
         let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), now).await;
         let settled = settled(&message, sent, self.clock.now());
-        self.store.settle_webhook_message(&settled).await.map(|()| true)
+        self.store.settle_webhook_message(&settled).await?;
+        if settled.state == DeliveryState::Dead {
+            metrics::webhook_abandoned();
+        }
+        Ok(true)
     }
 }
 

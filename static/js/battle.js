@@ -42,6 +42,8 @@ let battle = null;
 /** The battle whose vote is in, and the names: its models can be asked on. */
 let voted = null;
 let turn = 0;
+/** Names this answering of the turn. */
+let answering;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
 let question = "";
@@ -164,7 +166,7 @@ function hold(outcome) {
   notice("");
   composer.endEdit();
   ballot.mark(outcome);
-  judged = judge(turn, seq, turns.replies(turn));
+  judged = { ...judge(turn, seq, turns.replies(turn)), answer: answering };
   endCare = careFor(battle);
   setPhase("confirming");
   confirmation.open(outcome);
@@ -191,7 +193,7 @@ function cast() {
 }
 
 function voteFrame() {
-  return { type: "vote", battle, turn: judged?.turn, ...confirmation.vote };
+  return { type: "vote", battle, turn: judged?.turn, answer: judged?.answer, ...confirmation.vote };
 }
 
 /** The vote is taken back, answered, or another page's. */
@@ -417,7 +419,7 @@ const receivers = {
     if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
     battle = frame.battle;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
-    turn = frame.turn;
+    [turn, answering] = [frame.turn, frame.answer];
     modes.begin(frame.mode);
     showTurn(turn, prompt);
     if (images?.length) showImages(turns.article(turn), images);
@@ -450,6 +452,8 @@ const receivers = {
   },
   revealed(frame) {
     if (voted) return; // The vote was sent twice.
+    const { a, b } = frame;
+    if (a.name === b?.name) for (const side of [a, b]) side.name += ` (${side.id})`; // Their names alone tell nothing.
     departure.follow();
     const latest = turn;
     forget();

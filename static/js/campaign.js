@@ -2,6 +2,7 @@
 // the arena has stored it, so that a lost connection loses nothing.
 
 import { CampaignDrafts } from "./campaign_drafts.js";
+import { CampaignLink } from "./campaign_link.js";
 import { announce, fill, fromNow, keep, kept, keySwitch, part } from "./page.js";
 import { WaitingDecisions } from "./waiting_decisions.js";
 
@@ -9,7 +10,6 @@ const main = document.querySelector(".campaign");
 const texts = JSON.parse(main.dataset.texts);
 const campaign = main.dataset.campaign;
 const api = `/api/v1/campaigns/${campaign}`;
-const TOKEN = `langya-campaign-${campaign}`;
 const LONGEST_WAIT = 8000;
 /** An arena that is silent for so long is asked again: a phone that changes its network may keep a dead connection. */
 const SILENCE_MS = 60_000;
@@ -19,11 +19,8 @@ const SLOW_MS = 1000;
 const REST_MS = 500;
 /** Whether what differs between two answers is marked, on this device. */
 const MARKED = "langya-campaign-marked";
-/** The shared link, the number by which a repeated request is known, and the token of the own link that came of it, as JSON. */
-const JOINED = `langya-campaign-joined-${campaign}`;
 
-const { join, participant } = takeShared();
-let token = takeToken();
+const link = new CampaignLink(campaign);
 let assignment = null;
 let ranking = [];
 /** What is chosen while questions are still to be answered. */
@@ -41,63 +38,8 @@ const NOT_UNDONE = ["not_last", "unknown_judgement"];
 const shortcuts = keySwitch();
 let isMarking = kept("localStorage", MARKED) === "1";
 
-/** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
-function takeShared() {
-  const address = new URL(location.href);
-  const [join, participant] = ["join", "participant"].map((name) => address.searchParams.get(name));
-  for (const name of ["join", "participant"]) address.searchParams.delete(name);
-  if (join) history.replaceState(null, "", address);
-  return { join, participant };
-}
-
-/** 128 bits; `randomUUID` is for secure origins only. */
-function randomText() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Takes a place of the shared link, or the one that this device took before, and shows the link that belongs to it. */
-async function takePlace() {
-  const known = JSON.parse(kept("localStorage", JOINED) ?? "{}");
-  const request = known.join === join ? known.request : randomText();
-  if (known.join !== join) keep("localStorage", JOINED, JSON.stringify({ join, request }));
-  token = join;
-  try {
-    token = (await post("/join", participant ? { request, participant } : { request })).invite;
-  } catch (error) {
-    token = null;
-    throw error;
-  }
-  keep("localStorage", TOKEN, token);
-  keep("localStorage", JOINED, JSON.stringify({ join, request, invite: token }));
-  showOwnLink();
-}
-
-/** Shows the link by which whoever came by a shared one goes on, on this device or another. */
-function showOwnLink() {
-  const { invite } = JSON.parse(kept("localStorage", JOINED) ?? "{}");
-  if (!invite || invite !== token) return;
-  const own = new URL(location.href);
-  own.searchParams.set("invite", token);
-  part("own-link-address").textContent = own.href;
-  show("own-link");
-}
-
-/** The link's token; it leaves the address, so that it is neither seen nor shared. */
-function takeToken() {
-  const address = new URL(location.href);
-  const invited = address.searchParams.get("invite");
-  // A shared link gives a token of its own.
-  if (join) return null;
-  if (invited) {
-    keep("localStorage", TOKEN, invited);
-    address.searchParams.delete("invite");
-    history.replaceState(null, "", address);
-  }
-  return invited ?? kept("localStorage", TOKEN);
-}
-
 /** Sends a request once; `answer` is null where the arena does not answer it now. */
-async function send(path, body, by = token) {
+async function send(path, body, by = link.token) {
   const response = await fetch(api + path, {
     method: "POST",
     headers: { authorization: `Bearer ${by}`, "content-type": "application/json" },
@@ -131,7 +73,7 @@ async function post(path, body, hasArrived) {
 
 /** Why there is no answer yet, and that the page goes on by itself. */
 function delayText(response, asked) {
-  const isKept = waiting.of(token).length > 0;
+  const isKept = waiting.of(link.token).length > 0;
   if (!response) return isKept ? texts.offline : texts.offline_nothing_kept;
   if (response.status !== 429) return isKept ? texts.unavailable : texts.unavailable_nothing_kept;
   const when = fromNow(Math.max(1, Math.round(Math.max(asked, LONGEST_WAIT) / 1000)));
@@ -197,7 +139,7 @@ function showWait() {
 
 /** What an error of the arena means to the annotator. */
 function refusalText({ code, message }) {
-  if (code === "campaign_not_open" && waiting.of(token).length) return texts.campaign_not_open_waiting;
+  if (code === "campaign_not_open" && waiting.of(link.token).length) return texts.campaign_not_open_waiting;
   return texts[code] ?? message;
 }
 
@@ -223,14 +165,14 @@ function setRest(timer) {
 /** Sends what is not stored yet; returns what to say where a decision does not count. */
 async function sendWaiting() {
   let problem = null;
-  for (const { by, ...decision } of waiting.of(token)) {
+  for (const { by, ...decision } of waiting.of(link.token)) {
     try {
       const { judgement, differs } = await post("/judgements", decision);
       stored.push(judgement);
       if (differs) problem = texts.decided_before;
     } catch (error) {
       // A decision about an assignment that is gone cannot be sent at any time.
-      if (!["unknown_assignment", "invalid_judgement", "bad_request"].includes(error.code)) throw error;
+      if (!["unknown_assignment", "invalid_judgement", "bad_request", "too_long"].includes(error.code)) throw error;
       problem = texts.not_taken;
     }
     waiting.drop(decision);
@@ -241,7 +183,7 @@ async function sendWaiting() {
 
 /** Sends once what others who judged on this device left unsent, each decision with the token of its annotator, which is kept no longer. */
 async function sendForOthers() {
-  for (const { by, ...decision } of waiting.ofOthers(token)) {
+  for (const { by, ...decision } of waiting.ofOthers(link.token)) {
     const { response, answer } = await send("/judgements", decision, by);
     // A paused campaign takes the decision once it is open again, as its annotator was told.
     const isRefused = answer?.code && answer.code !== "campaign_not_open";
@@ -377,7 +319,7 @@ function decide(said) {
 
 function judge(said) {
   alone(async () => {
-    waiting.keep({ assignment, ...said, by: token });
+    waiting.keep({ assignment, ...said, by: link.token });
     assignment = null;
     await sendAndGoOn(texts.saved);
   });
@@ -434,7 +376,7 @@ function begin() {
   show("intro", false);
   alone(async () => {
     announce(texts.loading);
-    if (token === null) await takePlace();
+    if (link.token === null) await link.takePlace(post);
     await sendAndGoOn();
   });
 }
@@ -495,7 +437,7 @@ addEventListener("keydown", (event) => {
 });
 
 showMarking();
-showOwnLink();
+link.showOwn();
 sendForOthers();
-if (token || join) show("intro");
+if (link.isThere) show("intro");
 else complain(texts.no_link, false);

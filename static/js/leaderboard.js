@@ -32,7 +32,7 @@ function show({ as_of, votes, notes, html }) {
   announce(fill(main.dataset.changed, { n: number(votes) }));
 }
 
-/** Each model's figures as text, to see which row has moved. */
+/** Each model's numbers as text, to see which row has moved. */
 function states() {
   return new Map([...rows.rows].map((row) => [row.dataset.model, row.dataset.state]));
 }

@@ -39,7 +39,7 @@ function card(side, model, chosen, words) {
   const seconds = (ms) => (isNumber(ms) ? fill(words.seconds, { n: number(ms / 1000, 1) }) : "–");
   set("name", model.name);
   set("origin", [model.organization, model.license].filter(Boolean).join(" · "));
-  // In tenths, so that the three figures agree with each other.
+  // In tenths, so that the three numbers agree with each other.
   const before = isNumber(model.rating) ? Math.round(10 * model.rating) : null;
   const after = before === null ? null : before + Math.round(10 * (model.rating_change ?? 0));
   set("rating", before === null ? "–" : number(before / 10, 1));

@@ -181,7 +181,7 @@ async function undo(page) {
   assert.notDeepEqual(await board(2400 + RIGGED), excluded);
 }
 
-/** Sees which model fails, by its figures and by asking it, and pauses it. Visitors play meanwhile. */
+/** Sees which model fails, by its numbers and by asking it, and pauses it. Visitors play meanwhile. */
 async function pauseWhatFails(page) {
   const visitor = await openPage(browser);
   await visitor.goto(arena.url);

@@ -44,7 +44,7 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["p
   test(`thirty items are judged by keyboard only, on a ${device}`, async () => {
     const before = judgements("pairs");
     const page = await open({ viewport });
-    await page.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs.pop()}`);
+    await page.goto(`${site.url}/campaign/pairs#invite=${tokens.pairs.pop()}`);
     await page.getByText("Read both answers to the end.").waitFor();
     assert.ok(!page.url().includes("invite"), "the token leaves the address");
     await page.getByRole("button", { name: "Begin" }).focus();
@@ -132,9 +132,9 @@ test("a campaign that is not open says whether a decision still waits on this de
   await page.keyboard.press("1");
   await page.getByText("Your last decision is kept on this device").waitFor();
   const newcomer = await open({ locale: "zh-CN" });
-  await newcomer.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs[0]}`);
+  await newcomer.goto(`${site.url}/campaign/pairs#invite=${tokens.pairs[0]}`);
   await newcomer.locator('[data-part="begin"]').click();
-  await newcomer.getByText("这项任务已暂停或已结束，目前没有需要判断的内容。").waitFor();
+  await newcomer.getByText("这项活动已暂停或已结束，目前没有需要判断的内容。").waitFor();
   langya("open", "pairs");
   await page.getByRole("button", { name: "Try again" }).click();
   await shown(page, 1);
@@ -206,7 +206,7 @@ for (const [device, locale, viewport] of [["desktop", "en-US", { width: 1440, he
   test(`an answer is scored on each dimension of its category by keyboard only, on a ${device}`, async () => {
     const before = JSON.parse(langya("report", "dimensions", "--format", "json")).questions;
     const page = await open({ viewport, locale });
-    await page.goto(`${site.url}/campaign/dimensions?invite=${tokens.dimensions.pop()}`);
+    await page.goto(`${site.url}/campaign/dimensions#invite=${tokens.dimensions.pop()}`);
     await page.locator('[data-part="begin"]').click();
     const asked = {};
     for (let done = 0; done < 4; done += 1) {
@@ -242,7 +242,7 @@ for (const [device, locale, viewport, colorScheme] of [
 ]) {
   test(`what differs between two long answers is marked by key and button, on a ${device}`, async () => {
     const page = await open({ viewport, locale, colorScheme });
-    await page.goto(`${site.url}/campaign/long?invite=${tokens.long.pop()}`);
+    await page.goto(`${site.url}/campaign/long#invite=${tokens.long.pop()}`);
     await page.locator('[data-part="begin"]').click();
     await shown(page, 0);
     const marked = (letter) => page.locator(`[data-part="answer-${letter}"] mark`).allTextContents();
@@ -307,7 +307,7 @@ test("a decision, and what was written and chosen beside it, survives a reload, 
 test("many people come by one link, each gets a link of their own, and no more than it has places", async () => {
   const link = langya("invite", "ranks", "--shared", "--count", "1").trim();
   const page = await open({ viewport: { width: 320, height: 568 } });
-  await page.goto(`${site.url}/campaign/ranks?join=${link}&participant=p1`);
+  await page.goto(`${site.url}/campaign/ranks?participant=p1#join=${link}`);
   assert.ok(!page.url().includes("join") && !page.url().includes("p1"), "both leave the address");
   await page.getByRole("button", { name: "Begin" }).click();
   await shown(page, 0);
@@ -325,7 +325,7 @@ test("many people come by one link, each gets a link of their own, and no more t
   await elsewhere.getByRole("button", { name: "Begin" }).click();
   await shown(elsewhere, 1);
   const other = await site.open();
-  await other.goto(`${site.url}/campaign/ranks?join=${link}`);
+  await other.goto(`${site.url}/campaign/ranks#join=${link}`);
   await other.getByRole("button", { name: "Begin" }).click();
   await other.getByText("All places of this link are taken.").waitFor();
   page.assertQuiet();
@@ -349,7 +349,7 @@ test("the report of a closed public campaign is accessible", async () => {
 
 test("a link that is no use is said in the reader's language, and the page is accessible everywhere", async () => {
   const page = await site.open({ locale: "zh-CN" });
-  await page.goto(`${site.url}/campaign/pairs?invite=0123`);
+  await page.goto(`${site.url}/campaign/pairs#invite=0123`);
   await page.getByRole("button", { name: "开始" }).click();
   await page.getByText("这个链接无效").waitFor();
   const boxes = [page.locator(".campaign-head"), page.locator('[data-part="problem"]')].map((one) => one.boundingBox());

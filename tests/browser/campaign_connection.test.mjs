@@ -90,7 +90,7 @@ test("a judgement that comes too fast says when it is sent, and is not sent befo
   });
   await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
   await page.keyboard.press("1");
-  await page.getByText("Your decision is kept on this device and sent by itself in 40 seconds.").waitFor();
+  await page.getByText("Your decision is kept on this device and sent automatically in 40 seconds.").waitFor();
   assert.equal(await page.getByText("No connection").count(), 0);
   await page.clock.runFor(39_000);
   assert.equal(sent, 1);
@@ -105,7 +105,7 @@ test("what is no answer of the arena is asked for again, and says whether a deci
   await page.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs.at(-1)}`);
   await page.route("**/api/v1/**", (route) => route.fulfill({ status: 200, contentType: "text/html", body: "<h1>Welcome to this hotel</h1>" }));
   await page.getByRole("button", { name: "Begin" }).click();
-  await page.getByText("The arena does not answer at the moment. This page tries again by itself.").waitFor();
+  await page.getByText("The arena does not answer at the moment. This page tries again automatically.").waitFor();
   await page.unroute("**/api/v1/**");
   await shown(page, 0);
   await page.route("**/api/v1/**", (route) => route.abort());

@@ -33,7 +33,7 @@ async function unfold(page) {
   await page.locator("main details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
 }
 
-test("two series are chosen by keyboard and shown as a scatter with their figures", async () => {
+test("two series are chosen by keyboard and shown as a scatter with their coefficients", async () => {
   const page = await arrive("lang=en");
   const form = page.getByRole("form", { name: "Choose two series" });
   await form.getByRole("combobox", { name: "X axis" }).selectOption("published:Elsewhere:overall");
@@ -42,10 +42,10 @@ test("two series are chosen by keyboard and shown as a scatter with their figure
   await form.getByRole("button", { name: "Show" }).press("Enter");
   await page.waitForURL(/x=published%3AElsewhere%3Aoverall&y=arena%3Arating&coefficient=kendall#pair$/);
   await page.getByRole("img", { name: "Elsewhere: overall × Arena rating" }).waitFor();
-  const figures = page.getByRole("table", { name: "Correlations of the two series" });
-  const row = await figures.getByRole("row", { name: /^Kendall/ }).innerText();
+  const coefficients = page.getByRole("table", { name: "Correlations of the two series" });
+  const row = await coefficients.getByRole("row", { name: /^Kendall/ }).innerText();
   assert.match(row, /0\.\d{4}\s+[<\d. ]+\(exact\)\s+−?0\.\d{4} … 0\.\d{4}/);
-  assert.equal(await figures.locator(".chosen").count(), 1);
+  assert.equal(await coefficients.locator(".chosen").count(), 1);
   assert.match(await page.getByRole("img", { name: /This correlation over time: Kendall/ }).innerHTML(), /40 moments/);
   await page.locator("#pair summary").first().press("Enter");
   assert.equal(await page.getByRole("region", { name: "Compared values" }).getByRole("row").count(), 11);
@@ -59,12 +59,12 @@ test("a cell of the table leads to its pair", async () => {
   const label = await table.getByRole("row", { name: /Elsewhere/ }).getByRole("rowheader").innerText();
   assert.match(label, /Elsewhere: overall$/);
   const cell = table.getByRole("row", { name: /Elsewhere/ }).getByRole("link").first();
-  const figure = (await cell.innerText()).replace(/[()]/g, "");
+  const text = (await cell.innerText()).replace(/[()]/g, "");
   await cell.focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(/x=arena:rating&y=published:Elsewhere:overall&coefficient=spearman&group=own#pair$/);
   const chosen = page.getByRole("table", { name: "Correlations of the two series" }).locator(".chosen");
-  assert.match(await chosen.innerText(), new RegExp(`Spearman's ρ\\s+${figure}`));
+  assert.match(await chosen.innerText(), new RegExp(`Spearman's ρ\\s+${text}`));
   await page.getByRole("form", { name: "Choose what the table shows" }).getByRole("combobox", { name: "Series" }).selectOption("published");
   await page.getByRole("form", { name: "Choose what the table shows" }).getByRole("button").click();
   await page.waitForURL(/group=published/);

@@ -16,12 +16,17 @@ test("axe finds nothing in the documentation, light or dark, wide or narrow", as
   }
 });
 
-test("on a phone, links of the navigation are large enough and charts scroll inside their frames", async () => {
-  const page = await site.arrive("/docs/votes", PHONE);
-  const small = await page.locator("button:visible, nav a:visible").evaluateAll((all) =>
-    all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML),
-  );
-  assert.deepEqual(small, []);
+test("on a phone, links that stand alone are large enough and charts scroll inside their frames", async () => {
+  const page = await site.arrive("/docs?q=votes", PHONE);
+  const small = () =>
+    page.locator("button:visible, nav a:visible, .docs-hits a, .anchor").evaluateAll((all) =>
+      all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML),
+    );
+  assert.ok((await page.locator(".docs-hits a").count()) > 3);
+  assert.deepEqual(await small(), []);
+  await page.goto(`${site.url}/docs/votes`);
+  assert.ok((await page.locator("h2 .anchor").count()) > 3);
+  assert.deepEqual(await small(), []);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   assert.equal(await page.locator("figure svg").count(), 2);
   page.assertQuiet();

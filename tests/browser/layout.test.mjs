@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { phase, vote } from "./support/browser.mjs";
-import { startSite } from "./support/site.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
 /** 720 × 450 is a laptop whose page is shown at twice its size. */
 const SIZES = [
@@ -120,6 +120,27 @@ function navigationFaults() {
   }
   return faults;
 }
+
+test("a printed leaderboard has nothing that can only be clicked", async () => {
+  const page = await site.arrive("/leaderboard");
+  const clickable = page.locator("main :is(.button, input, select, summary):visible");
+  assert.ok((await clickable.count()) > 0);
+  await page.emulateMedia({ media: "print" });
+  assert.deepEqual(await clickable.evaluateAll((all) => all.map((one) => one.outerHTML)), []);
+  assert.ok(await page.getByRole("heading", { level: 1 }).isVisible());
+});
+
+test("with forced colours a phone shows which side is open, and that the other one was not looked at", async () => {
+  const page = await site.arrive("/", { ...PHONE, forcedColors: "active" });
+  await page.getByRole("textbox").fill("a short question");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  const dot = page.locator('[data-show-side="b"] .unread');
+  const ground = (locator) => locator.evaluate((one) => getComputedStyle(one).backgroundColor);
+  assert.notEqual(await ground(dot), await ground(page.locator(".side-switch")));
+  const line = (side) => page.locator(`[data-show-side="${side}"] .side-name`).evaluate((one) => getComputedStyle(one).textDecorationLine);
+  assert.deepEqual([await line("a"), await line("b")], ["underline", "none"]);
+});
 
 test("the menu works without scripts, by keyboard, and closes when the visitor turns elsewhere", async () => {
   const plain = await site.arrive("/leaderboard", { javaScriptEnabled: false });

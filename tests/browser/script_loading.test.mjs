@@ -11,7 +11,7 @@ const { site, tokens } = startCampaigns([["pairs", "pairwise", ""]]);
 
 test("a page says that it did not load, where its script or one that it needs does not come", async () => {
   for (const [locale, said] of [["en-GB", /did not load/], ["zh-CN", /未能载入/]]) {
-    const pages = [["/", "battle.js"], ["/", "turns.js"], [`/campaign/pairs?invite=${tokens.pairs[0]}`, "campaign.js"]];
+    const pages = [["/", "battle.js"], ["/", "turns.js"], [`/campaign/pairs#invite=${tokens.pairs[0]}`, "campaign.js"]];
     for (const [path, script] of pages) {
       const page = await site.open({ locale });
       await page.route(`**/static/js/${script}*`, (route) => route.abort());

@@ -78,7 +78,7 @@ test("an owner comes from another site straight into the admin, and whoever was 
   await other.goto(`${site.url}/admin/sign-in`);
   await other.getByRole("link", { name: "Sign in with Lab ID" }).click();
   await other.getByRole("button", { name: "I am ben" }).click();
-  await other.getByRole("alert").getByText("Your account at Lab ID may do nothing here. Ask an owner to add you.").waitFor();
+  await other.getByRole("alert").getByText("Your account at Lab ID has no permissions here. Ask an owner to add you.").waitFor();
   await assertAccessible(other, "a refused sign-in");
 });
 

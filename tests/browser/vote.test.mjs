@@ -48,6 +48,7 @@ test("a choice is sent after two seconds, and until then Escape and Undo take it
   await page.clock.runFor(2_000);
   await phase(page, "revealed");
   assert.deepEqual(sent.map(({ type, turn, outcome }) => [type, turn, outcome]), [["vote", 1, "tie"]]);
+  assert.match(sent[0].answer, /^[0-9a-f]{16}$/, "the vote is about the replies that were shown");
   assert.equal(await kept(page), 0);
   page.assertQuiet();
 });

@@ -28,21 +28,21 @@ fn result(folder: &TempDir, more: &[&str]) -> Value {
 }
 
 #[track_caller]
-fn share(figures: &Value, of: u64, total: u64) {
-    assert_eq!([&figures["agree"], &figures["total"]], [&json!(of), &json!(total)], "{figures}");
+fn share(statistics: &Value, of: u64, total: u64) {
+    assert_eq!([&statistics["agree"], &statistics["total"]], [&json!(of), &json!(total)], "{statistics}");
 }
 
 /// A kappa and how many items it rests on and leaves out.
 #[track_caller]
-fn kappa(figures: &Value, value: f64, items: u64, excluded: u64) {
-    close(&figures["kappa"], value);
-    assert_eq!([&figures["items"], &figures["excluded"]], [&json!(items), &json!(excluded)], "{figures}");
+fn kappa(statistics: &Value, value: f64, items: u64, excluded: u64) {
+    close(&statistics["kappa"], value);
+    assert_eq!([&statistics["items"], &statistics["excluded"]], [&json!(items), &json!(excluded)], "{statistics}");
 }
 
 #[track_caller]
-fn nothing(figures: &Value, number: &str, reason: &str) {
-    assert!(figures[number].is_null(), "{figures}");
-    let undefined = figures["undefined"].as_str().unwrap_or_else(|| panic!("no reason: {figures}"));
+fn nothing(statistics: &Value, number: &str, reason: &str) {
+    assert!(statistics[number].is_null(), "{statistics}");
+    let undefined = statistics["undefined"].as_str().unwrap_or_else(|| panic!("no reason: {statistics}"));
     assert!(undefined.contains(reason), "{undefined}");
 }
 
@@ -135,13 +135,13 @@ fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
     let (votes, verdicts) = (file("llmfao.csv"), file("llmfao_gpt4.csv"));
     let arguments = ["agree", "--votes", &votes, "--verdicts", &verdicts, "--format", "json"];
     let json = found(&langya(Path::new("/"), arguments));
-    let figures = |kind: &str, setup: &str| json[kind][setup].clone();
-    share(&figures("human_human", "with_ties"), 8043, 15_112);
-    share(&figures("human_human", "without_ties"), 4737, 6755);
-    share(&figures("judge_human", "with_ties"), 3705, 8931);
-    share(&figures("judge_human", "without_ties"), 3545, 5358);
-    close(&figures("human_human", "with_ties")["rate"], 0.532_226);
-    close(&figures("judge_human", "without_ties")["rate"], 0.661_627);
+    let statistics = |kind: &str, setup: &str| json[kind][setup].clone();
+    share(&statistics("human_human", "with_ties"), 8043, 15_112);
+    share(&statistics("human_human", "without_ties"), 4737, 6755);
+    share(&statistics("judge_human", "with_ties"), 3705, 8931);
+    share(&statistics("judge_human", "without_ties"), 3545, 5358);
+    close(&statistics("human_human", "with_ties")["rate"], 0.532_226);
+    close(&statistics("judge_human", "without_ties")["rate"], 0.661_627);
     // Reckoned by a script of a page that shares no code with this.
     let rng = &json["chance"];
     kappa(&rng["cohen_majority"], 0.208_803, 1831, 308);
@@ -534,14 +534,14 @@ fn several_judges_are_never_taken_for_one_unless_that_is_asked_for() {
     let judges = rows("good", [2, 5, 9]) + &rows("inverse", [9, 6, 2]);
     let folder = files(people, &format!("item,model,judge,score\n{judges}"));
     let refused = agree(&folder, &[]);
-    let told = "judge.csv holds what 2 judges said (good, inverse): compare one with --judge NAME";
+    let told = "judge.csv has verdicts of 2 judges (good, inverse): compare one with --judge NAME";
     assert!(refused.code == Some(2) && refused.stderr.contains(told), "{}", refused.stderr);
     let pearson = |more: &[&str]| result(&folder, more)["system_level"]["pearson"]["r"].as_f64();
     assert_eq!(pearson(&["--judge", "good"]), Some(1.0));
     assert_eq!(pearson(&["--judge", "inverse"]), Some(-1.0));
     share(&result(&folder, &["--pool-judges"])["pairwise"]["judge_ties_disagree"], 0, 3);
     let unknown = agree(&folder, &["--judge", "best"]);
-    let told = "judge.csv holds nothing by the judge \"best\": it has good, inverse";
+    let told = "judge.csv has no verdicts of the judge \"best\": its judges are good, inverse";
     assert!(unknown.code == Some(2) && unknown.stderr.contains(told), "{}", unknown.stderr);
 }
 

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::api_keys::{get_with, key};
 use crate::bounds::has_started;
-use crate::support::api_document::check_answer;
+use crate::support::api_document::{check_answer, operation};
 use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya};
 use crate::support::scripted::Scripted;
@@ -136,7 +136,9 @@ async fn what_a_reader_has_already_is_not_sent_again() {
             (StatusCode::NOT_MODIFIED, &tag.parse().unwrap()),
             "{path}"
         );
+        assert_eq!(again.headers()["vary"], "accept-encoding", "{path}: as the whole answer says it");
         assert_eq!(again.text().await.unwrap(), "");
+        assert!(operation("get", path)["responses"]["304"].is_object(), "{path}: the document has this status");
         let other = ask(path, "W/\"0123456789abcdef0123456789abcdef\"").await;
         assert_eq!(other.status(), StatusCode::OK, "{path}");
         assert_eq!(other.bytes().await.unwrap(), first.bytes().await.unwrap(), "{path}");
@@ -147,7 +149,7 @@ async fn what_a_reader_has_already_is_not_sent_again() {
     visitor.ask("Which one?").await;
     visitor.until_ready().await;
     visitor.vote("a").await;
-    arena.app.leaderboard.changes().wait_for(|latest| latest.board.votes.rated == 1).await.unwrap();
+    arena.app.leaderboard.changes().wait_for(|latest| latest.leaderboard.votes.rated == 1).await.unwrap();
     assert_eq!(ask(path, &before).await.status(), StatusCode::OK, "another leaderboard has another tag");
     for path in ["/api/v1/leaderboard?turns=7", "/leaderboard.svg", "/healthz"] {
         let answer = get(&format!("{}{path}", arena.url)).await;

@@ -148,7 +148,14 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     check_refused(&restore(here, "damaged", "new/langya.db"), 1, "damaged");
     check_refused(&restore(here, "text", "new/langya.db"), 2, "is not a backup of an arena");
     check_refused(&restore(here, "absent", "new/langya.db"), 2, "absent");
+    check_refused(&restore(here, "data", "new/langya.db"), 2, "is not a backup of an arena");
+    std::fs::copy(here.join("sound"), here.join("in use")).unwrap();
+    std::fs::write(here.join("in use-wal"), "the latest votes").unwrap();
+    check_refused(&restore(here, "in use", "new/langya.db"), 2, "copy it with `langya backup`");
     check_refused(&backup(here, "damaged", "copy"), 1, "damaged");
+    let nowhere = backup(here, "data/langya.db", "nowhere/copy");
+    check_refused(&nowhere, 2, "cannot use nowhere:");
+    assert!(!nowhere.stderr.contains(".partial"), "{nowhere:?}");
     check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
     std::fs::copy(here.join("sound"), here.join("newer")).unwrap();
     let pool = SqlitePool::connect(&format!("sqlite:{}", here.join("newer").display())).await.unwrap();
@@ -157,7 +164,8 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     sqlx::query(newer).execute(&pool).await.unwrap();
     pool.close().await;
     check_refused(&restore(here, "newer", "new/langya.db"), 2, "written by a newer langya");
-    assert!(!here.join("new/langya.db").exists() && !here.join("copy").exists());
+    assert!(!here.join("new").exists(), "a refused restore makes no folder");
+    assert!(!here.join("copy").exists());
 }
 
 #[test]

@@ -21,6 +21,7 @@ async fn unusable_messages_get_a_code_and_a_way_out_and_the_battle_lives_on() {
     let cases = [
         (r#"{"type":"start","prompt":""}"#, "prompt_empty", "write a question"),
         (r#"{"type":"start","prompt":" \n\t"}"#, "prompt_empty", "write a question"),
+        (r#"{"type":"start","prompt":"\u200b \u2060\ufeff\u3164"}"#, "prompt_empty", "write a question"),
         (r#"{"type":"start","prompt":"a\u0000b"}"#, "prompt_invalid", "NUL"),
         (r#"{"type":"start"}"#, "invalid_message", "prompt"),
         (r#"{"type":"start","prompt":"x","mode":"direct"}"#, "invalid_message", "needs \"model\""),

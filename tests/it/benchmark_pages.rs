@@ -192,10 +192,10 @@ async fn a_suite_shows_its_scores_by_judge_with_their_coverage() {
         ("/benchmarks/mtbench101?judge=nobody", 404, "no judgements by \"nobody\""),
         ("/benchmarks/mtbench101?sample=0", 400, "a whole number from 1"),
         ("/benchmarks/mtbench101?data=ffff", 404, "has no data whose SHA-256 begins with"),
-        ("/benchmarks/mtbench101?sample=2", 404, "was not judged like this"),
-        ("/api/v1/benchmarks/mtbench101?sample=99", 404, "was not judged like this"),
-        ("/benchmarks/mtbench101/items?variant=prompt%20anything", 404, "was not judged like this"),
-        ("/benchmarks/mtbench101/items/1?variant=self_context", 404, "was not judged like this"),
+        ("/benchmarks/mtbench101?sample=2", 404, "was not judged with variant"),
+        ("/api/v1/benchmarks/mtbench101?sample=99", 404, "was not judged with variant"),
+        ("/benchmarks/mtbench101/items?variant=prompt%20anything", 404, "was not judged with variant"),
+        ("/benchmarks/mtbench101/items/1?variant=self_context", 404, "was not judged with variant"),
         ("/benchmarks/mtbench101?variant=none", 404, "no ablation \"none\""),
     ] {
         let (refused, text) = text(&server, path).await;
@@ -274,7 +274,7 @@ async fn models_are_compared_with_the_one_that_is_chosen() {
 }
 
 #[actix_web::test]
-async fn all_models_and_suites_stand_on_one_board() {
+async fn all_models_and_suites_stand_in_one_table() {
     let folder = filled();
     let suites = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/urs.csv");
     done(folder.path(), &["import", "suite", "urs", suites, "--data-dir", "data"]);
@@ -287,20 +287,20 @@ async fn all_models_and_suites_stand_on_one_board() {
     std::fs::write(folder.path().join("urs.jsonl"), verdicts).unwrap();
     done(folder.path(), &["import", "verdicts", "urs.jsonl", "--suite", "urs", "--data-dir", "data"]);
     let server = Server::start(folder.path(), &[]);
-    let board = until(async || {
-        let board = json_of(&server, "/api/v1/benchmarks").await["board"].clone();
-        (board["suites"].as_array().unwrap().len() == 2).then_some(board)
+    let table = until(async || {
+        let table = json_of(&server, "/api/v1/benchmarks").await["board"].clone();
+        (table["suites"].as_array().unwrap().len() == 2).then_some(table)
     })
     .await;
-    let crane = &board["models"][0];
-    assert_eq!((&crane["model"], &crane["scored"]), (&json!("crane"), &json!(2)), "{board}");
+    let crane = &table["models"][0];
+    assert_eq!((&crane["model"], &crane["scored"]), (&json!("crane"), &json!(2)), "{table}");
     let html = page(&server, "/benchmarks").await;
     holds(&html, &["All models and suites", "<bdi>crane</bdi>", "1 of 2 suites"]);
     is_harmless(&html);
-    a_board_is_a_file_too_and_compares_with_one_model(&server).await;
+    the_score_table_is_a_file_too_and_compares_with_one_model(&server).await;
 }
 
-async fn a_board_is_a_file_too_and_compares_with_one_model(server: &Server) {
+async fn the_score_table_is_a_file_too_and_compares_with_one_model(server: &Server) {
     let drawing = page(server, "/benchmarks.svg?lang=zh").await;
     holds(&drawing, &["<svg", "全部模型与评测", "MT-Bench-101", "crane", "各列单位不同"]);
     is_harmless(&drawing);

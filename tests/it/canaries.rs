@@ -1,5 +1,5 @@
 //! Names, ids, keys, headers and numbers of models and their providers, planted in every field: none of them, in no
-//! spelling, is on a battle's wire, on a page or in an export before the vote, and no figure that names models moves by one
+//! spelling, is on a battle's wire, on a page or in an export before the vote, and no number that names models moves by one
 //! battle.
 
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ const STEADY: [&str; 17] = [
 ];
 /// Addresses of the public log, which names models of votes: no battle moves it before its vote.
 const LOG: [&str; 3] = ["/log", "/log/checkpoint", "/api/v1/log"];
-/// Of its figures, those of single models are compared.
+/// Of its metrics, those of single models are compared.
 const METRICS: &str = "/metrics";
 /// The metrics of single models. The first two wait for a crowd; the others count failures, of models that are in no battle with a vote.
 const OF_MODELS: [&str; 4] = [

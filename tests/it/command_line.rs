@@ -1,13 +1,14 @@
 //! The program as an operator meets it: what it prints, and that every refusal names the thing and the way out.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
-use crate::support::program::{Server, langya};
+use crate::support::program::{Server, langya, langya_in, program};
 use crate::support::ratings::shared;
 use crate::support::until;
 use crate::support::visitor::{Visitor, get};
@@ -56,6 +57,54 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
 }
 
 #[test]
+fn a_command_without_its_database_or_file_makes_no_folder() {
+    let folder = folder("");
+    let here = folder.path();
+    for (command, said) in [
+        (&["upgrade"][..], "there is no arena"),
+        (&["bench", "stop"][..], "there is no arena"),
+        (&["import", "votes", "absent"][..], "cannot read absent"),
+        (&["import", "suite", "urs", "absent"][..], "cannot read absent"),
+        (&["import", "scores", "absent"][..], "cannot read absent"),
+    ] {
+        check_refused(here, &[command, &["--data-dir", "data"]].concat(), &[said]);
+        assert!(!here.join("data").exists(), "{command:?}");
+    }
+    // A folder that cannot be entered is not one without an arena.
+    std::os::unix::fs::symlink("loop", here.join("loop")).unwrap();
+    for command in [&["fit"][..], &["upgrade", "--check"][..], &["backup", "--out", "copy"][..], &["bench", "stop"][..]]
+    {
+        check_refused(
+            here,
+            &[command, &["--data-dir", "loop"]].concat(),
+            &["cannot use the data folder loop", "symbolic links"],
+        );
+    }
+    let pipe = here.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    check_refused(here, &["verify", "pipe"], &["nor a folder"]);
+}
+
+#[test]
+fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
+    let folder = folder("");
+    let script = "exec \"$0\" restore absent 2>/dev/full";
+    let status = Command::new("sh").args(["-c", script, &program()]).current_dir(folder.path()).status().unwrap();
+    assert_eq!(status.code(), Some(2), "101 is a panic");
+}
+
+#[test]
+fn a_variable_that_looks_like_a_setting_and_is_not_read_is_named_once_at_the_start() {
+    let folder = folder("");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let variables = [("LANGYA_LISTEN", "127.0.0.1:1"), ("LANGYA_PORT", "tcp://10.0.0.1:80")];
+    let run = langya_in(folder.path(), ["serve", "--listen", "127.0.0.1:0", "--data-dir", "file"], &variables);
+    let said = "the environment variable LANGYA_LISTEN is not read: use LANGYA__SERVER__LISTEN, or remove it";
+    assert_eq!((run.code, run.stderr.matches(said).count()), (Some(2), 1), "{run:?}");
+    assert!(!run.stderr.contains("LANGYA_PORT"), "{run:?}");
+}
+
+#[test]
 fn addresses_and_folders_that_cannot_be_used_are_refused_by_name() {
     let folder = folder("");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -75,6 +124,18 @@ fn a_doctor_sees_a_data_folder_that_cannot_be_made_and_redis_beside_sqlite() {
     for said in ["langya.toml is not a folder that this user can write", "--data-dir", "SQLite, which only one"] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
+}
+
+#[test]
+fn a_doctor_names_models_that_nobody_can_tell_apart() {
+    let model = |id: &str| {
+        format!(
+            "[[models]]\nid = \"{id}\"\nname = \"Twin\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+        )
+    };
+    let folder = folder(&["one", "two"].map(model).concat());
+    let run = langya(folder.path(), ["doctor", "--no-models"]);
+    assert!(run.stdout.contains("the models one, two have the same name: Twin"), "{}", run.stdout);
 }
 
 /// The flags of a help text under a heading.
@@ -257,11 +318,11 @@ fn check_fit(votes: &Path) {
     let arguments = ["fit".into(), "--votes".into(), votes.as_os_str().to_owned(), "--format".into(), "json".into()];
     let run = langya(folder.path(), arguments);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let board: Value = serde_json::from_str(&run.stdout).unwrap();
+    let leaderboard: Value = serde_json::from_str(&run.stdout).unwrap();
     for key in FIT_KEYS {
-        assert!(board.get(key).is_some(), "no {key}");
+        assert!(leaderboard.get(key).is_some(), "no {key}");
     }
-    for model in board["models"].as_array().unwrap() {
+    for model in leaderboard["models"].as_array().unwrap() {
         for key in FIT_MODEL_KEYS {
             assert!(model.get(key).is_some(), "no {key} in {model}");
         }

@@ -118,13 +118,21 @@ fn what_cannot_be_compared_says_why() {
 }
 
 #[test]
+fn series_without_a_common_model_say_nothing_of_pairs_of_models() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("table.csv"), "model,x,y\na,1,\nb,,2\n").unwrap();
+    let json = found(&run(folder.path(), &["--x", "x", "--y", "y", "--format", "json"]));
+    assert_eq!((&json["n"], &json["leaderboards"]), (&0.into(), &Value::Null));
+}
+
+#[test]
 fn figures_of_the_arena_are_those_of_its_leaderboard() {
     let folder = tempfile::tempdir().unwrap();
     let votes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small_votes.csv");
     let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
     assert_eq!(ask(&["import", "votes", votes.to_str().unwrap()]).code, Some(0));
-    let board = ask(&["fit", "--format", "csv"]);
-    std::fs::write(folder.path().join("board.csv"), &board.stdout).unwrap();
+    let leaderboard = ask(&["fit", "--format", "csv"]);
+    std::fs::write(folder.path().join("board.csv"), &leaderboard.stdout).unwrap();
     let with = |x: &str, y: &str| ask(&["correlate", "--table", "board.csv", "--x", x, "--y", y, "--format", "json"]);
     for metric in ["rating", "elo", "win_tie_rate"] {
         let json = found(&with(&format!("arena:{metric}"), metric));

@@ -15,7 +15,7 @@ use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationErro
 use langya::domain::rating::style::{StyleOptions, fit_style};
 use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
-use langya::formats::simulation::{write_truth, write_votes};
+use langya::formats::simulation::{SimulatedVotesFile, write_truth};
 use langya::formats::tables::Format;
 use langya::formats::votes::{ReadOptions, read_log};
 use rand::SeedableRng;
@@ -101,10 +101,11 @@ fn coverage<const N: usize>(options: &SimulationOptions, votes: usize, ways: [In
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let log = log_of(&mut simulation, votes);
         for (interval, coverage) in ways.into_iter().zip(&mut found) {
-            let board = rank_log(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() }).unwrap();
-            assert_eq!(board.models.len(), simulation.models().len(), "every model has votes; seed {seed}");
+            let leaderboard =
+                rank_log(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() }).unwrap();
+            assert_eq!(leaderboard.models.len(), simulation.models().len(), "every model has votes; seed {seed}");
             for model in simulation.models() {
-                let rated = board.models.iter().find(|rated| rated.model == model.name).unwrap();
+                let rated = leaderboard.models.iter().find(|rated| rated.model == model.name).unwrap();
                 assert_eq!(rated.unbounded, None, "seed {seed}");
                 coverage.count_interval(rated.lower.zip(rated.upper), model.rating());
             }
@@ -263,9 +264,9 @@ fn actively_paired(simulation: &mut Simulation, seed: u64) -> VoteLog {
 /// These models, with their ratings and votes so far.
 fn pool_of(log: &VoteLog, names: &[String]) -> ModelPool {
     let options = LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() };
-    let board = rank_log(log, &options).unwrap();
+    let leaderboard = rank_log(log, &options).unwrap();
     let entry = |name: &String| {
-        let rated = board.models.iter().find(|rated| rated.model == *name);
+        let rated = leaderboard.models.iter().find(|rated| rated.model == *name);
         let (rating, votes) = rated.map_or((1000.0, 0), |rated| (rated.rating_or_limit(), rated.battles));
         PoolEntry { id: ModelId::new(name.as_str()), weight: 1.0, rating, votes }
     };
@@ -281,9 +282,9 @@ fn pool_of(log: &VoteLog, names: &[String]) -> ModelPool {
 
 fn count_intervals(log: &VoteLog, simulation: &Simulation, found: &mut Coverage) {
     let options = LeaderboardOptions { interval: IntervalMethod::Jackknife, ..LeaderboardOptions::default() };
-    let board = rank_log(log, &options).unwrap();
+    let leaderboard = rank_log(log, &options).unwrap();
     for model in simulation.models() {
-        let rated = board.models.iter().find(|rated| rated.model == model.name).unwrap();
+        let rated = leaderboard.models.iter().find(|rated| rated.model == model.name).unwrap();
         found.count_interval(rated.lower.zip(rated.upper), model.rating());
     }
 }
@@ -341,12 +342,12 @@ fn the_jackknife_covers_the_truth_under_style_control() {
     let [mut ratings, mut effects] = [Coverage::default(), Coverage::default()];
     for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
-        let board = rank_log(&log_of(&mut simulation, 600), &jackknife).unwrap();
+        let leaderboard = rank_log(&log_of(&mut simulation, 600), &jackknife).unwrap();
         for model in simulation.models() {
-            let rated = board.models.iter().find(|rated| rated.model == model.name).unwrap();
+            let rated = leaderboard.models.iter().find(|rated| rated.model == model.name).unwrap();
             ratings.count_interval(rated.lower.zip(rated.upper), model.rating());
         }
-        for (effect, truth) in board.style.iter().zip(options.style) {
+        for (effect, truth) in leaderboard.style.iter().zip(options.style) {
             effects.count((effect.lower..=effect.upper).contains(&truth));
         }
     }
@@ -428,7 +429,10 @@ const FORMATS: [Format; 3] = [Format::Csv, Format::Jsonl, Format::Parquet];
 fn bytes(seed: u64, format: Format) -> Vec<u8> {
     let mut simulation = Simulation::new(SimulationOptions { seed, ..small() }).unwrap();
     let mut out = Vec::new();
-    write_votes(&mut simulation, 200, "uniform", format, &mut out, |_| {}).unwrap();
+    let mut file = SimulatedVotesFile::begin("uniform", format, &mut out).unwrap();
+    file.write(&mut simulation, 150).unwrap();
+    file.write(&mut simulation, 50).unwrap();
+    file.finish().unwrap();
     out
 }
 
@@ -481,12 +485,34 @@ fn the_truth_is_written_best_first() {
 }
 
 #[test]
+fn the_largest_spread_gives_finite_strengths_and_pairs() {
+    for pairing in [PairingPolicy::Uniform, PairingPolicy::Close] {
+        let options = SimulationOptions { spread: 50.0, pairing, ..SimulationOptions::default() };
+        let mut simulation = Simulation::new(options).unwrap();
+        assert!(simulation.models().iter().all(|model| model.strength.is_finite()));
+        assert!((0..100).all(|_| simulation.vote().pair_probability.is_finite()));
+    }
+}
+
+#[test]
 fn what_cannot_be_simulated_is_refused() {
     let refuse = |options: SimulationOptions| Simulation::new(options).unwrap_err();
     assert_eq!(refuse(SimulationOptions { models: 1, ..small() }), SimulationError::Models(1));
-    assert_eq!(refuse(SimulationOptions { voters: 0, ..small() }), SimulationError::NoVoters);
+    for voters in [0, u32::MAX] {
+        // The weights of so many voters would take 32 GB.
+        let activity = VoterActivity::Zipf;
+        assert_eq!(refuse(SimulationOptions { voters, activity, ..small() }), SimulationError::Voters(voters));
+    }
     assert!(matches!(refuse(SimulationOptions { ties: 1.0, ..small() }), SimulationError::Share { .. }));
-    assert!(matches!(refuse(SimulationOptions { spread: f64::NAN, ..small() }), SimulationError::NotFinite { .. }));
+    for spread in [f64::NAN, 1e308, 1e4, -1.0] {
+        // Models so far apart that none of them would ever meet.
+        let told = refuse(SimulationOptions { spread, pairing: PairingPolicy::Close, ..small() }).to_string();
+        assert_eq!(told, format!("the spread of strengths is {spread:?}: give a number from 0 to 50, in log odds"));
+    }
+    for effect in [f64::INFINITY, 1e308, -51.0] {
+        let told = refuse(SimulationOptions { style: [0.0, effect, 0.0, 0.0], ..small() }).to_string();
+        assert_eq!(told, format!("an effect of style is {effect:?}: give a number from -50 to 50, in log odds"));
+    }
     let far = SimulationOptions { ties: 0.4, spread: 6.0, ..small() };
     assert!(matches!(refuse(far), SimulationError::TooManyTies { .. }));
 }

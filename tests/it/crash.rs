@@ -145,7 +145,7 @@ async fn integrity(database: &Path) -> String {
     sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&pool).await.unwrap()
 }
 
-/// The exported log, fitted by itself, gives the board of the database to the last digit.
+/// The exported log, fitted by itself, gives the leaderboard of the database to the last digit.
 fn the_log_fits_like_the_database(folder: &Path) {
     let exported = langya(folder, ["export", "votes", "--data-dir", "data", "--out", "votes.jsonl"]);
     assert_eq!(exported.code, Some(0), "{}", exported.stderr);

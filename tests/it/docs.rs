@@ -106,6 +106,26 @@ fn every_command_of_the_docs_is_understood() {
     assert!(count > 60, "only {count} commands were found");
 }
 
+/// The commands that the program has.
+fn command_names() -> Vec<String> {
+    let help = langya(std::env::temp_dir().as_path(), ["help"]).stdout;
+    let listed = help.split("Commands:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
+    let names = listed
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .map(|line| line.trim().split(' ').next().unwrap().to_owned());
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn the_list_of_commands_names_every_command() {
+    let listed = include_str!("../../deploy/COMMANDS.md");
+    let names = command_names();
+    assert!(names.len() > 20, "only {names:?} were found");
+    for name in names {
+        assert!(listed.contains(&format!("langya {name}")), "deploy/COMMANDS.md does not name langya {name}");
+    }
+}
+
 #[test]
 fn every_example_that_is_to_be_run_runs() {
     let folder = Path::new(&program()).parent().unwrap().to_owned();
@@ -175,12 +195,7 @@ async fn every_setting_command_and_address_is_listed() {
         assert!(plain.contains(line.trim_end()), "{line}");
     }
     let (_, commands) = page(&arena, "/docs/commands").await;
-    let help = langya(std::env::temp_dir().as_path(), ["help"]).stdout;
-    let listed = help.split("Commands:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
-    let names = listed
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .map(|line| line.trim().split(' ').next().unwrap());
-    for name in names.filter(|name| *name != "help") {
+    for name in command_names() {
         assert!(commands.contains(&format!("<h3 id=\"langya-{name}")), "{name}");
     }
     assert!(commands.contains("langya models add") && commands.contains("--key-env"), "parts of commands with flags");

@@ -46,13 +46,13 @@ impl ExclusionFixture {
     }
 
     /// Waits until the arena's leaderboard has so many rated votes, and returns it without its date.
-    async fn board(&self, rated: u64) -> Value {
+    async fn leaderboard(&self, rated: u64) -> Value {
         let mut changes = self.arena.app.leaderboard.changes();
-        let rates = changes.wait_for(|snapshot| snapshot.board.votes.rated == rated);
+        let rates = changes.wait_for(|snapshot| snapshot.leaderboard.votes.rated == rated);
         assert!(tokio::time::timeout(PATIENCE, rates).await.is_ok_and(|found| found.is_ok()), "never {rated} votes");
-        let mut board = self.get("/api/v1/leaderboard").await;
-        board.as_object_mut().unwrap().remove("as_of");
-        board
+        let mut leaderboard = self.get("/api/v1/leaderboard").await;
+        leaderboard.as_object_mut().unwrap().remove("as_of");
+        leaderboard
     }
 
     async fn get(&self, path: &str) -> Value {
@@ -108,9 +108,9 @@ async fn script(fixture: &ExclusionFixture, votes: usize) -> String {
 async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves() {
     let fixture = ExclusionFixture::start().await;
     people(&fixture).await;
-    let honest = fixture.board(18).await;
+    let honest = fixture.leaderboard(18).await;
     let cookie = script(&fixture, 200).await;
-    let rigged = fixture.board(218).await;
+    let rigged = fixture.leaderboard(218).await;
     assert_ne!(rigged["models"], honest["models"]);
     let voter = voter_pseudonym(&fixture.visitor_of_latest_vote().await);
 
@@ -124,11 +124,11 @@ async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves()
     let dry = fixture.json(&[&exclude[..], &["--dry-run"]].concat()).await;
     assert_eq!((&dry["votes"], &dry["voters"][0]["voter"]), (&200.into(), &voter.as_str().into()));
     assert_eq!((&dry["board"]["votes_before"], &dry["board"]["votes_after"]), (&218.into(), &18.into()));
-    assert_eq!(fixture.board(218).await, rigged, "a dry run changes nothing");
+    assert_eq!(fixture.leaderboard(218).await, rigged, "a dry run changes nothing");
 
     let done = fixture.json(&exclude).await;
     assert_eq!((&done["dry_run"], &done["votes"], &done["board"]), (&false.into(), &200.into(), &Value::Null));
-    let without = fixture.board(18).await;
+    let without = fixture.leaderboard(18).await;
     assert_eq!(without["models"], honest["models"], "as if the script had never voted, to the last bit");
     assert_eq!((&without["votes"]["read"], &without["votes"]["excluded"]["admin"]), (&218.into(), &200.into()));
     assert_eq!(fixture.fit(&[]).await, without, "the command agrees");
@@ -138,13 +138,13 @@ async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves()
     assert_eq!(exported.matches("\"rated\":false,\"exclusion\":\"admin\"").count(), 200, "the export follows");
 
     let both = fixture.get("/api/v1/leaderboard?votes=with_excluded").await;
-    assert_eq!(both["models"], rigged["models"], "the board with them is one click away");
+    assert_eq!(both["models"], rigged["models"], "the leaderboard with them is one click away");
     assert_eq!((&both["change"]["votes_before"], &both["change"]["votes_after"]), (&18.into(), &218.into()));
     everybody_reads_it(&fixture, &cookie).await;
 
     let back = fixture.json(&["include", "--voter", &voter, "--by", "Olga"]).await;
     assert_eq!((&back["action"], &back["votes"]), (&"include".into(), &200.into()));
-    assert_eq!(fixture.board(218).await, rigged, "to the last bit as before");
+    assert_eq!(fixture.leaderboard(218).await, rigged, "to the last bit as before");
     let history = fixture.get("/api/v1/exclusions?limit=1").await;
     assert!(history["exclusions"][0]["withdrawn_at"].is_i64(), "the history is kept: {history}");
     fixture.arena.end().await;
@@ -170,9 +170,12 @@ async fn everybody_reads_it(fixture: &ExclusionFixture, cookie: &str) {
     let mut reports = fixture.arena.app.exclusion_reports.changes();
     let known = reports.wait_for(|latest| latest.report.effect_of("admin").is_some_and(|effect| effect.votes == 200));
     assert!(tokio::time::timeout(PATIENCE, known).await.is_ok_and(|found| found.is_ok()), "no report");
-    let board = fixture.page("/leaderboard?lang=zh").await;
-    assert!(board.contains("218 张选票中有 200 张没有计入"), "{board}");
-    assert!(board.contains("由运营者决定，原因见理由。") && board.contains("若计分：名次不同的模型"), "{board}");
+    let leaderboard = fixture.page("/leaderboard?lang=zh").await;
+    assert!(leaderboard.contains("218 张选票中有 200 张没有计入"), "{leaderboard}");
+    assert!(
+        leaderboard.contains("由运营者决定，原因见理由。") && leaderboard.contains("若计分：名次不同的模型"),
+        "{leaderboard}"
+    );
     let visitor = fixture.visitor_of_latest_vote().await;
     let (pseudonym, session) = (voter_pseudonym(&visitor), cookie.split('=').next_back().unwrap());
     for text in [page, first.to_string(), rest.to_string(), fixture.page("/leaderboard?votes=with_excluded").await] {
@@ -187,7 +190,7 @@ async fn one_vote_of_each_voter_and_prompt_stands_beside_all_of_them() {
     let fixture = ExclusionFixture::start().await;
     people(&fixture).await;
     script(&fixture, 9).await;
-    fixture.board(27).await;
+    fixture.leaderboard(27).await;
     let unique = fixture.get("/api/v1/leaderboard?votes=unique_prompts").await;
     assert_eq!(unique["votes"]["excluded"], serde_json::json!({"duplicate_prompt": 8}));
     assert_eq!((&unique["change"]["votes_before"], &unique["change"]["votes_after"]), (&27.into(), &19.into()));
@@ -200,9 +203,9 @@ async fn one_vote_of_each_voter_and_prompt_stands_beside_all_of_them() {
     let by = ["--rule", "duplicate_prompt", "--reason", "one prompt"];
     let done = fixture.json(&[&["exclude", "--prompt-cluster", &cluster], &by[..]].concat()).await;
     assert_eq!(done["votes"], 9);
-    assert_eq!(fixture.board(18).await["votes"]["excluded"]["duplicate_prompt"], 9);
+    assert_eq!(fixture.leaderboard(18).await["votes"]["excluded"]["duplicate_prompt"], 9);
     assert_eq!(fixture.json(&["include", "--rule", "duplicate_prompt"]).await["votes"], 9);
-    fixture.board(27).await;
+    fixture.leaderboard(27).await;
     let status = get(&format!("{}/leaderboard?votes=all", fixture.arena.url)).await.status();
     assert_eq!(status.as_u16(), 400);
     fixture.arena.end().await;

@@ -167,6 +167,7 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
                 (vec![("sec-fetch-site", "cross-site")], "", 403),
                 (vec![("sec-fetch-site", "same-site"), ("origin", own.as_str())], "", 403),
                 (vec![("content-type", "text/plain")], "{\"token\":\"x\"}", 415),
+                (vec![("content-encoding", "gzip")], "x", 415),
                 (vec![("host", "evil.example")], "", 421),
                 (vec![("host", "evil.example"), ("origin", "http://evil.example")], "", 421),
             ] {
@@ -234,11 +235,9 @@ async fn pages_of_the_named_sites_read_what_everybody_may_and_nothing_else() {
                     let answer = ask(&asked, method, &path, &[("origin", origin), preflight], "").await;
                     let said = answer.headers().get("access-control-allow-origin").map(|said| said.to_str().unwrap());
                     let is_named = origin == NAMED || origins == "*";
-                    let expected = (method == "GET" && may_be_read && is_named).then_some(if origins == "*" {
-                        "*"
-                    } else {
-                        NAMED
-                    });
+                    let reads = ["GET", "HEAD"].contains(&method);
+                    let expected =
+                        (reads && may_be_read && is_named).then_some(if origins == "*" { "*" } else { NAMED });
                     assert_eq!(said, expected, "{method} {path} from {origin}, {origins} may");
                     let more = ["credentials", "headers", "methods"].map(|more| format!("access-control-allow-{more}"));
                     assert!(more.iter().all(|name| !answer.headers().contains_key(name)), "{method} {path}");
@@ -262,6 +261,16 @@ async fn raw(Asked { arena, .. }: &Asked, bytes: &[u8]) -> String {
     let ended = tokio::time::timeout(std::time::Duration::from_secs(40), socket.read_to_end(&mut answer)).await;
     ended.expect("the server closes").unwrap();
     String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[actix_web::test]
+async fn the_body_of_a_request_that_only_reads_is_not_waited_for() {
+    let arena = arena("").await;
+    for path in ["/admin", "/admin/sign-in"] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\nx");
+        let answer = raw(&arena, request.as_bytes()).await;
+        assert!(["HTTP/1.1 200 ", "HTTP/1.1 401 "].iter().any(|status| answer.starts_with(status)), "{path}: {answer}");
+    }
 }
 
 #[actix_web::test]

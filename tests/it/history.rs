@@ -405,10 +405,10 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
     again.end().await;
 }
 
-fn without_time(board: &str) -> Value {
-    let mut board: Value = serde_json::from_str(board).unwrap();
-    board.as_object_mut().unwrap().remove("as_of");
-    board
+fn without_time(leaderboard: &str) -> Value {
+    let mut leaderboard: Value = serde_json::from_str(leaderboard).unwrap();
+    leaderboard.as_object_mut().unwrap().remove("as_of");
+    leaderboard
 }
 
 async fn exported_votes(folder: &Path, more: &[&str]) -> String {

@@ -70,6 +70,8 @@ async fn every_route_is_answered_under_the_names_that_are_ours() {
             let status = ask(&arena, path, &[("host", host)]).await.status().as_u16();
             let expected = match path {
                 "/nothing" => 404,
+                // Who comes by the public name comes through the proxy that speaks TLS there.
+                "/metrics" if host == "arena.example.org" => 404,
                 "/ws/battle" | "/ws/leaderboard" => 101,
                 _ => 200,
             };

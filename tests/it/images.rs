@@ -3,13 +3,14 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use langya::domain::battle::BattleId;
+use langya::domain::preference_filter::{PreferenceFilter, SkippedVote};
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, Settings, WindowLimits};
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::DeletionTarget;
 use langya::services::transfer::export::ExportSelection;
-use langya::services::transfer::export::preferences::{PreferenceFilter, SkippedVote, preferences};
+use langya::services::transfer::export::preferences::preferences;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};

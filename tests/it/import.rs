@@ -11,14 +11,14 @@ use langya::domain::model_register::changes::ModelChange;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::storage::{bench, images, model_register, verdicts};
 use crate::support::arena::{TestArena, card};
 use crate::support::postgres::TestDatabase;
-use crate::support::program::langya;
+use crate::support::program::{Server, langya};
 use crate::support::scripted::Scripted;
 use crate::support::until;
 use crate::support::visitor::Visitor;
@@ -122,6 +122,53 @@ async fn ended_after_its_vote(file: &Path) {
         "UPDATE battles SET updated_at = updated_at + 3 WHERE id = (SELECT battle_id FROM votes ORDER BY seq LIMIT 1)";
     assert_eq!(sqlx::query(late).execute(&mut connection).await.unwrap().rows_affected(), 1);
     connection.close().await.unwrap();
+}
+
+/// A vote whose names have so many bytes each, of letters that nothing can pack.
+fn vote_with_names(bytes: usize) -> String {
+    let mut state = 1_u64;
+    let mut name = || -> String {
+        let letter = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap())
+        };
+        (0..bytes).map(letter).collect()
+    };
+    let names = ["model_a", "model_b", "voter", "language", "category", "intent"].map(|column| (column, name()));
+    let mut vote = json!({ "winner": "model_a", "tstamp": 1_700_000_000 });
+    names.into_iter().for_each(|(column, name)| vote[column] = name.into());
+    vote.to_string()
+}
+
+#[actix_web::test]
+async fn names_that_postgresql_could_not_index_are_refused_by_either_database() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, bytes) in [("long.jsonl", 400), ("longer.jsonl", 401)] {
+        std::fs::write(folder.path().join(file), vote_with_names(bytes)).unwrap();
+    }
+    let refused = langya(folder.path(), ["import", "votes", "longer.jsonl", "--data-dir", "data"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("shorten it to at most 400"), "{}", refused.stderr);
+    let Some(database) = TestDatabase::create().await else { return };
+    let kept = langya(folder.path(), ["import", "votes", "long.jsonl", "--database", database.url.as_str()]);
+    assert_eq!(kept.code, Some(0), "{}", kept.stderr);
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_database_on_which_an_arena_was_started_is_no_target() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let [folder, other] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let source = Server::start(folder.path(), &[]);
+    let target = Server::start(other.path(), &["--database", &database.url]);
+    let store = database.open().await;
+    until(async || store.log_checkpoint().await.unwrap()).await;
+    source.terminate();
+    drop(target);
+    let refused = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", database.url.as_str()]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("log_checkpoint"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("create another one"), "{}", refused.stderr);
+    store.close().await;
+    database.drop().await;
 }
 
 #[actix_web::test]

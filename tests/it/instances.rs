@@ -96,8 +96,8 @@ async fn a_vote_on_any_instance_moves_the_pages_of_all() {
     let mut boards = [LeaderboardSocket::open(&servers[0]).await, LeaderboardSocket::open(&servers[1]).await];
     for (votes, server) in [(1, &servers[0]), (2, &servers[1]), (3, &servers[1]), (4, &servers[0])] {
         vote(server).await;
-        for board in &mut boards {
-            board.shows(votes).await;
+        for leaderboard in &mut boards {
+            leaderboard.shows(votes).await;
         }
     }
     drop(servers);
@@ -110,12 +110,12 @@ async fn whoever_is_left_takes_the_lead() {
     let first = place.serve();
     first.logged("now the leader").await;
     let second = place.serve();
-    let mut board = LeaderboardSocket::open(&second).await;
+    let mut leaderboard = LeaderboardSocket::open(&second).await;
     vote(&second).await;
-    board.shows(1).await;
+    leaderboard.shows(1).await;
     first.kill();
     vote(&second).await;
-    board.shows(2).await;
+    leaderboard.shows(2).await;
     second.logged("now the leader").await;
     drop(second);
     place.database.drop().await;

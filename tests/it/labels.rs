@@ -186,7 +186,7 @@ async fn the_queue_begins_with_what_is_least_sure_and_hides_other_reviewers() {
     fill(&file, &[(&ids[0], "safety")]);
     let filled = std::fs::read_to_string(&file).unwrap();
     let refused = write_queue(store, Scheme::Superclue, "ben", 9, &file).await.unwrap_err();
-    assert!(refused.is_input() && refused.to_string().contains("is there already"), "{refused}");
+    assert!(refused.is_input() && refused.to_string().contains("exists already"), "{refused}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), filled, "a reviewer's work stays");
     arena.end().await;
 }
@@ -250,8 +250,8 @@ async fn rated(arena: &TestArena, query: &str) -> (u16, Option<u64>) {
         response = get(&address).await;
     }
     let status = response.status().as_u16();
-    let board: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap_or(Value::Null);
-    (status, board["votes"]["rated"].as_u64())
+    let leaderboard: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap_or(Value::Null);
+    (status, leaderboard["votes"]["rated"].as_u64())
 }
 
 async fn exported(store: &Store, votes: bool) -> BTreeMap<String, Value> {
@@ -405,8 +405,8 @@ async fn an_operator_trains_reviews_and_reports_from_the_command_line() {
     let told = run(&["label", "report"]).stdout;
     assert!(told.contains("reviews by ann") && told.contains("prompts with a label"), "{told}");
     let fitted = run(&["fit", "--category", "role_playing", "--format", "json"]);
-    let board: Value = serde_json::from_str(&fitted.stdout).unwrap();
-    assert_eq!(board["votes"]["rated"], 1, "{}", fitted.stderr);
+    let leaderboard: Value = serde_json::from_str(&fitted.stdout).unwrap();
+    assert_eq!(leaderboard["votes"]["rated"], 1, "{}", fitted.stderr);
     let settings = StorageSettings { data_dir: folder.path().join("data"), ..StorageSettings::default() };
     let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
     assert_eq!(store.labels_between(Scheme::Superclue, "", "~").await.unwrap().len(), 7);

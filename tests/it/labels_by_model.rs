@@ -64,7 +64,7 @@ async fn the_more_accurate_model_labels_and_is_paid_once_whatever_the_limits() {
     assert_eq!((field.requests("judge"), proposed(&field).await), (0, BTreeSet::new()), "nothing is asked or changed");
     let stopped = field.run(&train(&["--model", "judge", "--max-calls", "10"])).await;
     assert_eq!((stopped.code, field.requests("judge")), (Some(1), 10), "{}", stopped.stderr);
-    assert!(stopped.stderr.contains("What it labelled is kept: run the same command again"), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("Its labels are kept: run the same command again"), "{}", stopped.stderr);
     assert_eq!(proposed(&field).await, BTreeSet::new(), "nobody is known to be better yet");
     let told = field.done(&train(&["--model", "judge", "--dry-run"])).await;
     assert!(told.contains("validation: 290 requests") && told.contains("; 10 replies are kept"), "{told}");

@@ -63,8 +63,8 @@ async fn a_vote_is_excluded_once_the_model_finds_a_leak_and_stays_in_when_a_pers
     let said: Vec<_> = rows.iter().map(|row| [&row.rule, &row.reason, &row.excluded_by].map(String::as_str)).collect();
     assert_eq!(said, [["identity_leak", &reason, "langya"]]);
     let excluded = async || {
-        let board: Value = get(&format!("{}/api/v1/leaderboard", server.url)).await.json().await.unwrap();
-        (board["votes"]["excluded"]["identity_leak"] == 1).then_some(())
+        let leaderboard: Value = get(&format!("{}/api/v1/leaderboard", server.url)).await.json().await.unwrap();
+        (leaderboard["votes"]["excluded"]["identity_leak"] == 1).then_some(())
     };
     until(excluded).await;
 

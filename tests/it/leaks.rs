@@ -30,9 +30,9 @@ async fn stored_vote(arena: &TestArena) -> VoteRow {
 async fn counted(arena: &TestArena, rated: u64, excluded: &Value) -> Value {
     let mut changes = arena.app.leaderboard.changes();
     loop {
-        let board: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
-        if board["votes"]["rated"] == rated && board["votes"]["excluded"] == *excluded {
-            return board;
+        let leaderboard: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
+        if leaderboard["votes"]["rated"] == rated && leaderboard["votes"]["excluded"] == *excluded {
+            return leaderboard;
         }
         changes.changed().await.unwrap();
     }

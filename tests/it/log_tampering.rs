@@ -24,8 +24,8 @@ use langya::infra::config::StorageSettings;
 use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::public_log_source::PublicLogSource;
 use langya::infra::storage::{IfMissing, NewExclusions, Store, StoredLeaderboard, VoteRange};
+use langya::infra::stored_votes::vote_log::{LogQuery, read_log};
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
-use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::verification::{LeaderboardSource, TrustAnchors, VerifyError, verify};
 use langya::services::transfer::import;
@@ -106,10 +106,10 @@ impl Arena {
     }
 
     async fn append(&self) {
-        let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
+        let body = serde_json::to_string(&LeaderboardSnapshot::default().leaderboard).unwrap();
         let last_vote_seq = self.store.last_vote_seq().await.unwrap();
-        let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
-        self.store.put_leaderboard(&board).await.unwrap();
+        let leaderboard = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
+        self.store.put_leaderboard(&leaderboard).await.unwrap();
         let mut sequencer = sequencer(&self.store, self.folder.path()).await;
         while sequencer.append().await.unwrap() > 0 {}
     }
@@ -163,8 +163,8 @@ async fn publish(store: &Store, to: &Path) {
     let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let reading = LogQuery { columns, range: VoteRange::ALL, concurrency: 1 };
     let votes = read_log(store, reading, |_, _| {}).await.unwrap();
-    let board = rank_log(&votes, &RULES.options().unwrap()).unwrap();
-    write("leaderboard.json", serde_json::to_string(&board).unwrap().as_bytes());
+    let leaderboard = rank_log(&votes, &RULES.options().unwrap()).unwrap();
+    write("leaderboard.json", serde_json::to_string(&leaderboard).unwrap().as_bytes());
 }
 
 async fn check(folder: &Path, known: &TrustAnchors, receipts: &[LogReceipt]) -> Result<u64, VerifyError> {

@@ -26,6 +26,7 @@ mod campaign;
 mod canaries;
 mod cancels;
 mod cards;
+mod chinese;
 mod command_line;
 mod consent;
 mod correlate;

@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use langya::infra::metrics;
 
 use crate::support::arena::TestArena;
-use crate::support::program::Server;
+use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
@@ -107,6 +107,17 @@ async fn every_metric_is_in_the_table_and_promtool_is_content() {
     let output = promtool.wait_with_output().unwrap();
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
     assert!(output.status.success() && said.is_empty(), "{said}");
+}
+
+#[actix_web::test]
+async fn the_time_of_the_last_backup_is_shown_once_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let text = async || get(&format!("{}/metrics", server.url)).await.text().await.unwrap();
+    assert!(!text().await.contains("\nlangya_backup_timestamp_seconds "), "there is none yet");
+    let copied = langya_beside(folder.path(), &["backup", "--out", "copy"]).await;
+    assert_eq!(copied.code, Some(0), "{copied:?}");
+    assert!(value(&text().await, "langya_backup_timestamp_seconds") > 1.7e9);
 }
 
 #[actix_web::test]

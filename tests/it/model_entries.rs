@@ -190,7 +190,7 @@ async fn hostile_and_useless_lists_are_refused_in_one_line() {
     context.upstream.script("/models", Script::mode("err500"));
     context.refused(&[], 2, "status 500").await;
     context.openai("/models", &["a\nb", "\u{1b}[2JCANARY", "text-embed"]);
-    context.refused(&[], 2, "no model that chats").await;
+    context.refused(&[], 2, "no chat model").await;
     let ids: Vec<String> = (0..101).map(|number| format!("m{number}")).collect();
     context.openai("/models", &ids.iter().map(String::as_str).collect::<Vec<_>>());
     context.refused(&[], 2, "--filter '*'").await;
@@ -236,4 +236,14 @@ async fn a_check_names_the_key_variable_that_is_not_set_and_asks_the_others() {
     let result_of = |id: &str| checked.iter().find(|model| model["id"] == id).unwrap();
     assert_eq!((run.code, &result_of("one")["ok"], &result_of("locked")["ok"]), (Some(1), &json!(true), &json!(false)));
     assert!(result_of("locked")["advice"].as_str().unwrap().contains("export NO_SUCH_KEY"), "{checked:?}");
+}
+
+#[actix_web::test]
+async fn models_with_the_same_name_are_told_after_an_edit() {
+    let twin =
+        "\n[[models]]\nid = \"other\"\nname = \"twin\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    let fixture = SettingsFixture::new(&format!("{FILE}name = \"Twin\"\n{twin}")).await;
+    let run = fixture.models(&["set", "mine", "--weight", "2"]).await;
+    let said = "the models mine, other have the same name \"Twin\"";
+    assert!(run.code == Some(0) && run.stderr.contains(said), "{run:?}");
 }

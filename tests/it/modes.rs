@@ -12,7 +12,7 @@ use langya::infra::llm::breaker::BreakerPolicy;
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::{VoteRange, VoteRow};
-use langya::services::leaderboard::vote_log::{LogQuery, read_cast_votes};
+use langya::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -62,10 +62,10 @@ async fn votes(arena: &TestArena) -> Vec<VoteRow> {
 /// The ratings as published, to the last bit, once the leaderboard has read so many votes.
 async fn ratings(arena: &TestArena, read: u64) -> Value {
     let mut changes = arena.app.leaderboard.changes();
-    let reads = changes.wait_for(|snapshot| snapshot.board.votes.read == read);
+    let reads = changes.wait_for(|snapshot| snapshot.leaderboard.votes.read == read);
     tokio::time::timeout(std::time::Duration::from_secs(30), reads).await.expect("the votes are read").unwrap();
-    let board: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
-    board["models"].clone()
+    let leaderboard: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
+    leaderboard["models"].clone()
 }
 
 async fn refusal(visitor: &mut Visitor, message: Value) -> Value {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use langya::server::http::openapi::{OPERATIONS, document};
-use reqwest::Client;
+use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use crate::campaign::{CampaignFixture, SHORT, pairwise};
@@ -51,8 +51,8 @@ async fn check(arena: &TestArena, template: &str, path: &str, status: u16) -> St
 #[actix_web::test]
 async fn what_an_arena_with_votes_and_a_benchmark_answers_is_as_the_document_says() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| {
-        board.catalog.group_len(langya::domain::correlation::catalog::SeriesGroup::Own) > 1
+    let arena = serve(folder.path(), |leaderboard| {
+        leaderboard.catalog.group_len(langya::domain::correlation::catalog::SeriesGroup::Own) > 1
     })
     .await;
     let mut visitor = arena.visitor().await;
@@ -126,6 +126,36 @@ async fn what_annotators_are_answered_is_as_the_document_says() {
     assert_eq!(post(token, "undo", json!({})).await.0, 200);
     assert_eq!(post(token, "undo", json!({"judgement": 7})).await.0, 400);
     assert_eq!(post(token, "undo", json!({"judgement": "none"})).await.0, 404);
+    for call in ["next", "judgements", "undo", "join"] {
+        let (status, refused) = post(token, call, json!({"assignment": "x".repeat(70_000), "outcome": "a"})).await;
+        assert_eq!((status, &refused["code"]), (413, &json!("too_long")), "{call}: {refused}");
+    }
+}
+
+#[actix_web::test]
+async fn an_address_or_method_that_the_api_does_not_have_is_refused_in_a_line_of_text() {
+    let arena = TestArena::start(&[]).await;
+    let client = Client::new();
+    let no_address = "/api/v1/openapi.json lists all of them, none with a slash at its end";
+    for (method, path, status, reason) in [
+        (Method::GET, "/api/v1", 404, no_address),
+        (Method::GET, "/api/v1/nothing", 404, no_address),
+        (Method::GET, "/api/v1/leaderboard/", 404, no_address),
+        (Method::POST, "/api/v1/campaigns/pilot/nothing", 404, no_address),
+        (Method::GET, "/api/v1/campaigns/pilot/next", 405, "does not take this method"),
+        (Method::PUT, "/api/v1/campaigns/pilot/judgements", 405, "does not take this method"),
+        (Method::DELETE, "/api/v1/leaderboard", 405, "does not take this method"),
+    ] {
+        let name = format!("{method} {path}");
+        let request = client.request(method, format!("{}{path}", arena.url)).header("accept", "text/html");
+        let response = request.send().await.unwrap();
+        let headers = response.headers().clone();
+        assert_eq!((response.status().as_u16(), headers.contains_key("allow")), (status, status == 405), "{name}");
+        assert_eq!(headers["content-type"], "text/plain; charset=utf-8", "{name}");
+        let text = response.text().await.unwrap();
+        assert!(text.contains(reason) && text.lines().count() == 1, "{name}: {text}");
+    }
+    arena.end().await;
 }
 
 #[actix_web::test]
@@ -153,7 +183,8 @@ async fn a_document_that_has_not_changed_is_not_sent_again() {
     let url = format!("{}/api/v1/openapi.json", arena.url);
     let first = get(&url).await;
     let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+    assert!(tag.starts_with("W/"), "the same tag stands on what is compressed and on what is not: {tag}");
     assert_eq!(first.json::<Value>().await.unwrap(), *document());
     let again = Client::new().get(&url).header("if-none-match", tag).send().await.unwrap();
-    assert_eq!(again.status(), 304);
+    assert_eq!((again.status().as_u16(), &again.headers()["vary"]), (304, &"accept-encoding".parse().unwrap()));
 }

@@ -198,7 +198,12 @@ async fn broken_json_and_endless_events_are_malformed_after_the_text_before_them
 #[tokio::test]
 async fn a_lost_connection_is_told_from_the_end_of_a_reply() {
     let close = Script::stream().text("one ").close();
-    for script in [Script::mode("reset"), close, Script::stream().reset(), Script::nothing().reset()] {
+    let event = format!("data: {}\n\n", delta(&json!({"content": "one "})));
+    // Cut between two events: only the header says that more was to come.
+    let head =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", 2 * event.len());
+    let short = Script::bytes(format!("{head}{event}")).close();
+    for script in [Script::mode("reset"), close, short, Script::stream().reset(), Script::nothing().reset()] {
         let told = scripted_reply(script).await;
         assert!(connection(told.error.as_ref()), "{told:?}");
     }

@@ -19,9 +19,9 @@ fn done(run: Run) -> Run {
 /// The fitted models as they are printed, byte for byte.
 fn ratings(folder: &Path, data: &str) -> String {
     let run = done(langya(folder, ["fit", "--data-dir", data, "--format", "json"]));
-    let board: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert!(board["models"].as_array().unwrap().len() > 5);
-    board["models"].to_string()
+    let leaderboard: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(leaderboard["models"].as_array().unwrap().len() > 5);
+    leaderboard["models"].to_string()
 }
 
 fn shards(set: &Path) -> Vec<PathBuf> {

@@ -325,9 +325,14 @@ fn weights_need_valid_probabilities() {
     let options = LeaderboardOptions { reweight: Reweight::PairProbability, ..LeaderboardOptions::default() };
     let mut log = log_of(&[("a", "b", Tie, 2)]);
     assert!(matches!(rank_log(&log, &options), Err(FitError::NoPairProbabilities)));
-    log.pair_probabilities = Some(vec![0.5, 0.0]);
-    let refused = rank_log(&log, &options).unwrap_err().to_string();
-    assert_eq!(refused, "the pair of rated vote 2 has probability 0: give a number above 0 and at most 1");
+    let way_out = "and 1e-12 to 1 are needed; imported votes and those of campaigns have none: reweight by pair-count, or leave \
+                   such votes out, for example with --source arena";
+    // The inverse of the smallest numbers is infinite.
+    for probability in [0.0, f64::NAN, -0.5, 1.5, 1e-308, 5e-324] {
+        log.pair_probabilities = Some(vec![0.5, probability]);
+        let refused = rank_log(&log, &options).unwrap_err().to_string();
+        assert_eq!(refused, format!("rated vote 2 has the pair probability {probability:?}, {way_out}"));
+    }
 }
 
 // ----------------------------------------------------------------------------------------------------- slices

@@ -163,7 +163,7 @@ async fn a_full_or_read_only_redis_still_carries_messages_and_is_used_again_when
         let () = redis.command(broken_by);
         one.until_writable(false).await;
         two.until_writable(false).await;
-        assert!(log.until(words).await.contains("redis takes no writes"), "{}", log.text());
+        assert!(log.until(words).await.contains("redis refuses writes"), "{}", log.text());
         assert_eq!(*one.bus.state().borrow(), BusState::Connected, "{words}");
         mark(&one, &two).await;
         let () = redis.command(mended_by);

@@ -160,8 +160,8 @@ where
     let is_wanted = async {
         loop {
             let answer = get(&format!("{url}/api/v1/leaderboard")).await.text().await.unwrap();
-            let board: Value = serde_json::from_str(&answer).unwrap();
-            if board["models"][0]["provisional"] == wanted {
+            let leaderboard: Value = serde_json::from_str(&answer).unwrap();
+            if leaderboard["models"][0]["provisional"] == wanted {
                 return;
             }
             live.next().await.unwrap().unwrap();

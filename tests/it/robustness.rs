@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
 use langya::domain::rating::FitError;
 use langya::domain::rating::bradley_terry::fit;
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::robustness::{PlaceRange, Robustness, RobustnessOptions, robustness, votes_to_separate};
 use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActivity};
@@ -186,6 +188,30 @@ fn many_votes_leave_one_possible_place_and_few_leave_all() {
     for (place, expected) in (1..=3).enumerate() {
         assert_eq!(range(&many, place), PlaceRange { best: expected, worst: expected });
         assert_eq!(range(&few, place), PlaceRange { best: 1, worst: 3 });
+    }
+}
+
+/// With a range of its own, the report would have had narrower ones in most of these arenas.
+#[test]
+fn possible_places_are_the_ranks_of_the_leaderboard() {
+    for (seed, interval) in [
+        (1, IntervalMethod::Auto),
+        (2, IntervalMethod::Auto),
+        (3, IntervalMethod::Jackknife),
+        (4, IntervalMethod::Sandwich),
+        (5, IntervalMethod::Sandwich),
+        (6, IntervalMethod::Cluster),
+        (7, IntervalMethod::Cluster),
+    ] {
+        let log = log_of(&simulated(12, 1_200, 60, seed));
+        let options = RobustnessOptions { interval, ..RobustnessOptions::default() };
+        let found = robustness(&log, options, |_| {}).unwrap();
+        let leaderboard = rank_log(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() }).unwrap();
+        for ranked in &leaderboard.models {
+            let model = found.models.iter().find(|model| model.model == ranked.model).unwrap();
+            let possible = (Some(model.possible.best), Some(model.possible.worst));
+            assert_eq!(possible, (ranked.best_rank, ranked.worst_rank), "{} of seed {seed}", ranked.model);
+        }
     }
 }
 

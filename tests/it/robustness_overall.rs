@@ -21,6 +21,15 @@ fn overall_of(log: &VoteLog) -> OverallRobustness {
     found
 }
 
+#[test]
+fn where_all_votes_are_ties_no_order_leaves_them_out() {
+    let found = overall_of(&log_of(&votes(&[("a", "b", Tie, 3), ("b", "c", Tie, 2)])));
+    assert!(!found.tie_orders.is_empty());
+    for order in found.tie_orders {
+        assert!(order.ties != TieTreatment::Drop && order.first == ["a", "b", "c"], "{order:?}");
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------- golden
 
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
-use langya::infra::llm::{ChatError, ChatModel};
+use langya::infra::llm::{ChatError, ChatModel, Message};
 use langya::infra::redis::SharedBreakers;
 use langya::infra::storage::{IfMissing, Store};
 use langya::server::jobs::breakers::store_breakers;
@@ -61,8 +61,10 @@ impl Ward {
     }
 
     async fn ask(&self, times: usize) {
-        for _ in 0..times {
-            self.model.reply(&[]).collect::<Vec<_>>().await;
+        for number in 0..times {
+            // One question that fails again and again would count once.
+            let question = [Message::user(format!("question {number}"))];
+            self.model.reply(&question).collect::<Vec<_>>().await;
         }
     }
 }

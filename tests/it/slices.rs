@@ -33,7 +33,7 @@ async fn arena() -> TestArena {
     arena
 }
 
-async fn board(arena: &TestArena, query: &str) -> (u16, Value, String) {
+async fn leaderboard(arena: &TestArena, query: &str) -> (u16, Value, String) {
     let response = get(&format!("{}/api/v1/leaderboard{query}", arena.url)).await;
     let (status, text) = (response.status().as_u16(), response.text().await.unwrap());
     (status, serde_json::from_str(&text).unwrap_or(Value::Null), text)
@@ -58,8 +58,8 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         ("?side=control&style=control&language=Chinese", 2),
         ("?level=show", 5),
     ] {
-        let (status, board, text) = board(&arena, query).await;
-        assert_eq!((status, board["votes"]["rated"].as_u64()), (200, Some(rated)), "{query}: {text}");
+        let (status, leaderboard, text) = leaderboard(&arena, query).await;
+        assert_eq!((status, leaderboard["votes"]["rated"].as_u64()), (200, Some(rated)), "{query}: {text}");
     }
     let question =
         LeaderboardFilter { style: true, until: Some(Timestamp(4_000_000_000_000)), ..LeaderboardFilter::default() };
@@ -72,16 +72,16 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
     let (one, same) = (one.unwrap(), same.unwrap());
     assert!(Arc::ptr_eq(&one, &same), "two who ask at the same moment get one fit");
     assert!(Arc::ptr_eq(&one, &ask().await.unwrap()), "and so does who asks later");
-    let (_, whole, _) = board(&arena, "").await;
-    let (_, same, _) = board(&arena, "?until=2999-01-01").await;
+    let (_, whole, _) = leaderboard(&arena, "").await;
+    let (_, same, _) = leaderboard(&arena, "?until=2999-01-01").await;
     assert_eq!(whole["models"], same["models"], "an exact fit of the same votes");
-    let (_, pooled, text) = board(&arena, "?pool_by=language").await;
-    assert_eq!(pooled["models"], whole["models"], "the board itself stays the same");
+    let (_, pooled, text) = leaderboard(&arena, "?pool_by=language").await;
+    assert_eq!(pooled["models"], whole["models"], "the leaderboard itself stays the same");
     let slices = pooled["pooled"]["slices"].as_array().expect(&text);
     let slices: Vec<_> =
         slices.iter().map(|slice| (slice["slice"].as_str().unwrap(), slice["votes"].as_u64())).collect();
     assert_eq!(slices, [("English", Some(3)), ("Chinese", Some(2))]);
-    let (_, levels, text) = board(&arena, "?level=show").await;
+    let (_, levels, text) = leaderboard(&arena, "?level=show").await;
     assert!(levels["models"].as_array().unwrap().iter().all(|model| model["good_enough"].is_number()), "{text}");
     for (query, status, said) in [
         ("?pool_by=language&style=control", 400, "exclude each other"),
@@ -91,7 +91,7 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         ("?style=yes", 400, "control or nothing"),
         ("?ties=drop&ties=drop", 400, "once"),
     ] {
-        let (refused, _, text) = board(&arena, query).await;
+        let (refused, _, text) = leaderboard(&arena, query).await;
         assert_eq!(refused, status, "{query}: {text}");
         assert!(text.contains(said), "{query}: {text}");
     }
@@ -166,11 +166,11 @@ async fn style_control_shows_its_effects() {
     }
     let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|snapshot| snapshot.last_vote_seq == 7).await.unwrap();
-    let (status, held, text) = board(&arena, "?style=control").await;
+    let (status, held, text) = leaderboard(&arena, "?style=control").await;
     assert_eq!((status, held["votes"]["rated"].as_u64()), (200, Some(7)), "{text}");
     let effects = held["style"].as_array().unwrap();
     assert!(!effects.is_empty() && effects[0]["lower"].is_f64() && effects[0]["feature"].is_string(), "{text}");
-    let (_, plain, text) = board(&arena, "").await;
+    let (_, plain, text) = leaderboard(&arena, "").await;
     assert!(plain["style"].as_array().is_none_or(Vec::is_empty), "{text}");
 
     let page = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();

@@ -78,14 +78,14 @@ fn the_papers_studies_have_the_papers_numbers_and_the_same_bytes_each_time() {
         json["pairs"].as_array().unwrap().iter().find(is).unwrap().clone()
     };
     let open = pair("close", "open:turn:1");
-    for (coefficient, figure, value) in [
+    for (coefficient, field, value) in [
         ("spearman", "r", 0.514_979),
         ("spearman", "p", 0.191_549),
         ("pearson", "r", 0.554_696),
         ("pearson", "p", 0.153_593),
         ("kendall", "r", 0.4001),
     ] {
-        close(&open[coefficient][figure], value);
+        close(&open[coefficient][field], value);
     }
     close(&json["series"][0]["variation"], 0.1077);
     close(&json["series"][1]["variation"], 0.3411);
@@ -173,7 +173,7 @@ fn what_is_no_study_says_what_to_mend_and_leaves_nothing() {
         (format!("series = [{urs}, \"arena:fame\"]"), "\"arena:fame\" is unknown"),
         (format!("series = [{urs}, \"column\"]"), "name the file"),
         ("[[pairs]]\nx = \"published:urs\"\ny = \"published:urs:intents\"".to_owned(), "each of the intents"),
-        (format!("series = [{urs}, {close}]\n[aliases]\na = [\"x\"]\nb = [\"x\"]"), "leave it to one of them"),
+        (format!("series = [{urs}, {close}]\n[aliases]\na = [\"x\"]\nb = [\"x\"]"), "give it to only one of them"),
     ] {
         let refused = made(folder.path(), &text);
         assert!(refused.code == Some(2) && refused.stderr.contains(said), "{text}\n{}", refused.stderr);

@@ -121,11 +121,11 @@ fn votes_whose_replies_were_not_counted_are_left_out_and_told() {
         both.style.as_mut().unwrap().push([None; 4]);
     }
     let options = LeaderboardOptions { style: true, ..LeaderboardOptions::default() };
-    let (board, expected) = (rank_log(&both, &options).unwrap(), rank_log(&known, &options).unwrap());
-    assert_eq!((&board.models, &board.style), (&expected.models, &expected.style));
+    let (leaderboard, expected) = (rank_log(&both, &options).unwrap(), rank_log(&known, &options).unwrap());
+    assert_eq!((&leaderboard.models, &leaderboard.style), (&expected.models, &expected.style));
     let left_out = uninformative_features().len() as u64;
-    assert_eq!(board.votes.excluded, [("no_text_counts".to_owned(), left_out)].into());
-    assert_eq!(board.votes.read, both.len() as u64);
+    assert_eq!(leaderboard.votes.excluded, [("no_text_counts".to_owned(), left_out)].into());
+    assert_eq!(leaderboard.votes.read, both.len() as u64);
     let plain = rank_log(&both, &LeaderboardOptions::default()).unwrap();
     assert_eq!(plain.votes.rated, both.len() as u64, "they count where style does not matter");
 }
@@ -440,9 +440,9 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
     );
     let (tally, styled) = styled(&log, StyleErrors::Votes);
     let plain = rank_log(&log, &LeaderboardOptions::default()).unwrap();
-    let board = rank_log(&log, &LeaderboardOptions { style: true, ..LeaderboardOptions::default() }).unwrap();
+    let leaderboard = rank_log(&log, &LeaderboardOptions { style: true, ..LeaderboardOptions::default() }).unwrap();
     for (place, model) in tally.models.iter().enumerate() {
-        let line = board.models.iter().find(|line| line.model == model.name).unwrap();
+        let line = leaderboard.models.iter().find(|line| line.model == model.name).unwrap();
         let Some(strength) = strength(&styled.fit, place) else {
             let without = plain.models.iter().find(|line| line.model == model.name).unwrap();
             assert_eq!(
@@ -456,12 +456,16 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
         near(line.lower.unwrap(), line.rating_or_limit() - Z * error, 1e-9, "lower");
         near(line.upper.unwrap(), line.rating_or_limit() + Z * error, 1e-9, "upper");
     }
-    assert_eq!(board.style.iter().map(|effect| effect.feature.as_str()).collect::<Vec<_>>(), FEATURES[..3]);
-    for (shown, effect) in board.style.iter().zip(&styled.effects) {
+    assert_eq!(leaderboard.style.iter().map(|effect| effect.feature.as_str()).collect::<Vec<_>>(), FEATURES[..3]);
+    for (shown, effect) in leaderboard.style.iter().zip(&styled.effects) {
         near(shown.coefficient, effect.coefficient, 1e-12, effect.feature);
         near(shown.upper - shown.lower, 2.0 * Z * effect.error.unwrap(), 1e-12, effect.feature);
     }
-    assert!(board.notes.iter().any(|note| note.to_string().contains("same difference in bold")), "{:?}", board.notes);
+    assert!(
+        leaderboard.notes.iter().any(|note| note.to_string().contains("same difference in bold")),
+        "{:?}",
+        leaderboard.notes
+    );
 }
 
 #[test]

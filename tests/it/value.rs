@@ -141,11 +141,11 @@ async fn the_arena_says_what_to_use() {
     assert_eq!((&report["cost_basis"], &report["models"][0]["cost"]), (&"prompts_and_replies".into(), &0.05.into()));
     let seconds = report["models"][0]["first_token_seconds"].as_f64().unwrap();
     assert!((10.0 * seconds).fract().abs() < 1e-9, "{seconds} is rounded to a tenth");
-    let (_, board) = text(&arena, "/api/v1/leaderboard").await;
-    assert!(!board.contains("cost_basis") && !board.contains("finding"), "{board}");
+    let (_, leaderboard) = text(&arena, "/api/v1/leaderboard").await;
+    assert!(!leaderboard.contains("cost_basis") && !leaderboard.contains("finding"), "{leaderboard}");
 
-    let (_, board) = text(&arena, "/leaderboard").await;
-    assert!(board.contains("href=\"/leaderboard/value\""), "{board}");
+    let (_, leaderboard) = text(&arena, "/leaderboard").await;
+    assert!(leaderboard.contains("href=\"/leaderboard/value\""), "{leaderboard}");
     let (_, past) = text(&arena, "/leaderboard?until=2999-01-01").await;
     assert!(!past.contains("/leaderboard/value"), "{past}");
     for path in ["/leaderboard/value?until=2999-01-01", "/api/v1/leaderboard/value?until=2999-01-01"] {
@@ -160,8 +160,8 @@ async fn the_arena_says_what_to_use() {
 #[actix_web::test]
 async fn without_prices_the_page_is_not_offered_and_says_what_it_lacks() {
     let arena = arena(|_| {}).await;
-    let (_, board) = text(&arena, "/leaderboard").await;
-    assert!(!board.contains("/leaderboard/value"), "{board}");
+    let (_, leaderboard) = text(&arena, "/leaderboard").await;
+    assert!(!leaderboard.contains("/leaderboard/value"), "{leaderboard}");
     let (status, page) = text(&arena, "/leaderboard/value").await;
     assert!(status == 200 && page.contains("it takes two models with a price"), "{page}");
     arena.end().await;

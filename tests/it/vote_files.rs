@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::support::postgres::TestDatabase;
-use crate::support::program::{langya, program};
+use crate::support::program::{UnderWay, langya, program};
+use crate::support::until;
 
 fn sample(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).to_str().unwrap().to_owned()
@@ -22,10 +23,10 @@ fn prints(folder: &Path, arguments: &[&str]) -> String {
 
 /// The rows of a fit, and how many votes it rated.
 #[track_caller]
-fn board(folder: &Path, place: &[&str]) -> (Value, Value) {
+fn leaderboard(folder: &Path, place: &[&str]) -> (Value, Value) {
     let arguments = [&["fit", "--format", "json"], place].concat();
-    let board: Value = serde_json::from_str(&prints(folder, &arguments)).unwrap();
-    (board["models"].clone(), board["votes"]["rated"].clone())
+    let leaderboard: Value = serde_json::from_str(&prints(folder, &arguments)).unwrap();
+    (leaderboard["models"].clone(), leaderboard["votes"]["rated"].clone())
 }
 
 /// Imports, fits, exports and fits again, wherever the database is.
@@ -37,14 +38,15 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
     let told = prints(folder, &import);
     assert!(told.contains("small_votes.csv: 160 votes imported"), "{told}");
     assert!(told.contains("langya.jsonl: 1 left out: identity_leak"), "{told}");
-    let first = board(folder, place);
+    let first = leaderboard(folder, place);
     assert_eq!(first.1, 160 + 3 + 4);
-    let one_by_one: Vec<_> = files.iter().map(|file| board(folder, &["--votes", file]).1.as_u64().unwrap()).collect();
+    let one_by_one: Vec<_> =
+        files.iter().map(|file| leaderboard(folder, &["--votes", file]).1.as_u64().unwrap()).collect();
     assert_eq!(one_by_one, [160, 3, 4]);
 
     let told = prints(folder, &import);
     assert_eq!(told.matches("already imported; nothing changed").count(), 3, "{told}");
-    assert_eq!(board(folder, place), first, "the same files twice are the same votes");
+    assert_eq!(leaderboard(folder, place), first, "the same files twice are the same votes");
 
     for (format, begins) in [("jsonl", "{"), ("csv", "seq,"), ("parquet", "PAR1")] {
         let out = format!("votes.{format}");
@@ -52,17 +54,17 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
         prints(folder, &[&["export", "votes", "--out", &out], place].concat());
         let written = std::fs::read(folder.join(&out)).unwrap();
         assert!(written.starts_with(begins.as_bytes()), "{out}");
-        assert_eq!(board(folder, &["--votes", &out]).1, first.1, "{format}");
+        assert_eq!(leaderboard(folder, &["--votes", &out]).1, first.1, "{format}");
         // Elo runs in the order of the times in a file, and in that of the import in the database.
-        let strengths = |board: &Value| -> Vec<_> {
-            let models = board.as_array().unwrap().iter();
+        let strengths = |leaderboard: &Value| -> Vec<_> {
+            let models = leaderboard.as_array().unwrap().iter();
             models
                 .map(|model| {
                     [&model["model"], &model["rating"], &model["lower"], &model["battles"]].map(Value::to_string)
                 })
                 .collect()
         };
-        assert_eq!(strengths(&board(folder, &["--votes", &out]).0), strengths(&first.0), "{format}");
+        assert_eq!(strengths(&leaderboard(folder, &["--votes", &out]).0), strengths(&first.0), "{format}");
         let battles = format!("battles.{format}");
         prints(folder, &[&["export", "battles", "--format", format, "--out", &battles], place].concat());
         prints(folder, &[&["export", "leaderboard", "--format", format, "--out", "board", "--force"], place].concat());
@@ -94,6 +96,33 @@ fn refuse_a_second_export(folder: &Path, place: &[&str]) {
     assert_ne!(std::fs::read(folder.join("votes.csv")).unwrap(), before);
 }
 
+/// From the database, from its export, and with all votes counted.
+#[test]
+fn a_slice_counts_its_own_excluded_votes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows = "x,y,A,en\nx,y,B,zh\n".repeat(4);
+    std::fs::write(folder.join("votes.csv"), format!("model_a,model_b,winner,language\n{rows}")).unwrap();
+    prints(folder, &["import", "votes", "votes.csv", "--data-dir", "data"]);
+    let exclude = ["votes", "exclude", "--seq", "1..3", "--reason", "a test", "--by", "test", "--data-dir", "data"];
+    prints(folder, &exclude);
+    let totals = |place: &[&str], language: &str| {
+        let fit = [&["fit", "--format", "json", "--language", language], place].concat();
+        serde_json::from_str::<Value>(&prints(folder, &fit)).unwrap()["votes"].clone()
+    };
+    let counted = |rated: u64, admin: u64| serde_json::json!({"read": 4, "rated": rated, "excluded": {"admin": admin}});
+    for format in ["csv", "parquet"] {
+        let out = format!("out.{format}");
+        prints(folder, &["export", "votes", "--data-dir", "data", "--out", &out]);
+        for place in [["--data-dir", "data"], ["--votes", &out]] {
+            assert_eq!(totals(&place, "en"), counted(2, 2), "{place:?}");
+            assert_eq!(totals(&place, "zh"), counted(3, 1), "{place:?}");
+        }
+    }
+    let all = serde_json::json!({"read": 4, "rated": 4, "excluded": {}});
+    assert_eq!(totals(&["--data-dir", "data", "--include-excluded"], "en"), all);
+}
+
 /// One such vote in the log, and no leaderboard could be fitted again.
 #[test]
 fn what_the_log_cannot_hold_is_not_imported() {
@@ -109,10 +138,10 @@ fn what_the_log_cannot_hold_is_not_imported() {
     ] {
         std::fs::write(folder.path().join("votes.csv"), format!("{header}x,y,tie,v,en,c,i\n{row}\n")).unwrap();
         let done = langya(folder.path(), ["import", "votes", "votes.csv", "--data-dir", "data"]);
-        let told = format!("error: votes.csv names {named}: take the control character out of it\n");
+        let told = format!("error: votes.csv names {named}: remove its control character\n");
         assert_eq!((done.code, done.stderr), (Some(2), told));
     }
-    assert_eq!(board(folder.path(), &["--data-dir", "data"]).1, 0);
+    assert_eq!(leaderboard(folder.path(), &["--data-dir", "data"]).1, 0);
 }
 
 #[test]
@@ -153,6 +182,19 @@ fn votes_and_their_truth_are_two_files() {
     assert!(!folder.path().join("v.csv").exists());
 }
 
+#[actix_web::test]
+async fn a_signal_ends_a_simulation_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let endless = ["simulate", "--models", "3", "--votes", "4000000000", "--seed", "1", "--out", "votes.csv"];
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    let simulation = UnderWay::start(folder.path(), &endless);
+    until(async || (files() == 2).then_some(())).await;
+    simulation.signal("INT");
+    let run = simulation.ended().await;
+    assert!(run.code == Some(1) && run.stderr.contains("interrupted: nothing was written"), "{run:?}");
+    assert_eq!(files(), 0);
+}
+
 #[test]
 fn votes_come_in_and_go_out_without_a_changed_number() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,10 +217,10 @@ fn nothing_of_a_file_with_a_bad_row_comes_in_unless_it_is_to_be_skipped() {
     let refused = langya(folder.path(), ["import", "votes", "bad.csv", "--data-dir", "data"]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("bad.csv line 3: unknown winner \"nobody\""), "{}", refused.stderr);
-    assert_eq!(board(folder.path(), &place).1, 0);
+    assert_eq!(leaderboard(folder.path(), &place).1, 0);
     let told = prints(folder.path(), &[&["import", "votes", "bad.csv", "--skip-bad"], &place[..]].concat());
     assert_eq!(told, "bad.csv: 2 votes imported\nbad.csv: 1 left out: unknown_winner\n");
-    assert_eq!(board(folder.path(), &place).1, 2);
+    assert_eq!(leaderboard(folder.path(), &place).1, 2);
 }
 
 #[test]
@@ -211,7 +253,7 @@ fn votes_that_come_through_a_pipe_are_known_by_their_bytes() {
     assert_eq!(import("x,y,A\\n"), "/dev/stdin: already imported; nothing changed\n");
     let refused = import("x,y,nobody\\n");
     assert!(refused.starts_with("error: /dev/stdin line 2: unknown winner \"nobody\""), "{refused}");
-    assert_eq!(board(folder.path(), &["--data-dir", "data"]).1, 3);
+    assert_eq!(leaderboard(folder.path(), &["--data-dir", "data"]).1, 3);
 }
 
 #[test]
@@ -220,7 +262,10 @@ fn parquet_is_read_from_a_pipe_too() {
     let file = sample("votes/lmarena_100k.parquet");
     let done = piped(folder.path(), &format!("cat '{file}'"), "fit --votes /dev/stdin --format json");
     let fitted: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((fitted["models"].clone(), fitted["votes"]["rated"].clone()), board(folder.path(), &["--votes", &file]));
+    assert_eq!(
+        (fitted["models"].clone(), fitted["votes"]["rated"].clone()),
+        leaderboard(folder.path(), &["--votes", &file])
+    );
 }
 
 #[test]

@@ -73,8 +73,8 @@ async fn the_receipt_tells_how_many_earlier_votes_agree_from_the_tenth_on() {
 
 /// Waits until so many votes are on the leaderboard.
 async fn until_rated(arena: &TestArena, votes: u64) {
-    let mut boards = arena.app.leaderboard.changes();
-    boards.wait_for(|board| board.board.votes.rated == votes).await.unwrap();
+    let mut snapshots = arena.app.leaderboard.changes();
+    snapshots.wait_for(|snapshot| snapshot.leaderboard.votes.rated == votes).await.unwrap();
 }
 
 #[actix_web::test]
@@ -177,6 +177,33 @@ async fn a_vote_counts_for_the_turn_that_it_names_or_not_at_all() {
 }
 
 #[actix_web::test]
+async fn a_vote_on_replies_that_were_regenerated_does_not_count_for_the_new_ones() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    let seen = visitor.next_of(&["battle"]).await["answer"].clone();
+    visitor.until_ready().await;
+    let mut other_tab = visitor.reconnect().await;
+    visitor.send(json!({"type": "regenerate"})).await;
+    let latest = visitor.next_of(&["battle"]).await["answer"].clone();
+    assert!(seen.is_string() && latest.is_string() && seen != latest, "{seen} {latest}");
+    visitor.until_ready().await;
+    let vote = |answer: &Value| json!({"type": "vote", "battle": visitor.battle(), "turn": 1, "answer": answer, "outcome": "a"});
+    for unseen in [&seen, &json!("")] {
+        other_tab.send(vote(unseen)).await;
+        assert_eq!(other_tab.next_of(&["error", "revealed"]).await["code"], "battle_went_on", "{unseen}");
+    }
+    assert!(stored_votes(&arena).await.is_empty());
+    other_tab.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
+    other_tab.next_of(&["ready"]).await;
+    let told: Vec<Value> = other_tab.frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
+    let begun = told.iter().rfind(|frame| frame["type"] == "battle").unwrap();
+    assert_eq!(begun["answer"], latest, "who comes back learns which answering it is");
+    other_tab.send(vote(&latest)).await;
+    assert_eq!(other_tab.next_of(&["error", "revealed"]).await["outcome"], "a");
+}
+
+#[actix_web::test]
 async fn another_visitor_cannot_vote_watch_or_steer_a_battle() {
     let arena = arena().await;
     let mut visitor = arena.visitor().await;
@@ -219,6 +246,6 @@ async fn a_vote_moves_the_leaderboard_that_is_open_in_another_window() {
             break;
         }
     }
-    let board: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
-    assert_eq!(board["votes"]["rated"], 1);
+    let leaderboard: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
+    assert_eq!(leaderboard["votes"]["rated"], 1);
 }

@@ -157,12 +157,12 @@ async fn votes_and_ranks_are_told_with_a_signature_and_nothing_before_the_vote()
     let of = |event: &str| all.iter().find(|message| message.event == event).unwrap();
     let votes = of("votes.recorded").json();
     assert_eq!((&votes["event"], &votes["data"]), (&json!("votes.recorded"), &json!({"after": 0, "upto": 1})));
-    let board = of("leaderboard.changed").json();
-    let changes = board["data"]["changes"].as_array().unwrap();
+    let leaderboard = of("leaderboard.changed").json();
+    let changes = leaderboard["data"]["changes"].as_array().unwrap();
     let models: Vec<&Value> = changes.iter().map(|change| &change["model"]).collect();
-    assert_eq!(models, ["one", "two"], "{board}");
-    assert!(changes.iter().all(|change| change["rank"].is_u64() && change["former_rank"].is_null()), "{board}");
-    assert_eq!(board["data"]["last_vote_seq"], 1);
+    assert_eq!(models, ["one", "two"], "{leaderboard}");
+    assert!(changes.iter().all(|change| change["rank"].is_u64() && change["former_rank"].is_null()), "{leaderboard}");
+    assert_eq!(leaderboard["data"]["last_vote_seq"], 1);
     for message in &all {
         assert!(!message.body.contains("river") && !message.body.contains("One."), "{}", message.body);
         let (time, _) = message.signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
@@ -399,6 +399,10 @@ async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_co
     assert_eq!(outbox.look(99 * 3_600).await, 0, "given up");
     let [dead] = &outbox.messages().await[..] else { panic!("one message") };
     assert_eq!((dead.state, dead.failures), (DeliveryState::Dead, MOST_TRIES));
+    let metrics = langya::infra::metrics::render();
+    let counted =
+        metrics.lines().find_map(|line| line.strip_prefix("langya_webhooks_abandoned_total ")?.parse::<f64>().ok());
+    assert!(counted.is_some_and(|count| count >= 1.0), "{metrics}");
 
     let list = ["webhooks", "list", "--state", "dead", "--format", "json", "--data-dir", "data"];
     let listed = langya_beside(outbox.folder.path(), &list).await;

@@ -11,9 +11,9 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::arena::{Arena, Look, Plan};
 use crate::checker;
-use crate::figures::Figures;
 use crate::harness::{self, Size, may_mount};
 use crate::instance::program;
+use crate::measurements::Measurements;
 use crate::processes::output;
 use crate::small_disk::SmallDisk;
 use crate::visitor::{Visitor, VisitorGroup};
@@ -56,8 +56,8 @@ impl Backup {
 
 /// Backups one after the other while visitors vote; each is restored at once and adds up.
 async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>> {
-    let figures = Figures::new();
-    let visitors = VisitorGroup::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
+    let measurements = Measurements::new();
+    let visitors = VisitorGroup::gather(VISITORS, arena.port(), |stream| size.rng(stream), &measurements);
     let (mut wrong, mut restored) = (Vec::new(), Vec::new());
     for number in 0..size.count {
         // Each backup finds votes that the one before has not.
@@ -131,7 +131,7 @@ async fn copy_without_room(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn visitor(arena: &Arena) -> Visitor {
-    Visitor::new(0, arena.port(), harness::rng(harness::seed(), 1), Figures::new())
+    Visitor::new(0, arena.port(), harness::rng(harness::seed(), 1), Measurements::new())
 }
 
 async fn one_vote(mut visitor: Visitor) -> anyhow::Result<Visitor> {

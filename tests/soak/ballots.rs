@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::arena::RAW;
 use crate::checker::evidence::{Event, VisitorHistory};
-use crate::figures::Figures;
 use crate::harness::{self, Size};
+use crate::measurements::Measurements;
 use crate::proxy::LossyProxy;
 use crate::services::{NAMES, Services};
 use crate::upstream::{Tempo, Upstream};
@@ -50,7 +50,7 @@ async fn poll(
     addresses: &Addresses,
     ballots: usize,
     mut rng: ChaCha8Rng,
-    figures: &Figures,
+    measurements: &Measurements,
 ) -> anyhow::Result<VisitorHistory> {
     for _ in 0..ballots {
         visitor.ready_battle().await?;
@@ -58,7 +58,7 @@ async fn poll(
         let most = rng.random_range(2..=20);
         let copies: Vec<(String, Vec<&'static str>)> = draw_copies(addresses, rng.random_range(2..=most), &mut rng);
         for outcome in copies.iter().flat_map(|(_, outcomes)| outcomes) {
-            figures.count("copies sent at once");
+            measurements.count("copies sent at once");
             visitor.note(Event::Voted { outcome: (*outcome).to_owned() });
         }
         let (battle, cookie) = (visitor.battle_id().unwrap_or_default().to_owned(), visitor.cookie().to_owned());
@@ -67,14 +67,14 @@ async fn poll(
             let lost = events.iter().filter(|event| matches!(event, Event::Lost { .. })).count();
             events.into_iter().for_each(|event| visitor.note(event));
             for _ in 0..lost {
-                figures.count("answers lost, asked again on a new connection");
+                measurements.count("answers lost, asked again on a new connection");
                 let outcome = OUTCOMES[rng.random_range(0..OUTCOMES.len())];
                 visitor.note(Event::Voted { outcome: outcome.to_owned() });
                 let url = addresses.pick(rng.random_range(0..NAMES.len()), false);
                 cast(&url, &cookie, &battle, &[outcome]).await.into_iter().for_each(|event| visitor.note(event));
             }
         }
-        figures.count("battles voted on");
+        measurements.count("battles voted on");
     }
     Ok(visitor.into_history())
 }
@@ -99,15 +99,15 @@ async fn ballots(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(200);
     let upstream = Upstream::start(size.seed, Tempo::QUICK).await;
     let mut services = Services::start(folder, &upstream.url(), RAW, &mut harness::port_rng()).await?;
-    let (addresses, figures) = (Addresses::of(&services).await, Figures::new());
+    let (addresses, measurements) = (Addresses::of(&services).await, Measurements::new());
     let polls = (0..VISITORS).map(|number| {
-        let visitor = Visitor::new(number, services.visitors_port(), size.rng(number + 1), figures.clone());
+        let visitor = Visitor::new(number, services.visitors_port(), size.rng(number + 1), measurements.clone());
         let share = (size.count + VISITORS - 1 - number) / VISITORS;
-        poll(visitor, &addresses, share, size.rng(1_000 + number), &figures)
+        poll(visitor, &addresses, share, size.rng(1_000 + number), &measurements)
     });
     let histories = try_join_all(polls).await?;
     let evidence = gather(&mut services, &upstream, histories).await?;
-    print_summary(&evidence, &figures);
+    print_summary(&evidence, &measurements);
     let mut wrong = services.panics();
     wrong.extend(checker::violations(&evidence).iter().map(ToString::to_string));
     if evidence.stored.votes.len() != size.count {

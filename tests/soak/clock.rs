@@ -14,8 +14,8 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::time::sleep;
 
 use crate::arena::{Arena, Plan};
-use crate::figures::Figures;
 use crate::harness::{self, Size, needs};
+use crate::measurements::Measurements;
 use crate::upstream::Tempo;
 use crate::visitor::Visitor;
 
@@ -70,7 +70,7 @@ fn library() -> Option<PathBuf> {
 }
 
 fn visitor(arena: &Arena, number: usize) -> Visitor {
-    Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new())
+    Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Measurements::new())
 }
 
 /// A battle during which the clock jumps, and its vote.

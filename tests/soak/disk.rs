@@ -11,8 +11,8 @@ use tokio::time::sleep;
 
 use crate::arena::{Arena, Plan};
 use crate::checker::evidence::VisitorHistory;
-use crate::figures::Figures;
 use crate::harness::{self, Size, has, may_mount, needs};
+use crate::measurements::Measurements;
 use crate::small_disk::SmallDisk;
 use crate::strace::Strace;
 use crate::visitor::{Answer, Visitor, waited_in_vain};
@@ -76,7 +76,7 @@ impl Begun {
 }
 
 fn visitor(arena: &Arena, number: usize) -> Visitor {
-    Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new())
+    Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Measurements::new())
 }
 
 /// What is wrong in the end. Of the newcomer only its prompts are known: its battles were left.

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::postgres::Shutdown;
 use crate::services::{NAMES, Services};
 
@@ -39,7 +39,7 @@ pub(crate) async fn rage(
     services: &mut Services,
     kinds: &[Fault],
     duration: Duration,
-    figures: &Figures,
+    measurements: &Measurements,
     rng: &mut ChaCha8Rng,
 ) -> anyhow::Result<()> {
     let end = Instant::now() + duration;
@@ -54,57 +54,62 @@ pub(crate) async fn rage(
             if left <= calm {
                 return Ok(());
             }
-            commit(services, fault, figures, rng).await?;
+            commit(services, fault, measurements, rng).await?;
         }
     }
 }
 
-async fn commit(services: &mut Services, fault: Fault, figures: &Figures, rng: &mut ChaCha8Rng) -> anyhow::Result<()> {
+async fn commit(
+    services: &mut Services,
+    fault: Fault,
+    measurements: &Measurements,
+    rng: &mut ChaCha8Rng,
+) -> anyhow::Result<()> {
     let which = rng.random_range(0..2);
     let down = Duration::from_millis(rng.random_range(0..1_500));
     let name = NAMES[which];
     match fault {
         Fault::KillInstance => {
-            figures.fault(&format!("kill -9 of instance {name}"));
+            measurements.fault(&format!("kill -9 of instance {name}"));
             services.kill_instance(which).await?;
             sleep(down).await;
             services.start_instance(which).await?;
-            figures.step(&format!("instance {name} is back"));
+            measurements.step(&format!("instance {name} is back"));
         }
         Fault::PauseInstance => {
             let pause = Duration::from_millis(rng.random_range(2_000..8_000));
-            figures.fault(&format!("SIGSTOP of instance {name}"));
+            measurements.fault(&format!("SIGSTOP of instance {name}"));
             services.pause_instance(which, pause).await?;
-            figures.step(&format!("SIGCONT after {:.1} s", pause.as_secs_f64()));
+            measurements.step(&format!("SIGCONT after {:.1} s", pause.as_secs_f64()));
         }
         Fault::RestartRedis => {
-            figures.fault("Redis restarted");
+            measurements.fault("Redis restarted");
             services.restart_redis(down).await?;
-            figures.step("Redis is back, empty");
+            measurements.step("Redis is back, empty");
         }
         Fault::EmptyRedis => {
-            figures.fault("Redis emptied");
+            measurements.fault("Redis emptied");
             services.empty_redis().await?;
         }
         Fault::RestartPostgresFast | Fault::RestartPostgresImmediate => {
             let shutdown = if fault == Fault::RestartPostgresFast { Shutdown::Fast } else { Shutdown::Immediate };
-            figures.fault(&format!("PostgreSQL restarted ({shutdown:?})"));
+            measurements.fault(&format!("PostgreSQL restarted ({shutdown:?})"));
             services.restart_postgres(shutdown, down / 3).await?;
-            figures.step("PostgreSQL is back");
+            measurements.step("PostgreSQL is back");
         }
-        Fault::RollingRestart => roll(services, figures).await?,
+        Fault::RollingRestart => roll(services, measurements).await?,
     }
     Ok(())
 }
 
 /// Each instance in turn: SIGTERM, its end, its new start.
-async fn roll(services: &mut Services, figures: &Figures) -> anyhow::Result<()> {
+async fn roll(services: &mut Services, measurements: &Measurements) -> anyhow::Result<()> {
     for (which, name) in NAMES.iter().enumerate() {
-        figures.fault(&format!("rolling restart, instance {name}"));
+        measurements.fault(&format!("rolling restart, instance {name}"));
         services.stop_instance(which).await?;
-        figures.step(&format!("instance {name} has ended"));
+        measurements.step(&format!("instance {name} has ended"));
         services.start_instance(which).await?;
-        figures.step(&format!("instance {name} is back"));
+        measurements.step(&format!("instance {name} is back"));
     }
     Ok(())
 }

@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
 
 use crate::arena::{Arena, Plan};
-use crate::figures::Figures;
 use crate::harness::{self, Size};
+use crate::measurements::Measurements;
 use crate::postgres::Shutdown;
 use crate::visitor::VisitorGroup;
 
@@ -32,18 +32,18 @@ pub(crate) async fn vote_through(
     size: Size,
     mut crash: impl AsyncFnMut(&mut Arena, &mut ChaCha8Rng) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<String>> {
-    let (figures, mut rng) = (Figures::new(), size.rng(0));
+    let (measurements, mut rng) = (Measurements::new(), size.rng(0));
     let visitors = if size.is_long { VISITORS } else { SHORT_VISITORS };
-    let visitors = VisitorGroup::gather(visitors, arena.port(), |stream| size.rng(stream), &figures);
+    let visitors = VisitorGroup::gather(visitors, arena.port(), |stream| size.rng(stream), &measurements);
     for _ in 0..size.count {
         let calm = rng.random_range(0..if size.is_long { CALM_MS } else { SHORT_CALM_MS });
-        next_vote(&figures).await?;
+        next_vote(&measurements).await?;
         sleep(Duration::from_millis(calm)).await;
-        figures.fault("crash");
+        measurements.fault("crash");
         crash(arena, &mut rng).await?;
     }
     let histories = visitors.disperse().await?;
-    print!("{figures}");
+    print!("{measurements}");
     arena.stop().await?;
     let mut wrong = arena.panics();
     wrong.extend(arena.violations(histories).await?.iter().map(ToString::to_string));
@@ -52,9 +52,9 @@ pub(crate) async fn vote_through(
 }
 
 /// Waits until one more battle is voted on, so that no crash meets an arena at rest.
-async fn next_vote(figures: &Figures) -> anyhow::Result<()> {
-    let (before, deadline) = (figures.counted("battles voted on"), Instant::now() + VOTES_AGAIN_WITHIN);
-    while figures.counted("battles voted on") == before {
+async fn next_vote(measurements: &Measurements) -> anyhow::Result<()> {
+    let (before, deadline) = (measurements.counted("battles voted on"), Instant::now() + VOTES_AGAIN_WITHIN);
+    while measurements.counted("battles voted on") == before {
         ensure!(Instant::now() < deadline, "no vote came through in {VOTES_AGAIN_WITHIN:?}");
         sleep(Duration::from_millis(2)).await;
     }

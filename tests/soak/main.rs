@@ -16,10 +16,10 @@ mod checker;
 mod clock;
 mod disk;
 mod faults;
-mod figures;
 mod harness;
 mod instance;
 mod kills;
+mod measurements;
 mod postgres;
 mod power;
 mod processes;
@@ -38,8 +38,8 @@ use std::time::{Duration, Instant};
 
 use checker::evidence::{Evidence, VisitorHistory};
 use faults::Fault;
-use figures::{Figures, RECOVERY_LIMIT};
 use harness::{number, port_rng};
+use measurements::{Measurements, RECOVERY_LIMIT};
 use serde_json::Value;
 use services::{NAMES, Services};
 use tokio::time::sleep;
@@ -95,20 +95,25 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     // Visitors stop replies after a moment: with a reserve, most of what they stop would still be empty.
     let settings = format!("[battle]\npacing = \"{pacing}\"\nreserve_ms = 0\n");
     let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
-    let figures = Figures::new();
-    let visitors =
-        VisitorGroup::gather(plan.visitors, services.visitors_port(), |stream| harness::rng(seed, stream), &figures);
-    let raged = faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &figures, &mut rng).await;
-    figures.step("no more faults");
+    let measurements = Measurements::new();
+    let visitors = VisitorGroup::gather(
+        plan.visitors,
+        services.visitors_port(),
+        |stream| harness::rng(seed, stream),
+        &measurements,
+    );
+    let raged =
+        faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &measurements, &mut rng).await;
+    measurements.step("no more faults");
     let histories = visitors.disperse().await?;
     let mut wrong: Vec<String> = raged.err().map(|error| format!("{error:#}")).into_iter().collect();
     let evidence = gather(&mut services, &upstream, histories).await?;
     wrong.extend(services.panics());
-    print_summary(&evidence, &figures);
+    print_summary(&evidence, &measurements);
     let violations = checker::violations(&evidence);
-    checker::keep_histories(folder, &evidence.visitors, &violations, &figures.slow_battles())?;
+    checker::keep_histories(folder, &evidence.visitors, &violations, &measurements.slow_battles())?;
     wrong.extend(violations.iter().map(ToString::to_string));
-    wrong.extend(beyond_limits(plan, &figures));
+    wrong.extend(beyond_limits(plan, &measurements));
     Ok(wrong)
 }
 
@@ -121,8 +126,8 @@ async fn gather(
     let votes = rows::read(&services.database_url()).await?.votes.len();
     let mut leaderboards = Vec::new();
     for (which, name) in NAMES.iter().enumerate() {
-        let board = board_with(&services.instance_url(which), votes).await?;
-        leaderboards.push((format!("instance {name}"), board));
+        let leaderboard = board_with(&services.instance_url(which), votes).await?;
+        leaderboards.push((format!("instance {name}"), leaderboard));
     }
     for which in 0..NAMES.len() {
         services.stop_instance(which).await?;
@@ -135,19 +140,19 @@ async fn gather(
     Ok(Evidence { visitors, stored, written: upstream.written(), log, leaderboards })
 }
 
-/// The board that an instance shows once it holds all votes, or the last one that it showed.
+/// The leaderboard that an instance shows once it holds all votes, or the last one that it showed.
 async fn board_with(instance: &str, votes: usize) -> anyhow::Result<Value> {
     let deadline = Instant::now() + LAST_REFIT;
     loop {
-        let board: Value = reqwest::get(format!("{instance}/api/v1/leaderboard")).await?.json().await?;
-        if board["votes"]["rated"] == votes || Instant::now() > deadline {
-            return Ok(board);
+        let leaderboard: Value = reqwest::get(format!("{instance}/api/v1/leaderboard")).await?.json().await?;
+        if leaderboard["votes"]["rated"] == votes || Instant::now() > deadline {
+            return Ok(leaderboard);
         }
         sleep(Duration::from_millis(50)).await;
     }
 }
 
-fn print_summary(evidence: &Evidence, figures: &Figures) {
+fn print_summary(evidence: &Evidence, measurements: &Measurements) {
     let stored = &evidence.stored;
     println!(
         "{} battles, {} turns, {} votes stored; {} requests to models",
@@ -156,24 +161,24 @@ fn print_summary(evidence: &Evidence, figures: &Figures) {
         stored.votes.len(),
         evidence.written.len()
     );
-    print!("{figures}");
+    print!("{measurements}");
 }
 
 /// From so many seconds on a run is one that measures.
 const LONG_FORM: u64 = 300;
 
-fn beyond_limits(plan: &Plan, figures: &Figures) -> Vec<String> {
+fn beyond_limits(plan: &Plan, measurements: &Measurements) -> Vec<String> {
     let mut wrong = Vec::new();
     // A time is judged by the long form only, which is run to measure: tests fail for what is wrong, not for what is slow.
-    let judged = figures.recovery_p99().filter(|_| plan.seconds >= LONG_FORM);
+    let judged = measurements.recovery_p99().filter(|_| plan.seconds >= LONG_FORM);
     if let Some(p99) = judged.filter(|p99| *p99 >= RECOVERY_LIMIT) {
         wrong.push(format!("the 99th percentile of recoveries is {:.2} s", p99.as_secs_f64()));
     }
-    let refused = figures.counted_under("vote refused");
+    let refused = measurements.counted_under("vote refused");
     if !plan.may_refuse_votes && refused > 0 {
         wrong.push(format!("{refused} votes were refused during a rolling restart"));
     }
-    if figures.counted("battles voted on") == 0 {
+    if measurements.counted("battles voted on") == 0 {
         wrong.push("no battle was voted on".into());
     }
     wrong

@@ -16,9 +16,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::arena::{Arena, Plan};
 use crate::checker::Violation;
-use crate::figures::Figures;
 use crate::harness::{self, Size};
 use crate::kills::{come_back, vote_through};
+use crate::measurements::Measurements;
 use crate::processes::output;
 use crate::visitor::Visitor;
 
@@ -142,7 +142,7 @@ async fn forgotten_syncs(folder: &Path) -> anyhow::Result<Vec<String>> {
     environment.push(("POWER_FORGETS_SYNCS_OF".into(), "-wal".into()));
     arena.set_environment(environment);
     arena.start().await?;
-    let mut visitor = Visitor::new(0, arena.port(), harness::rng(seed, 1), Figures::new());
+    let mut visitor = Visitor::new(0, arena.port(), harness::rng(seed, 1), Measurements::new());
     for _ in 0..5 {
         visitor.ready_battle().await?;
         visitor.vote_until_acknowledged("a").await?;

@@ -11,8 +11,8 @@ use rand::seq::SliceRandom;
 
 use crate::arena::{Arena, Plan};
 use crate::checker::evidence::VisitorHistory;
-use crate::figures::Figures;
 use crate::harness::{self, Size};
+use crate::measurements::Measurements;
 use crate::strace::Strace;
 use crate::visitor::{Answer, Visitor};
 
@@ -49,7 +49,7 @@ async fn vote_with(
     (fault, and_after): (&str, &str),
 ) -> anyhow::Result<[VisitorHistory; 2]> {
     let [mut visitor, mut newcomer] = [number, number + NEWCOMERS]
-        .map(|number| Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new()));
+        .map(|number| Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Measurements::new()));
     visitor.ready_battle().await?;
     let inject = format!("{}:{fault}:when={}{and_after}", call.0, call.1);
     let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), Some(&inject)).await?;
@@ -85,7 +85,7 @@ async fn is_stored(arena: &Arena, visitor: &Visitor) -> anyhow::Result<bool> {
 async fn every_call_fails_once(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(7);
     let mut arena = Arena::on_sqlite(folder, Plan::quick(size.seed)).await?;
-    let mut quiet = Visitor::new(0, arena.port(), harness::rng(size.seed, 0), Figures::new());
+    let mut quiet = Visitor::new(0, arena.port(), harness::rng(size.seed, 0), Measurements::new());
     let calls = calls_of_a_vote(&mut arena, &mut quiet).await?;
     ensure!(calls.iter().any(|(name, _)| name.contains("sync")), "a vote is committed without a sync: {calls:?}");
     let cases: Vec<(&Call, (&str, &str))> = calls.iter().flat_map(|call| FAULTS.map(|fault| (call, fault))).collect();

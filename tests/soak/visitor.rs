@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::checker::evidence::{BattleHistory, Event, Numbered, Told, VisitorHistory};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// Nothing heard for so long while something is due: the visitor asks whether anybody is there.
 const QUIET: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ pub(crate) struct Visitor {
     /// `ws://…/ws/battle`
     url: String,
     rng: ChaCha8Rng,
-    figures: Figures,
+    measurements: Measurements,
     cookie: Option<String>,
     socket: Option<Socket>,
     history: VisitorHistory,
@@ -78,11 +78,16 @@ pub(crate) struct VisitorGroup {
 
 impl VisitorGroup {
     /// Visitors come one after the other, each with a course of its own.
-    pub(crate) fn gather(visitors: usize, port: u16, rng: impl Fn(usize) -> ChaCha8Rng, figures: &Figures) -> Self {
+    pub(crate) fn gather(
+        visitors: usize,
+        port: u16,
+        rng: impl Fn(usize) -> ChaCha8Rng,
+        measurements: &Measurements,
+    ) -> Self {
         let (stop, stopped) = watch::channel(false);
         let mut set = JoinSet::new();
         for number in 0..visitors {
-            let visitor = Visitor::new(number, port, rng(number + 1), figures.clone());
+            let visitor = Visitor::new(number, port, rng(number + 1), measurements.clone());
             let stopped = stopped.clone();
             set.spawn(async move {
                 // Not all at the same moment.
@@ -144,12 +149,12 @@ enum Heard {
 }
 
 impl Visitor {
-    pub(crate) fn new(number: usize, port: u16, rng: ChaCha8Rng, figures: Figures) -> Self {
+    pub(crate) fn new(number: usize, port: u16, rng: ChaCha8Rng, measurements: Measurements) -> Self {
         Self {
             number,
             url: format!("ws://127.0.0.1:{port}/ws/battle"),
             rng,
-            figures,
+            measurements,
             cookie: None,
             socket: None,
             history: VisitorHistory::default(),
@@ -184,7 +189,7 @@ impl Visitor {
             self.pursue(Goal::Ready { turn: after + 1 }).await?;
         }
         self.vote().await?;
-        self.figures.count("battles voted on");
+        self.measurements.count("battles voted on");
         Ok(())
     }
 
@@ -409,7 +414,7 @@ impl Visitor {
         self.last_progress = Instant::now();
         if let Some(battle) = self.screen.battle.clone() {
             let after = self.screen.seq;
-            let note = format!("at {} from {instance}", self.figures.now());
+            let note = format!("at {} from {instance}", self.measurements.now());
             self.write_down(&battle, Event::Resumed { after, note });
             self.send(&json!({"type": "resume", "battle": battle, "after": after})).await?;
         }
@@ -471,9 +476,9 @@ impl Visitor {
     /// Trouble began then; a little later the visitor tries again.
     async fn lose(&mut self, sign: String, since: Instant) {
         self.socket = None;
-        self.figures.count(&format!("seen: {sign}"));
+        self.measurements.count(&format!("seen: {sign}"));
         if let Some(battle) = self.screen.battle.clone() {
-            let note = format!("at {}: {sign}", self.figures.now());
+            let note = format!("at {}: {sign}", self.measurements.now());
             self.write_down(&battle, Event::Lost { note });
         }
         self.trouble.get_or_insert((since, sign));
@@ -495,7 +500,7 @@ impl Visitor {
         if self.screen.battle.as_deref() == Some(battle) {
             self.show(&event);
             if let Some((since, sign)) = self.trouble.take() {
-                self.figures.recovered(since, &sign, battle);
+                self.measurements.recovered(since, &sign, battle);
             }
             self.last_progress = Instant::now();
         }
@@ -525,7 +530,7 @@ impl Visitor {
             Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
         };
-        self.figures.count(&format!("{asked} refused: {code}"));
+        self.measurements.count(&format!("{asked} refused: {code}"));
         if let Some(battle) = self.screen.battle.clone() {
             self.write_down(&battle, Event::Refused { asked, code: code.clone() });
         }
@@ -553,21 +558,21 @@ impl Visitor {
         if self.leave_at.is_some_and(|at| self.screen.seq >= at) {
             self.leave_at = None;
             self.socket = None;
-            self.figures.count("left in mid-stream and came back");
+            self.measurements.count("left in mid-stream and came back");
             let pause = self.rng.random_range(0..800);
             sleep(Duration::from_millis(pause)).await;
         }
     }
 
     fn give_up(&mut self, why: String) {
-        self.figures.count("battles given up");
+        self.measurements.count("battles given up");
         self.socket = None;
         self.trouble = None;
         let last = self.screen.battle.clone();
         match last {
             Some(battle) => self.write_down(&battle, Event::GaveUp { why }),
             // A visitor that never got a battle has no history to put this into.
-            None => self.figures.count(&format!("without a battle: {why}")),
+            None => self.measurements.count(&format!("without a battle: {why}")),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::infra::storage::{AuditFilter, AuditRow};
 /// Flags of `langya admin audit`.
 #[derive(Debug, Args)]
 pub(super) struct AuditOptions {
-    /// Only actions of this person
+    /// Only actions of this account
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
     /// Only this action, such as `exclude_votes`
@@ -25,7 +25,7 @@ pub(super) struct AuditOptions {
     /// Only what was done before the entry with this id
     #[arg(long, value_name = "ID")]
     before: Option<String>,
-    /// Entries at most
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
     /// How to print them

@@ -50,21 +50,21 @@ pub(super) enum UsersCommand {
     },
     /// Print a single-use link that creates an account
     Invite(InviteUserOptions),
-    /// Add somebody who signs in at the provider of `[oidc]`
+    /// Add an account for a person who signs in at the provider of `[oidc]`
     Add(AddUserOptions),
-    /// Give somebody another role, from the next request on
+    /// Change the role of an account, from its next request on
     Role {
         /// Name of the account
         name: String,
         /// viewer, reviewer, operator or owner
         role: Role,
     },
-    /// Lock somebody out and end all their sessions
+    /// Lock an account and end all its sessions
     Disable {
         /// Name of the account
         name: String,
     },
-    /// Let somebody in again
+    /// Unlock an account
     Enable {
         /// Name of the account
         name: String,

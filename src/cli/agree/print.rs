@@ -275,20 +275,20 @@ fn pairs(found: &AgreeOutput) -> &[PairWins] {
 
 fn wins(pair: &PairWins) -> Vec<StatisticLine> {
     let [one, other] = &pair.models;
-    let of = |by: &str, figures: &WinMetrics| {
+    let of = |by: &str, metrics: &WinMetrics| {
         let name = |what: &str| format!("{one} against {other} by {by}, {what}");
-        let counts = figures.counts;
+        let counts = metrics.counts;
         let note = format!("({} won, {} tied, {} lost)", counts.wins, counts.ties, counts.losses);
         [
             StatisticLine {
                 note,
-                ..StatisticLine::number(&name("win rate without ties"), &figures.win_rate_without_ties)
+                ..StatisticLine::number(&name("win rate without ties"), &metrics.win_rate_without_ties)
             },
-            StatisticLine::number(&name("wins and ties"), &figures.win_tie_rate),
-            StatisticLine::number(&name("difference of win rates"), &figures.delta),
+            StatisticLine::number(&name("wins and ties"), &metrics.win_tie_rate),
+            StatisticLine::number(&name("difference of win rates"), &metrics.delta),
             StatisticLine {
-                note: format!("(of {})", figures.planned),
-                ..StatisticLine::number(&name("difference of the planned"), &figures.delta_of_planned)
+                note: format!("(of {})", metrics.planned),
+                ..StatisticLine::number(&name("difference of the planned"), &metrics.delta_of_planned)
             },
         ]
     };

@@ -34,7 +34,7 @@ pub(super) struct ConstructOptions {
     /// Model to ask, by id
     #[arg(long, value_name = "ID")]
     model: String,
-    /// File of drafts, a line of JSON each; what is in it is not asked again
+    /// File of drafts, one JSON object per line; drafts in it are not requested again
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// A prompt of your own instead of the built-in one: the variant `construct` of a prompt file
@@ -58,7 +58,7 @@ pub(super) struct ReviewOptions {
     drafts: PathBuf,
     /// What reviewers decided, in the order of time, as CSV or lines of JSON: id, stage (1 to 3), reviewer, decision (accept,
     /// revise or reject), and question, options and answer where they are revised. A draft passes a stage once two of its three
-    /// reviewers accept it, or revise it, and falls once two reject it
+    /// reviewers accept it, or revise it, and is dropped once two reject it
     #[arg(value_name = "REVIEWS", required = true)]
     reviews: Vec<PathBuf>,
     /// Data file of superclue-close to write, with the items that were accepted
@@ -110,7 +110,7 @@ pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     eprintln!("{accepted} accepted, {rejected} rejected, {waiting} waiting, {unreadable} could not be read");
     match accepted {
         0 => eprintln!("{out} was not written: no draft is accepted yet"),
-        _ => eprintln!("{out}: bring it in with `langya import suite superclue-close {out}`"),
+        _ => eprintln!("{out}: import it with `langya import suite superclue-close {out}`"),
     }
     Ok(ExitCode::SUCCESS)
 }

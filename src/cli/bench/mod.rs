@@ -56,7 +56,7 @@ enum BenchCommand {
     Compare(compare::CompareOptions),
     /// Print the scores of a suite
     Report(report::BenchReportOptions),
-    /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
+    /// Have a model rewrite open questions of SuperCLUE as multiple choice; existing drafts are not requested again
     Construct(construct::ConstructOptions),
     /// Write the accepted drafts as data of superclue-close, and list the drafts that still need reviewers
     Review(construct::ReviewOptions),
@@ -142,9 +142,7 @@ impl RunSelectorFlags {
 
 /// Reads a prompt or a declaration.
 pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
-    let read = crate::formats::read_file(path).map_err(|error| error.to_string());
-    let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()));
-    text.map_err(|reason| BadInput(format!("cannot read {}: {reason}", path.display())))
+    crate::formats::read_text(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))
 }
 
 /// Runs the subcommand.
@@ -181,7 +179,7 @@ pub(super) async fn open_beside(settings: &Settings) -> Result<Store, StoreError
 
 /// The same where the database is there already.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
-    let _while_opening = match DataLock::take(&settings.storage) {
+    let _while_opening = match DataLock::take_existing(&settings.storage) {
         Err(StoreError::Locked(_)) => None,
         taken => Some(taken?),
     };

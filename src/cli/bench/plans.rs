@@ -13,12 +13,12 @@ use crate::cli::output::print;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{TableRow, cost_or_dash, or_dash, render};
 use crate::cli::times::show_time;
+use crate::domain::benchmark::plan_progress::PlanProgress;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
-use crate::services::benchmark::plan_progress::PlanProgress;
 use crate::services::benchmark::plans::stop_plan;
 
 /// Flags of `langya bench plans`.
@@ -77,7 +77,9 @@ pub(super) async fn stop(options: &StopOptions, env: &Environment) -> CommandRes
         let said = "no plan is running: `langya bench plans` lists all plans and their states";
         return Err(BadInput(said.to_owned()).into());
     }
-    eprintln!("the plan is being stopped: what is under way is finished, and `langya bench plans` says how it ended");
+    eprintln!(
+        "the plan is being stopped: requests under way are finished, and `langya bench plans` shows how it ended"
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -28,13 +28,15 @@ use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchJudgementRow, BenchSet, IfMissing, JudgedGroup, Store, StoreError};
 use crate::render::i18n::reports::named;
+use crate::render::report::benchmark::suite_results::ReportChoice;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::RunContext;
+use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::reread::{imported_otherwise, reread};
 use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
-use crate::services::benchmark::suite_results::{ReportChoice, ReportSources, measure};
+use crate::services::benchmark::suite_results::{measure, report_sources};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -127,8 +129,8 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
     let way = RunSelector { data: loaded.row.version, variant, sample: flags.sample };
     let measured = measure(store, name, &way, &filter, reread).await?;
     let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
-    let beside = ReportSources::read(store, &measured.set(), &way.variant).await?;
-    Ok(measured.report(&choice, &beside, options.language())?)
+    let beside = report_sources(store, &measured.set(), &way.variant).await?;
+    Ok(measured.report(&choice, &beside, options.language()).map_err(BenchError::from)?)
 }
 
 /// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::table::{TableRow, or_dash, value_or_dash};
-use crate::services::benchmark::scores::SuiteSummary;
+use crate::domain::benchmark::suite_summary::SuiteSummary;
 
 /// A suite with its data.
 #[derive(Debug, Clone, Serialize)]

@@ -130,7 +130,7 @@ impl<'a> Asking<'a> {
         let limits = run.release().await;
         let _: ExitCode = left_over(left, sum(|outcome| outcome.refused), &limits);
         if left > 0 {
-            eprintln!("campaign {} is not made before all models have answered", self.plan.id);
+            eprintln!("campaign {} is created once all models have answered", self.plan.id);
             return Ok(AskingOutcome::Left);
         }
         let rows = asked_answers(&self.session.store, &self.suite(), &self.plan, &self.prompts).await?;

@@ -22,7 +22,7 @@ pub(super) struct ExportCampaignOptions {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// One JSON object a line, or CSV
+    /// One JSON object per line, or CSV
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
     #[command(flatten)]

@@ -12,10 +12,10 @@ use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin}
 pub(super) struct InviteAnnotatorOptions {
     /// Id of the campaign
     id: String,
-    /// How many annotators; each gets a token of their own, or a place of the shared link
+    /// How many annotators; each gets a personal token, or a place of the shared link
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
-    /// Make one link for all of them, instead of one for each: whoever opens it takes a place and gets a link of their own
+    /// Make one link for all of them, instead of one for each: each person who opens it takes a place and gets a personal link
     #[arg(long)]
     shared: bool,
     /// Maximum number of judgements per annotator [default: no limit]
@@ -24,7 +24,7 @@ pub(super) struct InviteAnnotatorOptions {
     /// Days until the links expire; 0 means never
     #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=3_650))]
     days: u32,
-    /// One token a line, or JSON
+    /// One token per line, or JSON
     #[arg(long, value_enum, default_value_t)]
     format: InviteFormat,
 }
@@ -32,12 +32,12 @@ pub(super) struct InviteAnnotatorOptions {
 /// How tokens are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum InviteFormat {
-    /// One token a line.
+    /// One token per line.
     #[default]
     Table,
     /// One object with all of them.
     Json,
-    /// A heading and one token a line.
+    /// A heading and one token per line.
     Csv,
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteAnnotatorO
         InviteFormat::Json => json!({"invites": tokens}).to_string() + "\n",
     })?;
     if options.format == InviteFormat::Table {
-        eprintln!("each annotator opens /campaign/{id}?invite=TOKEN; the tokens are not shown again");
+        eprintln!("each annotator opens /campaign/{id}#invite=TOKEN; the tokens are not shown again");
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ async fn share(
     })?;
     if options.format == InviteFormat::Table {
         let (id, count) = (&options.id, options.count);
-        eprintln!("up to {count} annotators open /campaign/{id}?join=TOKEN; the token is not shown again");
+        eprintln!("up to {count} annotators open /campaign/{id}#join=TOKEN; the token is not shown again");
     }
     Ok(())
 }
@@ -99,6 +99,6 @@ async fn share(
 pub(super) async fn revoke(admin: &CampaignAdmin<'_>, options: &RevokeOptions) -> CommandResult<()> {
     let RevokeOptions { id, annotator } = options;
     admin.revoke(id, annotator).await?;
-    eprintln!("the link of {annotator} is revoked; what they judged stays");
+    eprintln!("the link of {annotator} is revoked; their judgements stay");
     Ok(())
 }

@@ -15,11 +15,12 @@ use clap::{Args, Subcommand};
 use super::Location;
 use super::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::campaign::state::StateChange;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignRow, DataLock, IfMissing, Store, StoreError};
-use crate::services::campaign::administration::{CampaignAdmin, StateChange};
+use crate::services::campaign::administration::CampaignAdmin;
 
 /// Flags of `langya campaign`.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ pub struct CampaignOptions {
 
 #[derive(Debug, Subcommand)]
 enum CampaignCommand {
-    /// Make a campaign from its file, as a draft; with --dry-run only say what it would take
+    /// Create a campaign from its file, as a draft; with --dry-run only print the effort that it would take
     Create(create::CreateCampaignOptions),
     /// List all campaigns
     List(list::ListCampaignsOptions),
@@ -44,7 +45,7 @@ enum CampaignCommand {
     Close(state::CampaignArgument),
     /// Make links for annotators and print their tokens, once: only hashes are kept
     Invite(invite::InviteAnnotatorOptions),
-    /// Make an annotator's link unusable; what they judged stays
+    /// Revoke an annotator's link; their judgements stay
     Revoke(invite::RevokeOptions),
     /// Report ratings, agreement and each annotator's work; --leave-out excludes an annotator from now on
     Report(report::ReportOptions),

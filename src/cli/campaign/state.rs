@@ -3,7 +3,8 @@
 use clap::Args;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::services::campaign::administration::{CampaignAdmin, StateChange};
+use crate::domain::campaign::state::StateChange;
+use crate::services::campaign::administration::CampaignAdmin;
 
 /// Which campaign.
 #[derive(Debug, Args)]

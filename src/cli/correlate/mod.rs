@@ -20,13 +20,14 @@ use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::domain::correlation::study::StudyError;
-use crate::domain::correlation::{Aliases, Series, SeriesName};
+use crate::domain::correlation::{AliasError, Aliases, Series, SeriesName};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
 use crate::domain::stats::combination::Search;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::formats::model_table::ModelTable;
+use crate::formats::read_text;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::correlation::{SeriesReader, Sources};
@@ -38,10 +39,10 @@ use crate::services::correlation::{SeriesReader, Sources};
 pub struct CorrelateOptions {
     #[command(flatten)]
     location: Location,
-    /// CSV file with one row a model
+    /// CSV file with one row per model
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Its column of models
+    /// Its column with the models
     #[arg(long, value_name = "COLUMN", default_value = "model")]
     key: String,
     /// A column, arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as language=English,
@@ -64,7 +65,7 @@ pub struct CorrelateOptions {
     /// List the available series
     #[arg(long)]
     list: bool,
-    /// Make the study of a TOML file: its keys are title, series, pairs (x, y), combinations (of, target, step), models,
+    /// Run the study that a TOML file describes: its keys are title, series, pairs (x, y), combinations (of, target, step), models,
     /// slices, judge, table, key, confidence, bootstrap, seed and aliases
     #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "step", "models", "aliases", "confidence", "bootstrap", "seed", "charts"])]
     study: Option<PathBuf>,
@@ -198,7 +199,10 @@ async fn open(settings: &Settings, names: &[SeriesName]) -> CommandResult<Option
 fn aliases(options: &CorrelateOptions, settings: &Settings) -> CommandResult<Aliases> {
     let known = Aliases::new(&settings.aliases)?;
     Ok(match &options.aliases {
-        Some(file) => known.and(Aliases::read(file)?),
+        Some(file) => {
+            let cannot = |error: std::io::Error| AliasError::File { file: file.clone(), reason: error.to_string() };
+            known.and(Aliases::parse(file, &read_text(file).map_err(cannot)?)?)
+        }
         None => known,
     })
 }

@@ -53,7 +53,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
     text + &unmatched(&all)
 }
 
-/// Every figure with its name, those within others after a dot. A name that a spreadsheet would work out is defused.
+/// Every value with its name, those within others after a dot. A name that a spreadsheet would work out is defused.
 ///
 /// # Errors
 /// The CSV cannot be written.

@@ -13,6 +13,7 @@ use crate::domain::correlation::study::{Results, Study, StudySources, compute};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::sha256::sha256;
 use crate::formats::model_table::ModelTable;
+use crate::formats::{read_file, read_text};
 use crate::infra::config::Settings;
 use crate::render::report::study::{StudyFiles, files};
 use crate::services::correlation::{SeriesReader, Sources};
@@ -47,14 +48,14 @@ struct StudyTable {
 impl StudyTable {
     fn read(path: &Path, key: &str) -> CommandResult<Self> {
         let table = ModelTable::read(path, key)?;
-        let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
+        let text = read_file(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
         Ok(Self { text, table })
     }
 }
 
 fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
     let cannot = |error: std::io::Error| BadInput(format!("cannot read {}: {error}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(cannot)?;
+    let text = read_text(file).map_err(cannot)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let study = Study::parse(&text, &name, Aliases::new(&settings.aliases)?);
     study.map_err(|error| CommandError::from(error).context(file.display().to_string()))

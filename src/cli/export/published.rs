@@ -11,6 +11,7 @@ use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::output::{OutFile, reason};
 use crate::cli::signals::unless_interrupted;
 use crate::cli::{Location, progress};
+use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
@@ -18,7 +19,7 @@ use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::transfer::export::ExportSelection;
 use crate::services::transfer::export::dataset::dataset;
-use crate::services::transfer::export::preferences::{PreferenceFilter, PreferenceReport, preferences};
+use crate::services::transfer::export::preferences::preferences;
 
 /// `langya export preferences …`
 #[derive(Debug, Clone, Args)]
@@ -124,7 +125,7 @@ fn tell(report: &PreferenceReport) {
     for (reason, votes) in &report.left_out {
         eprintln!("{votes} votes left out: {}", reason.as_str());
     }
-    eprintln!("the next export goes on with --since-seq {}", report.last_seq);
+    eprintln!("the next export continues with --since-seq {}", report.last_seq);
 }
 
 /// Writes the data set beside its folder, and gives it its name when it is whole.
@@ -161,6 +162,6 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     bar.finish_and_clear();
     std::fs::rename(&set, folder).with_context(unwritable)?;
     let last = found.sequence.map_or(options.since_seq, |(_, last)| last);
-    eprintln!("{} votes written to {}; the next part goes on with --since-seq {last}", found.votes, folder.display());
+    eprintln!("{} votes written to {}; the next part continues with --since-seq {last}", found.votes, folder.display());
     Ok(ExitCode::SUCCESS)
 }

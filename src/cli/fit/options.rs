@@ -10,7 +10,7 @@ use crate::cli::fit::error::FitCommandError;
 use crate::cli::slice_flags::SliceFlags;
 use crate::cli::vote_files::ReadFlags;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
-use crate::domain::rating::neighbours::SequentialOptions;
+use crate::domain::rating::neighbours::{MOST_OPTIMAL_AT, SequentialOptions};
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::domain::rating::slice::SliceColumn;
@@ -41,8 +41,8 @@ pub struct FitOptions {
     /// else sandwich
     #[arg(long, value_name = "auto|jackknife|sandwich|cluster|bootstrap|none", default_value = "auto")]
     pub interval: IntervalMethod,
-    /// Number of bootstrap replicates; each draws voters where the votes name several, else votes
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// Number of bootstrap replicates, at most 100,000; each draws voters where the votes name several, else votes
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub bootstrap: u32,
     /// Seed of the bootstrap: the same seed gives the same intervals
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -106,8 +106,8 @@ pub struct FitOptions {
     /// often you look; JSON always says so
     #[arg(long)]
     pub sequential: bool,
-    /// Battles of each model at which the intervals of --sequential are narrowest
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Battles of each model at which the intervals of --sequential are narrowest, at most a million
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_OPTIMAL_AT))]
     pub optimal_at_battles: u64,
     /// Difference in rating points below which --sequential calls two models equal
     #[arg(long, value_name = "POINTS", default_value_t = 20.0)]

@@ -18,7 +18,7 @@ use crate::services::transfer::export::ranked_models;
 pub struct FitResult {
     /// The leaderboard.
     #[serde(flatten)]
-    pub board: Leaderboard,
+    pub leaderboard: Leaderboard,
     /// Ratings joined with prices, if these are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<ValueReport>,
@@ -52,14 +52,14 @@ pub(super) fn write_within(
 
 /// As [`fn@print`], with tables no wider than the terminal.
 pub(super) fn print_within(result: &FitResult, options: &FitOptions, screen: Option<usize>) -> String {
-    let FitResult { board, value } = result;
+    let FitResult { leaderboard, value } = result;
     match options.format {
         OutputFormat::Table => {
-            let text = table(board, if options.sequential { &board.neighbours } else { &[] }, screen);
+            let text = table(leaderboard, if options.sequential { &leaderboard.neighbours } else { &[] }, screen);
             text + &value.as_ref().map_or_else(String::new, |value| value_table(value, screen))
         }
         OutputFormat::Json => json(result),
-        OutputFormat::Csv => lines(board),
+        OutputFormat::Csv => lines(leaderboard),
     }
 }
 
@@ -69,8 +69,8 @@ fn json(result: &FitResult) -> String {
     text
 }
 
-fn lines(board: &Leaderboard) -> String {
+fn lines(leaderboard: &Leaderboard) -> String {
     let mut bytes = Vec::new();
-    ranked_models(&board.models, Format::Csv, &mut bytes).expect("memory takes what is written");
+    ranked_models(&leaderboard.models, Format::Csv, &mut bytes).expect("memory takes what is written");
     String::from_utf8(bytes).expect("names and numbers are UTF-8")
 }

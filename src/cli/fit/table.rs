@@ -22,9 +22,10 @@ const NAME: usize = 1;
 const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 
 /// The table with a summary above, and these neighbours and the notes below.
-pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
-    let mut text = summary(board);
-    let mut rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
+pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
+    let mut text = summary(leaderboard);
+    let mut rows: Vec<[String; 11]> =
+        leaderboard.models.iter().map(|model| cells(model, leaderboard.components > 1)).collect();
     if !rows.is_empty() {
         let headings = HEADINGS.map(str::to_owned);
         let mut widths: [usize; 11] = std::array::from_fn(|column| {
@@ -39,31 +40,31 @@ pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: O
             text.push('\n');
         }
     }
-    text.extend(board.style.iter().map(effect_line));
-    text.extend(board.tie_models.iter().map(tie_line));
-    text.extend(board.models.iter().filter_map(good_enough_line));
-    text.extend(board.pooled.as_ref().map(pooled_lines));
-    if let Some(sequential) = board.sequential {
+    text.extend(leaderboard.style.iter().map(effect_line));
+    text.extend(leaderboard.tie_models.iter().map(tie_line));
+    text.extend(leaderboard.models.iter().filter_map(good_enough_line));
+    text.extend(leaderboard.pooled.as_ref().map(pooled_lines));
+    if let Some(sequential) = leaderboard.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
-    for note in &board.notes {
+    for note in &leaderboard.notes {
         writeln!(text, "note: {}", printable(&note.to_string())).expect("a String takes what is written");
     }
-    text.extend(board.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
+    text.extend(leaderboard.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
 }
 
 fn effect_line(effect: &StyleEffect) -> String {
     let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
-    let figures = format!("{coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds");
+    let estimate = format!("{coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds");
     match effect.feature.as_str() {
         "side" => {
             let share = 100.0 / (1.0 + (-coefficient).exp());
-            format!("side: A {figures}: of votes between equal models, {share:.1}% go to A, ties counting half\n")
+            format!("side: A {estimate}: of votes between equal models, {share:.1}% go to A, ties counting half\n")
         }
-        "side_in_later_turns" => format!("side in battles of several turns: A {figures} more\n"),
-        "same_maker" => format!("judges for models of their own maker: {figures}\n"),
-        feature => format!("style: {feature} {figures} per standard deviation\n"),
+        "side_in_later_turns" => format!("side in battles of several turns: A {estimate} more\n"),
+        "same_maker" => format!("judges for models of their own maker: {estimate}\n"),
+        feature => format!("style: {feature} {estimate} per standard deviation\n"),
     }
 }
 
@@ -160,36 +161,40 @@ fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
     shown
 }
 
-fn summary(board: &Leaderboard) -> String {
-    let method = match board.method {
-        Method::Bt if board.converged => format!("Bradley–Terry, converged in {} iterations", board.iterations),
-        Method::Bt => format!("Bradley–Terry, NOT converged in {} iterations", board.iterations),
+fn summary(leaderboard: &Leaderboard) -> String {
+    let method = match leaderboard.method {
+        Method::Bt if leaderboard.converged => {
+            format!("Bradley–Terry, converged in {} iterations", leaderboard.iterations)
+        }
+        Method::Bt => format!("Bradley–Terry, NOT converged in {} iterations", leaderboard.iterations),
         Method::Elo => "Elo in log order".into(),
     };
-    let interval = match board.interval {
-        IntervalMethod::Jackknife => format!("intervals by leaving out each voter at {} confidence", board.confidence),
-        IntervalMethod::Auto | IntervalMethod::Sandwich => {
-            format!("sandwich intervals at {} confidence", board.confidence)
+    let interval = match leaderboard.interval {
+        IntervalMethod::Jackknife => {
+            format!("intervals by leaving out each voter at {} confidence", leaderboard.confidence)
         }
-        IntervalMethod::Cluster => format!("sandwich intervals by voter at {} confidence", board.confidence),
-        IntervalMethod::Bootstrap => bootstrap(board),
+        IntervalMethod::Auto | IntervalMethod::Sandwich => {
+            format!("sandwich intervals at {} confidence", leaderboard.confidence)
+        }
+        IntervalMethod::Cluster => format!("sandwich intervals by voter at {} confidence", leaderboard.confidence),
+        IntervalMethod::Bootstrap => bootstrap(leaderboard),
         IntervalMethod::None => "no intervals".into(),
     };
-    let ties = board.davidson.map_or_else(String::new, |ties| format!("; ties by Davidson, ν = {:.3}", ties.nu));
-    let VoteTotals { read, rated, excluded } = &board.votes;
+    let ties = leaderboard.davidson.map_or_else(String::new, |ties| format!("; ties by Davidson, ν = {:.3}", ties.nu));
+    let VoteTotals { read, rated, excluded } = &leaderboard.votes;
     let reasons: Vec<String> = excluded.iter().map(|(rule, votes)| format!("{votes} {}", printable(rule))).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(" (left out: {})", reasons.join(", ")) };
     format!("{method}{ties}; {interval}; {rated} of {read} votes rated{reasons}\n")
 }
 
-fn bootstrap(board: &Leaderboard) -> String {
-    let report = board.bootstrap.unwrap_or_default();
+fn bootstrap(leaderboard: &Leaderboard) -> String {
+    let report = leaderboard.bootstrap.unwrap_or_default();
     let (replicates, seed) = (report.replicates, report.seed);
     let unit = match report.resampled {
         ResamplingUnit::Voters => "voters",
         ResamplingUnit::Votes => "votes",
     };
-    let confidence = board.confidence;
+    let confidence = leaderboard.confidence;
     format!("bootstrap intervals at {confidence} confidence from {replicates} replicates of {unit}, seed {seed}")
 }
 

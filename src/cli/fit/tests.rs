@@ -107,8 +107,8 @@ fn neighbours_are_compared_below_the_table_and_in_json() {
     a and b: +190.8 points (+54.6 to +327.1, however often one looks): separated
     b and c: +18.3 points (-103.2 to +139.8, however often one looks): open
     ");
-    let board: Leaderboard = serde_json::from_str(&run(&votes, &["--format", "json"]).unwrap()).unwrap();
-    assert_eq!((board.neighbours.len(), board.sequential.unwrap().optimal_at_battles), (2, 1_000));
+    let leaderboard: Leaderboard = serde_json::from_str(&run(&votes, &["--format", "json"]).unwrap()).unwrap();
+    assert_eq!((leaderboard.neighbours.len(), leaderboard.sequential.unwrap().optimal_at_battles), (2, 1_000));
 
     let plain = run(&votes, &["--format", "json", "--interval", "none"]).unwrap();
     assert!(!plain.contains("neighbours"), "{plain}");
@@ -132,17 +132,20 @@ fn csv_has_a_line_a_model_and_quotes_names() {
 #[test]
 fn json_is_one_object_with_every_option_in_it() {
     let text = run(VOTES, &["--format=json", "--method=elo", "--anchor", "b, 7B=900.5", "--min-votes=5"]).unwrap();
-    let board: Leaderboard = serde_json::from_str(&text).unwrap();
-    assert_eq!((board.method, board.interval, board.votes.rated), (Method::Elo, IntervalMethod::None, 5));
-    let b = board.models.iter().find(|model| model.model == "b, 7B").unwrap();
+    let leaderboard: Leaderboard = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (leaderboard.method, leaderboard.interval, leaderboard.votes.rated),
+        (Method::Elo, IntervalMethod::None, 5)
+    );
+    let b = leaderboard.models.iter().find(|model| model.model == "b, 7B").unwrap();
     assert!((b.rating.unwrap() - 900.5).abs() < 1e-9 && !b.provisional, "{b:?}");
 }
 
 #[test]
 fn an_anchor_name_may_hold_an_equals_sign() {
     let text = run("model_a,model_b,winner\nx=y,z,tie\n", &["--format=json", "--anchor", "x=y=1500"]).unwrap();
-    let board: Leaderboard = serde_json::from_str(&text).unwrap();
-    assert!(board.models.iter().all(|model| (model.rating.unwrap() - 1500.0).abs() < 1e-9), "{board:?}");
+    let leaderboard: Leaderboard = serde_json::from_str(&text).unwrap();
+    assert!(leaderboard.models.iter().all(|model| (model.rating.unwrap() - 1500.0).abs() < 1e-9), "{leaderboard:?}");
 }
 
 #[test]
@@ -173,7 +176,14 @@ fn options_that_cannot_be_are_refused_with_the_way_out() {
     for (flags, message) in [
         (&["--anchor", "b"][..], "--anchor is \"b\": write MODEL=RATING, for example gpt-4=1200"),
         (&["--anchor", "=1"], "--anchor is \"=1\": write MODEL=RATING, for example gpt-4=1200"),
-        (&["--anchor", "x=inf"], "the anchor's rating is inf: give a finite number, for example 1000"),
+        (
+            &["--anchor", "x=inf"],
+            "the anchor's rating is inf: give a number from -1000000 to 1000000, for example 1000",
+        ),
+        (
+            &["--anchor", "x=1e308"],
+            "the anchor's rating is 1e308: give a number from -1000000 to 1000000, for example 1000",
+        ),
         (&["--anchor", "x=1"], "the anchor model \"x\" has no rated vote: name one of the rated models"),
         (&["--confidence", "1"], "confidence is 1: give a number above 0 and at most 0.999999, for example 0.95"),
         (
@@ -205,6 +215,8 @@ fn unknown_choices_are_refused_as_bad_usage() {
         ("--method=mle", "expected bt or elo"),
         ("--interval=exact", "expected auto, jackknife, sandwich, cluster, bootstrap or none"),
         ("--reweight=x", "expected none, pair-count or pair-probability"),
+        ("--optimal-at-battles=1000001", "1000001 is not in 1..=1000000"),
+        ("--bootstrap=4294967295", "4294967295 is not in 0..=100000"),
         ("--turns=2", "expected first or multi"),
         ("--as-of=soon", "'soon' for '--as-of <TIME>': write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ("--since=soon", "'soon' for '--since <TIME>': write 2026-11-21 or 2026-11-21T08:00:00Z"),

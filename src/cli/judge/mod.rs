@@ -18,8 +18,10 @@ use crate::cli::model_run::clients::{model_clients, tell_given_up};
 use crate::cli::model_run::rows::{OutcomeRow, PlanRow};
 use crate::cli::model_run::{LimitFlags, begin, end, print_plans};
 use crate::domain::battle::ModelId;
+use crate::domain::battle_judging::pending::{MOST_TOKENS, PendingWork, Skipped};
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
+use crate::domain::battle_judging::scope::{RetryFailed, Scope};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::SystemClock;
@@ -28,8 +30,8 @@ use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
-use crate::services::battle_judging::pending_work::{PendingWork, Skipped, pending_units, pending_work};
-use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, RetryFailed, Scope};
+use crate::services::battle_judging::pending_work::{pending_units, pending_work, request_plans};
+use crate::services::battle_judging::{BattleJudging, LOCK};
 use crate::services::benchmark::run_error::RunError;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
@@ -65,10 +67,10 @@ struct RunOptions {
     /// Seed for drawing the battles or pairs
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Only battles voted on since then
+    /// Only battles voted on at this time or later
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Only battles voted on until then; a date means all of its day
+    /// Only battles voted on up to this time; a date includes its whole day
     #[arg(long, value_name = "TIME", value_parser = parse_end_time)]
     until: Option<Timestamp>,
     /// Instructions of your own to the judges, with {conversation_a} and {conversation_b}
@@ -112,7 +114,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     if options.limits.dry_run {
         let found = options.pending(battle_judging, &judges).await?;
         options.tell(&found);
-        let plans = found.plans(battle_judging, &judges).await?;
+        let plans = request_plans(&found, battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
     let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges by \

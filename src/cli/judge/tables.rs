@@ -74,7 +74,7 @@ fn leaderboards(leaderboards: &JudgeLeaderboards) -> String {
     let heads = ["model", "rank by votes", "rating by votes", "rank by verdicts", "rating by verdicts"];
     let mut text = table(&heads, rows.collect());
     for (name, found) in [("Spearman", &leaderboards.spearman), ("Kendall", &leaderboards.kendall)] {
-        writeln!(text, "{name}: {}", figure(found)).expect("a String takes what is written");
+        writeln!(text, "{name}: {}", statistic_text(found)).expect("a String takes what is written");
     }
     if let Some(pairs) = leaderboards.pairs {
         let all = pairs.same + pairs.otherwise + pairs.equal;
@@ -107,26 +107,26 @@ fn kind(by: SliceKind) -> &'static str {
 }
 
 fn setups(found: &Setups) -> Vec<String> {
-    vec![rate(&found.with_ties), rate(&found.without_ties), figure(&found.kappa)]
+    vec![rate(&found.with_ties), rate(&found.without_ties), statistic_text(&found.kappa)]
 }
 
 fn rate(rate: &Rate) -> String {
     match rate.share.value {
         Some(share) => format!("{share:.3}{} of {}", between(&rate.share, 3), rate.total),
-        None => figure(&rate.share),
+        None => statistic_text(&rate.share),
     }
 }
 
-fn figure(figure: &Statistic) -> String {
-    match (figure.value, &figure.undefined) {
-        (Some(value), _) => format!("{value:.3}{}", between(figure, 3)),
+fn statistic_text(statistic: &Statistic) -> String {
+    match (statistic.value, &statistic.undefined) {
+        (Some(value), _) => format!("{value:.3}{}", between(statistic, 3)),
         (None, Some(reason)) => format!("- ({reason})"),
         (None, None) => "-".to_owned(),
     }
 }
 
-fn between(figure: &Statistic, digits: usize) -> String {
-    figure.interval.map_or_else(String::new, |ends| format!(" ({:.digits$} to {:.digits$})", ends.lower, ends.upper))
+fn between(statistic: &Statistic, digits: usize) -> String {
+    statistic.interval.map_or_else(String::new, |ends| format!(" ({:.digits$} to {:.digits$})", ends.lower, ends.upper))
 }
 
 fn rating(place: &Place) -> String {

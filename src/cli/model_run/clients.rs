@@ -18,10 +18,10 @@ use crate::services::benchmark::model_clients::ModelClients;
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct BudgetFlags {
-    /// Money to spend at most, in the currency of the models' prices
+    /// Maximum amount to spend, in the currency of the models' prices
     #[arg(long, value_name = "MONEY", value_parser = parse_money)]
     budget: Option<f64>,
-    /// Requests to send at most
+    /// Maximum number of requests to send
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
 }
@@ -50,7 +50,7 @@ impl BudgetFlags {
 
     /// The limits of a run, which the first signal stops and a second one ends.
     pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
-        self.limits_that_say("stopping: what is under way is finished; a second signal drops it")
+        self.limits_that_say("stopping: requests under way are finished; a second signal drops them")
     }
 
     /// The same for a run that says something of its own at the first signal.

@@ -88,7 +88,7 @@ pub struct SetOptions {
     /// Where the prices were found
     #[arg(long, value_name = "TEXT", requires = "input_price")]
     price_source: Option<PriceSource>,
-    /// Take the prices out
+    /// Remove the prices
     #[arg(long)]
     no_prices: bool,
     /// Reason for the public register of models; an empty text removes it

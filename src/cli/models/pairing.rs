@@ -19,9 +19,9 @@ use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::infra::config::{PairingPolicySetting, PairingSettings, Settings};
 use crate::infra::llm::roster::entries;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::services::arena::matchmaking::model_pool;
 use crate::services::leaderboard::refit::LatestLeaderboard;
-use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// `langya models pairing …`
 #[derive(Debug, Clone, Args)]
@@ -125,7 +125,7 @@ fn row(pair: &PairChange, votes: u32) -> PairRow {
 
 /// What is known of the models' strengths.
 struct Ratings {
-    board: Leaderboard,
+    leaderboard: Leaderboard,
     /// Rated votes of two models, by id.
     pair_votes: BTreeMap<[String; 2], u64>,
 }
@@ -134,7 +134,7 @@ impl Ratings {
     /// Reads the latest leaderboard, and the votes of pairs where one of these rules asks for them.
     async fn read(settings: &Settings, rules: [&PairingRules; 2]) -> CommandResult<Self> {
         let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-        let board = LatestLeaderboard::open(&store).await?.latest().board.clone();
+        let leaderboard = LatestLeaderboard::open(&store).await?.latest().leaderboard.clone();
         let pair_votes = match rules.iter().any(|rules| rules.policy == Policy::Active) {
             true => {
                 let (columns, range) = (ColumnSet::default(), VoteRange::ALL);
@@ -143,12 +143,12 @@ impl Ratings {
             false => BTreeMap::new(),
         };
         store.close().await;
-        Ok(Self { board, pair_votes })
+        Ok(Self { leaderboard, pair_votes })
     }
 
     fn pool(&self, weighted: impl Iterator<Item = (ModelId, f64)>, rules: &PairingRules) -> ModelPool {
         let votes = |one: &str, other: &str| self.pair_votes.get(&ordered(one, other)).copied().unwrap_or(0);
-        model_pool(weighted, &self.board, votes, rules)
+        model_pool(weighted, &self.leaderboard, votes, rules)
     }
 }
 

@@ -93,8 +93,8 @@ pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> Comma
 /// The ids of the latest leaderboard.
 async fn on_leaderboard(store: &Store) -> CommandResult<BTreeSet<String>> {
     let Some(stored) = store.latest_leaderboard().await? else { return Ok(BTreeSet::new()) };
-    let board = stored_leaderboard::from_json(&stored.body)?;
-    Ok(board.models.into_iter().map(|row| row.model).collect())
+    let leaderboard = stored_leaderboard::from_json(&stored.body)?;
+    Ok(leaderboard.models.into_iter().map(|row| row.model).collect())
 }
 
 fn tables(register: &Register) -> CommandResult<String> {

@@ -8,10 +8,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::output::{OutFile, Overwrite};
+use super::signals::unless_interrupted;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
-use crate::formats::simulation::{write_truth, write_votes};
+use crate::formats::simulation::{SimulatedVotesFile, write_truth};
 use crate::formats::tables::Format;
+
+/// Votes that are written between two moments at which a signal can end the command.
+const STEP: u32 = 10_000;
 
 /// Options of `langya simulate`.
 #[derive(Debug, Clone, Args)]
@@ -33,7 +37,7 @@ pub struct SimulateOptions {
     truth: Option<PathBuf>,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Standard deviation of the strengths, in log odds
+    /// Standard deviation of the strengths, in log odds: 0 to 50
     #[arg(long, value_name = "D", default_value_t = 1.0)]
     spread: f64,
     /// Share of ties among the votes
@@ -42,7 +46,7 @@ pub struct SimulateOptions {
     /// Share of both-bad votes
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     both_bad: f64,
-    /// Number of voters
+    /// Number of voters, at most 10 million
     #[arg(long, value_name = "N", default_value_t = 1000)]
     voters: u32,
     /// How often each voter votes: all equally often, or the k-th in proportion to 1/k
@@ -61,11 +65,11 @@ pub struct SimulateOptions {
     rig: rig::RigFlags,
 }
 
-/// Simulates votes and writes them and the true strengths. Both files are written atomically.
+/// Simulates votes and writes them and the true strengths. Both files are written atomically, and a signal leaves neither.
 ///
 /// # Errors
-/// Invalid options, or a file that cannot be written.
-pub fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
+/// Invalid options, a file that cannot be written, or a signal.
+pub async fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
     let Some(file) = &options.out else { return rig::run(&options) };
     let format = format_of(file)?;
     let truth = options.truth.clone().unwrap_or_else(|| file.with_extension("truth.csv"));
@@ -73,18 +77,39 @@ pub fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
         return Err(BadInput(format!("--out and --truth are both {}: name two files", truth.display())).into());
     }
     let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
-    let policy = options.pairing.as_str();
-    let votes_out = OutFile::create(file, options.overwrite)?;
-    let truth_out = OutFile::create(&truth, options.overwrite)?;
-    let bar = super::progress::bar("simulating votes");
-    bar.set_length(options.votes.into());
-    votes_out.write(|out| {
-        write_votes(&mut simulation, options.votes, policy, format, out, |done| bar.set_position(done.into()))
-    })?;
-    bar.finish_and_clear();
-    truth_out.write(|out| write_truth(simulation.models(), out))?;
+    unless_interrupted(write_files(&options, &mut simulation, format, [file, &truth])).await?;
     eprintln!("{} votes written; true strengths in {}", options.votes, truth.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the votes and the true strengths. Dropped before its end, it leaves no file behind.
+async fn write_files(
+    options: &SimulateOptions,
+    simulation: &mut Simulation,
+    format: Format,
+    [votes, truth]: [&Path; 2],
+) -> CommandResult<()> {
+    let votes_out = OutFile::create(votes, options.overwrite)?;
+    let truth_out = OutFile::create(truth, options.overwrite)?;
+    let bar = super::progress::bar("simulating votes");
+    bar.set_length(options.votes.into());
+    let policy = options.pairing.as_str();
+    votes_out
+        .write_by(async |out| {
+            let mut file = SimulatedVotesFile::begin(policy, format, out)?;
+            let mut written = 0;
+            while written < options.votes {
+                let part = STEP.min(options.votes - written);
+                file.write(simulation, part)?;
+                written += part;
+                bar.set_position(written.into());
+                tokio::task::yield_now().await;
+            }
+            file.finish()
+        })
+        .await?;
+    bar.finish_and_clear();
+    truth_out.write(|out| write_truth(simulation.models(), out))
 }
 
 impl SimulateOptions {

@@ -30,7 +30,7 @@ pub(super) struct RigFlags {
     /// Number of target models, over which results are averaged
     #[arg(long, value_name = "N", default_value_t = 10, requires = "rig")]
     targets: usize,
-    /// Most rigged votes in the search for a cost
+    /// Maximum number of rigged votes in the search for a cost, 500 to a million
     #[arg(long, value_name = "N", default_value_t = 2_000, requires = "rig")]
     most_rigged: usize,
     /// Rigged votes under one account

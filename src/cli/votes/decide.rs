@@ -19,9 +19,9 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
+use crate::infra::stored_votes::selection::select;
 use crate::services::admin::actor::Actor;
 use crate::services::exclusions::preview::preview;
-use crate::services::exclusions::selection::select;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
 
 /// Most characters of a reason or a name.
@@ -89,7 +89,8 @@ struct DecisionReport {
     votes: usize,
     voters: Vec<DecidedVoter>,
     /// `null` unless it is a dry run.
-    board: Option<LeaderboardChange>,
+    #[serde(rename = "board")]
+    leaderboard: Option<LeaderboardChange>,
 }
 
 /// Votes of a voter; an empty name stands for all imported votes that name none.
@@ -136,7 +137,7 @@ async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Env
     check_found(&matched, &votes, &decision)?;
     let mut report = DecisionReport::new(&decision, &common, matched.len(), &votes);
     if common.dry_run {
-        report.board = Some(preview_of(&store, &votes, &decision, &settings).await?);
+        report.leaderboard = Some(preview_of(&store, &votes, &decision, &settings).await?);
     } else {
         let rng = SharedRng::from_system();
         let name = common.by.clone().unwrap_or_else(|| user(env));
@@ -207,7 +208,7 @@ impl DecisionReport {
         let mut voters: Vec<DecidedVoter> =
             by_voter.into_iter().map(|(voter, votes)| DecidedVoter { voter: voter.to_owned(), votes }).collect();
         voters.sort_by_key(|voter| std::cmp::Reverse(voter.votes));
-        Self { action, dry_run: common.dry_run, rule, matched, votes: votes.len(), voters, board: None }
+        Self { action, dry_run: common.dry_run, rule, matched, votes: votes.len(), voters, leaderboard: None }
     }
 
     fn sentence(&self) -> String {
@@ -245,8 +246,8 @@ fn shown(report: &DecisionReport, votes: &[SelectedVote], format: OutputFormat) 
             if report.voters.len() > SHOWN_VOTERS {
                 text += &format!("… and {} more\n", report.voters.len() - SHOWN_VOTERS);
             }
-            if let Some(change) = &report.board {
-                text = text + "\n" + &board_table(change);
+            if let Some(change) = &report.leaderboard {
+                text = text + "\n" + &change_table(change);
             }
             Ok(text)
         }
@@ -254,7 +255,7 @@ fn shown(report: &DecisionReport, votes: &[SelectedVote], format: OutputFormat) 
 }
 
 /// The models whose rank changes.
-pub(super) fn board_table(change: &LeaderboardChange) -> String {
+pub(super) fn change_table(change: &LeaderboardChange) -> String {
     let largest = change.largest_change.map_or_else(|| "-".to_owned(), |points| format!("{points:+.1} points"));
     let head = format!(
         "rated votes: {} before, {} after; ranks that change: {}; largest change of a rating: {largest}\n",

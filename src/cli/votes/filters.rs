@@ -6,10 +6,10 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::times::parse_time;
 use crate::domain::battle::BattleId;
 use crate::domain::integrity::prompt_cluster::ClusterId;
+use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
-use crate::services::exclusions::selection::VoteFilter;
-use crate::services::prompt_index_reading::read_prompt_index;
+use crate::infra::stored_votes::prompt_index::read_prompt_index;
 
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]

@@ -14,7 +14,7 @@ use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::exclusions::selection::select;
+use crate::infra::stored_votes::selection::select;
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]

@@ -26,7 +26,7 @@ enum VotesCommand {
     List(Box<list::ListVotesOptions>),
     /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
     Flagged(Box<flagged::FlaggedOptions>),
-    /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` takes it back
+    /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` reverses it
     Exclude(decide::ExcludeOptions),
     /// Withdraw exclusions, so that the votes are rated again
     Include(decide::IncludeOptions),

@@ -12,7 +12,7 @@ use crate::cli::{Location, output, progress};
 use crate::domain::integrity::prompt_index::ClusterSummary;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::prompt_index_reading::read_prompt_index;
+use crate::infra::stored_votes::prompt_index::read_prompt_index;
 
 /// Characters of a prompt in a table.
 const SHOWN: usize = 60;

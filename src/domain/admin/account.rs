@@ -20,7 +20,7 @@ pub enum AccountError {
     #[error("a passphrase has 512 bytes at most")]
     Long,
     /// A passphrase that everybody tries first.
-    #[error("this passphrase is easily guessed: take four words that nobody would put in a row")]
+    #[error("this passphrase is easily guessed: use four unrelated words")]
     Easy,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What every key begins with, so that it is told from other tokens and found where it does not belong.
+/// What every key begins with, so that it can be distinguished from other tokens and found where it does not belong.
 pub const KEY_PREFIX: &str = "langya_";
 /// Characters of a key's name at most.
 pub const MOST_NAME_CHARS: usize = 60;

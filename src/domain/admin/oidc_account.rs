@@ -10,7 +10,7 @@ use super::role::Role;
 pub enum RoleFrom {
     /// An owner gave it.
     Owner,
-    /// A claim of the provider gives it, anew at each sign-in.
+    /// A claim of the provider determines it at each sign-in.
     Claim,
 }
 

@@ -81,7 +81,8 @@ impl ActiveBattle {
             if progress.stage == Stage::Answering && turn == progress.turn {
                 break; // The interrupted turn is announced when it is answered again.
             }
-            self.log.append_turn(turn, exchange, self.row.mode.sides());
+            let answer = self.row.answer().filter(|_| turn == progress.turn);
+            self.log.append_turn(turn, exchange, answer, self.row.mode.sides());
         }
         match progress.stage {
             Stage::Ready => self.append(BattleEvent::Ready),
@@ -199,7 +200,7 @@ impl ActiveBattle {
     fn note(&mut self, entry: &EventEntry) {
         let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
         match &entry.event {
-            BattleEvent::Turn { prompt } => {
+            BattleEvent::Turn { prompt, .. } => {
                 self.row.progress.turn = entry.turn;
                 self.exchanges.truncate(before);
                 self.exchanges.push(Exchange::unanswered(Arc::clone(prompt)));
@@ -244,10 +245,12 @@ impl ActiveBattle {
         self.exchanges = exchanges;
         let Some(last) = self.exchanges.last().cloned() else { return };
         let sides = self.row.mode.sides();
-        let is_told = sides.iter().all(|side| told.done[side.index()]) && told.replies == last.replies;
+        // Votes name the answering, so the same text of another one is told anew.
+        let is_same = told.answer.is_none() || told.answer == self.row.answer();
+        let is_told = is_same && sides.iter().all(|side| told.done[side.index()]) && told.replies == last.replies;
         if !is_told {
             self.log.skip(apart);
-            self.log.append_turn(progress.turn, last, sides);
+            self.log.append_turn(progress.turn, last, self.row.answer(), sides);
         }
         match progress.stage {
             _ if is_told && told.over => {}

@@ -23,6 +23,9 @@ pub enum BattleEvent {
     Turn {
         /// The visitor's question.
         prompt: Arc<str>,
+        /// Which answering of the turn this is ([`crate::battle::RunId::public`]), where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// More of a reply.
     Delta {
@@ -101,9 +104,9 @@ impl EventLog {
         self.push(EventEntry { seq: self.next_seq, turn, event });
     }
 
-    /// Adds a turn with the replies of these sides, as they ended.
-    pub fn append_turn(&mut self, turn: u32, exchange: Exchange, sides: &[Side]) {
-        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
+    /// Adds a turn with the replies of these sides, as they ended; `answer` says which answering they are of.
+    pub fn append_turn(&mut self, turn: u32, exchange: Exchange, answer: Option<String>, sides: &[Side]) {
+        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt, answer });
         let replies = Side::BOTH.into_iter().zip(exchange.replies);
         for (side, text) in replies.filter(|(side, _)| sides.contains(side)) {
             if !text.is_empty() {
@@ -190,7 +193,7 @@ impl EventLog {
         let mut told = ToldTurn { begun: true, ..ToldTurn::default() };
         for entry in &self.entries[begin..] {
             match &entry.event {
-                BattleEvent::Turn { .. } => {}
+                BattleEvent::Turn { answer, .. } => told.answer.clone_from(answer),
                 BattleEvent::Done { side } => told.done[side.index()] = true,
                 BattleEvent::Delta { side, text } => told.replies[side.index()].push_str(text),
                 BattleEvent::Ready | BattleEvent::Voided => told.over = true,
@@ -216,6 +219,8 @@ impl EventLog {
 pub struct ToldTurn {
     /// Whether it was announced at all.
     pub begun: bool,
+    /// Which answering was announced, where that is known.
+    pub answer: Option<String>,
     /// The replies of sides A and B so far.
     pub replies: [String; 2],
     /// Whether the end of each side was told.
@@ -229,7 +234,7 @@ mod tests {
     use super::*;
 
     fn turn(prompt: &str) -> BattleEvent {
-        BattleEvent::Turn { prompt: prompt.into() }
+        BattleEvent::Turn { prompt: prompt.into(), answer: None }
     }
 
     fn entry(seq: u64, event: BattleEvent) -> EventEntry {
@@ -256,11 +261,12 @@ mod tests {
     fn a_turn_is_told_since_it_last_began() {
         let mut log = EventLog::starting_at(1);
         let exchange = Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") };
-        log.append_turn(1, exchange, &Side::BOTH);
+        log.append_turn(1, exchange, Some("first".into()), &Side::BOTH);
         log.append(1, BattleEvent::Ready);
         assert_eq!(log.latest_turn(2), ToldTurn::default());
         let told = log.latest_turn(1);
         assert_eq!((told.replies[0].as_str(), told.done, told.over), ("first", [true; 2], true));
+        assert_eq!(told.answer.as_deref(), Some("first"));
         log.append(1, turn("Which?"));
         assert_eq!(log.latest_turn(1), ToldTurn { begun: true, ..ToldTurn::default() });
     }

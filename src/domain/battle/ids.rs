@@ -2,6 +2,8 @@
 //!
 //! `new` takes a key that the arena made, stored or was configured with. What a client sends goes through `parse`.
 
+use crate::sha256::sha256;
+
 /// Defines a key that is a text.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -58,6 +60,16 @@ text_id! {
     RunId
 }
 
+impl RunId {
+    /// What clients know the answering by: it says neither which instance answers nor how many turns it has answered.
+    #[must_use]
+    pub fn public(&self) -> String {
+        let mut digest = sha256(self.0.as_bytes());
+        digest.truncate(16);
+        digest
+    }
+}
+
 impl ImageId {
     /// Reads what a client names an image by. `None` for a text that is no image's id.
     #[must_use]
@@ -86,6 +98,16 @@ mod tests {
         for text in ["", "a/b", "a%2f", "图", "a\0", &"x".repeat(65)] {
             assert_eq!(ImageId::parse(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn clients_learn_of_an_answering_no_more_than_which_one_it_is() {
+        let names = ["here.0", "here.1", "there.0"].map(|run| RunId::new(run).public());
+        assert!(
+            names.iter().all(|name| name.len() == 16 && !name.contains("here") && !name.contains('.')),
+            "{names:?}"
+        );
+        assert!(names[0] != names[1] && names[0] != names[2] && names[1] != names[2], "{names:?}");
     }
 
     #[test]

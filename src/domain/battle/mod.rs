@@ -91,7 +91,7 @@ pub enum Outcome {
     BothBad,
 }
 
-/// A text that is none of the four outcomes.
+/// A text that names none of the four outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown outcome {0:?}: send \"a\", \"b\", \"tie\" or \"both_bad\"")]
 pub struct UnknownOutcome(pub String);

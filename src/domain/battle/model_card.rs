@@ -1,5 +1,7 @@
 //! What is public about a model.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::ModelId;
@@ -30,5 +32,54 @@ impl ModelCard {
             license: String::new(),
             practice: false,
         }
+    }
+}
+
+/// A name that several models have, so that nobody can tell them apart by it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the models {} have the same name {:?}: give each of them a name of its own", listed(.models), .name)]
+pub struct SharedName {
+    /// The name, as the first of them is called.
+    pub name: String,
+    /// The models.
+    pub models: Vec<ModelId>,
+}
+
+impl SharedName {
+    /// The ids of the models, one after the other.
+    #[must_use]
+    pub fn listed(&self) -> String {
+        listed(&self.models)
+    }
+}
+
+fn listed(models: &[ModelId]) -> String {
+    models.iter().map(ModelId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// The names that several of these models have; case and space around them make no difference.
+#[must_use]
+pub fn shared_names<'c>(cards: impl IntoIterator<Item = &'c ModelCard>) -> Vec<SharedName> {
+    let mut names: BTreeMap<String, SharedName> = BTreeMap::new();
+    for card in cards {
+        let first = || SharedName { name: card.name.clone(), models: Vec::new() };
+        names.entry(card.name.trim().to_lowercase()).or_insert_with(first).models.push(card.id.clone());
+    }
+    names.into_values().filter(|shared| shared.models.len() > 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_alike_are_told_with_their_models() {
+        let card = |id: &str, name: &str| ModelCard { name: name.into(), ..ModelCard::of_id(&ModelId::new(id)) };
+        let cards = [card("a", "Crane"), card("b", "Heron"), card("c", " crane"), card("d", "CRANE")];
+        let shared = shared_names(&cards);
+        assert_eq!(shared, [SharedName { name: "Crane".into(), models: ["a", "c", "d"].map(ModelId::new).into() }]);
+        let said = shared[0].to_string();
+        assert_eq!(said, "the models a, c, d have the same name \"Crane\": give each of them a name of its own");
+        assert!(shared_names(&cards[..2]).is_empty());
     }
 }

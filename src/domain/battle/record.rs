@@ -37,6 +37,14 @@ pub struct BattleRow {
     pub answered_by: Option<RunId>,
 }
 
+impl BattleRow {
+    /// What clients know the latest answering of the latest turn by.
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        self.answered_by.as_ref().map(RunId::public)
+    }
+}
+
 /// One question of a battle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnRow {

@@ -2,6 +2,8 @@
 //!
 //! Pure. Services ask [`Progress::allows`] before they act.
 
+use crate::visible_text::has_visible_text;
+
 /// Where a battle stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -113,7 +115,7 @@ impl Progress {
     /// The [`Refusal`] that tells why not.
     pub fn allows_vote_on(self, shown: &[&str]) -> Result<(), Refusal> {
         self.allows(Action::Vote, u32::MAX)?;
-        if shown.iter().any(|text| text.trim().is_empty()) { Err(Refusal::NothingToCompare) } else { Ok(()) }
+        if !shown.iter().all(|text| has_visible_text(text)) { Err(Refusal::NothingToCompare) } else { Ok(()) }
     }
 
     /// Whether replies can be stopped. While the battle is `under_way` they can whatever its stage: one side of a voided
@@ -173,6 +175,7 @@ mod tests {
         assert_eq!(ready.allows_vote_on(&["one", "two"]), Ok(()));
         assert_eq!(ready.allows_vote_on(&["one", " \n"]), Err(Refusal::NothingToCompare));
         assert_eq!(ready.allows_vote_on(&["", "two"]), Err(Refusal::NothingToCompare));
+        assert_eq!(ready.allows_vote_on(&["\u{200b}\u{feff}", "two"]), Err(Refusal::NothingToCompare));
         assert_eq!(ready.allows_vote_on(&["alone"]), Ok(()), "one model answers");
     }
 

@@ -28,7 +28,7 @@ pub enum Reason {
     IgnoredInstructions,
 }
 
-/// A text that is none of the reasons.
+/// An unknown reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown reason {0:?}: send one of {known}", known = Reason::ALL.map(Reason::as_str).join(", "))]
 pub struct UnknownReason(pub String);
@@ -94,7 +94,7 @@ impl ReasonSet {
     /// Reads a text as it is stored; a repeated reason counts once.
     ///
     /// # Errors
-    /// [`UnknownReason`] for the first word that is none.
+    /// [`UnknownReason`] for the first unknown word.
     pub fn parse(text: &str) -> Result<Self, UnknownReason> {
         text.split(',').filter(|word| !word.is_empty()).map(Reason::parse).collect()
     }

@@ -42,7 +42,7 @@ impl Place {
 
 /// A model on both.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BoardRow {
+pub struct ModelPlaces {
     /// Its name.
     pub model: String,
     /// By the votes.
@@ -68,7 +68,7 @@ pub struct JudgeLeaderboards {
     /// Battles that they are fitted on.
     pub battles: usize,
     /// The models, best by the votes first.
-    pub models: Vec<BoardRow>,
+    pub models: Vec<ModelPlaces>,
     /// Models that only won or only lost on one of the two: their ratings are bounds, which the statistics leave out.
     pub unbounded: u64,
     /// Spearman's correlation of the two ratings.
@@ -90,11 +90,11 @@ pub fn leaderboards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Res
     let by_model: BTreeMap<&str, &RankedModel> = verdicts.models.iter().map(|row| (row.model.as_str(), row)).collect();
     let row = |row: &RankedModel| {
         let other = by_model.get(row.model.as_str())?;
-        Some(BoardRow { model: row.model.clone(), votes: Place::new(row), verdicts: Place::new(other) })
+        Some(ModelPlaces { model: row.model.clone(), votes: Place::new(row), verdicts: Place::new(other) })
     };
-    let models: Vec<BoardRow> = votes.models.iter().filter_map(row).collect();
+    let models: Vec<ModelPlaces> = votes.models.iter().filter_map(row).collect();
     let components = votes.components.max(verdicts.components);
-    let (bounds, rated): (Vec<&BoardRow>, Vec<&BoardRow>) =
+    let (bounds, rated): (Vec<&ModelPlaces>, Vec<&ModelPlaces>) =
         models.iter().partition(|row| row.votes.unbounded || row.verdicts.unbounded);
     Ok(JudgeLeaderboards {
         battles: battles.iter().filter(|battle| battle.verdict().is_some()).count(),
@@ -126,11 +126,11 @@ fn log(battles: &[JudgedBattle<'_>], outcome: impl Fn(&JudgedBattle<'_>, Choice)
     log
 }
 
-fn ratings(models: &[&BoardRow]) -> (Vec<f64>, Vec<f64>) {
+fn ratings(models: &[&ModelPlaces]) -> (Vec<f64>, Vec<f64>) {
     models.iter().map(|row| (row.votes.rating, row.verdicts.rating)).unzip()
 }
 
-fn correlation(by: Coefficient, models: &[&BoardRow], components: usize, level: ConfidenceLevel) -> Statistic {
+fn correlation(by: Coefficient, models: &[&ModelPlaces], components: usize, level: ConfidenceLevel) -> Statistic {
     if components > 1 {
         return Statistic::missing(format!(
             "the battles judged so far leave {components} groups of models that cannot be compared"
@@ -142,7 +142,7 @@ fn correlation(by: Coefficient, models: &[&BoardRow], components: usize, level: 
     Statistic::new(found.map(|found| found.r), interval)
 }
 
-fn orders(models: &[&BoardRow]) -> PairOrders {
+fn orders(models: &[&ModelPlaces]) -> PairOrders {
     let (votes, verdicts) = ratings(models);
     let pairs = concordance(&votes, &verdicts);
     PairOrders { same: pairs.concordant, otherwise: pairs.discordant, equal: pairs.tied }

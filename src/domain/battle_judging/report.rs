@@ -175,7 +175,7 @@ impl JudgeReport {
         Timestamp(self.latest)
     }
 
-    /// Agreement figures over all battles and then part by part, for tables.
+    /// Agreement over all battles and then part by part, for tables.
     pub fn agreements(&self) -> impl Iterator<Item = (Option<&SliceAgreement>, usize, &Setups)> {
         let all = usize::try_from(self.agreement.with_ties.total).unwrap_or(usize::MAX);
         let parts = self.slices.iter().map(|slice| (Some(slice), slice.battles, &slice.agreement));

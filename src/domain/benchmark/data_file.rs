@@ -36,8 +36,8 @@ pub enum DataProblem {
         /// Where it was first.
         first: u64,
     },
-    /// A value that is none of the known ones.
-    #[error("the {field} {value:?} is unknown: there is {known}")]
+    /// An unknown value.
+    #[error("the {field} {value:?} is unknown: expected one of {known}")]
     Unknown {
         /// Which field.
         field: &'static str,
@@ -58,7 +58,7 @@ impl DataProblem {
         DataError { line, problem: self }
     }
 
-    /// A value that is none of the known ones.
+    /// An unknown value.
     pub fn unknown<'k>(field: &'static str, value: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         Self::Unknown { field, value: value.to_owned(), known }
@@ -83,7 +83,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, DataError> {
 /// The records of lines of JSON, with their line numbers; empty lines are passed over.
 ///
 /// # Errors
-/// [`DataProblem::Record`] for the first line that is none, with what is missing.
+/// [`DataProblem::Record`] for the first line that is not a record, with what is missing.
 pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, DataError> {
     let lines = (1..).zip(text(bytes)?.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(number, line): (u64, &str)| match serde_json::from_str(line) {

@@ -34,7 +34,7 @@ impl From<Game> for u8 {
 
 /// A number that is no game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("game {0} is unknown: there are 1 and 2")]
+#[error("game {0} is unknown: expected 1 or 2")]
 pub struct UnknownGame(u8);
 
 impl TryFrom<u8> for Game {
@@ -103,7 +103,9 @@ impl Status {
 
 /// A text that is no status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("status {0:?} is unknown: there are ok, parse_failed, out_of_range, refused, empty_answer, transport_failed")]
+#[error(
+    "status {0:?} is unknown: expected one of ok, parse_failed, out_of_range, refused, empty_answer, transport_failed"
+)]
 pub struct UnknownStatus(String);
 
 impl std::str::FromStr for Status {

@@ -2,14 +2,16 @@
 //!
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
 //! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
-//! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`paper_claims`] computes again what they say
+//! them. [`analysis`] looks at the judges, [`published`] holds the papers' published results, [`paper_claims`] computes again what they say
 //! of them, [`cross_validation`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
-//! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name.
+//! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name. [`record`] is what
+//! is kept of suites and runs, [`plan_progress`] how far a plan of runs has come and [`plan_end`] how it ended.
 
 pub mod alignbench;
 pub mod analysis;
 pub mod answer_index;
 pub mod arena_votes;
+pub mod batch_events;
 pub mod canaries;
 pub mod cross_validation;
 pub mod custom;
@@ -28,7 +30,10 @@ pub mod pairwise;
 pub mod panel_scores;
 pub mod paper_claims;
 pub mod participants;
+pub mod plan_end;
+pub mod plan_progress;
 pub mod published;
+pub mod record;
 pub mod registry;
 pub mod run_comparison;
 pub mod run_manifest;
@@ -39,6 +44,7 @@ pub mod run_state;
 pub mod score;
 pub mod seeded_suite;
 pub mod suite_id;
+pub mod suite_summary;
 pub mod superclue;
 pub mod urs;
 

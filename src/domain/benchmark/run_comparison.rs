@@ -6,8 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Suite;
+use super::analysis::item_scores::ItemScores;
 use super::canaries::canaries;
+use super::item::Item;
+use super::judgement::Judgement;
+use super::record::{BenchAnswerRow, BenchRunRow, ScoredJudgement};
 use super::run_manifest::{RunChange, RunManifest};
+use crate::sha256::sha256;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::paired::{PairedDifference, holm, paired_difference};
 use crate::stats::{real, real_len};
@@ -22,6 +28,36 @@ pub struct RunResults {
     pub scores: BTreeMap<(String, String), f64>,
     /// Answers of all turns.
     pub answers: BTreeMap<(String, String), AnswerPrint>,
+}
+
+impl RunResults {
+    /// The mean score of each item over the judges, and the answers.
+    #[must_use]
+    pub fn new(suite: &dyn Suite, items: &[Item], judged: &[ScoredJudgement], answers: Vec<BenchAnswerRow>) -> Self {
+        let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+        for row in judged {
+            by_judge.entry(&row.judgement.judge_model).or_default().push(&row.judgement);
+        }
+        let scores = by_judge.values().map(|own| ItemScores::new(suite, items, own)).filter(ItemScores::is_scored);
+        let scores = ItemScores::panel_mean(&scores.collect::<Vec<_>>());
+        let keyed = |(item, model, score): (&str, &str, f64)| ((model.to_owned(), item.to_owned()), score);
+        Self { scores: scores.scores().map(keyed).collect(), answers: answer_prints(answers) }
+    }
+}
+
+/// The answers to each item; of several to one question the latest.
+fn answer_prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), AnswerPrint> {
+    answers.sort_by_key(|answer| (answer.turn, answer.created_at.0));
+    let mut texts: BTreeMap<(String, String), BTreeMap<u32, String>> = BTreeMap::new();
+    for answer in answers {
+        texts.entry((answer.model, answer.item)).or_default().insert(answer.turn, answer.text);
+    }
+    let print = |turns: BTreeMap<u32, String>| {
+        let characters = turns.values().map(|text| text.chars().count()).sum::<usize>();
+        let all: Vec<String> = turns.iter().map(|(turn, text)| format!("{turn} {}", sha256(text.as_bytes()))).collect();
+        AnswerPrint { sha256: sha256(all.join("\n").as_bytes()), characters: characters.try_into().unwrap_or(u64::MAX) }
+    };
+    texts.into_iter().map(|(key, turns)| (key, print(turns))).collect()
 }
 
 /// What is compared of an item's answers.
@@ -104,6 +140,15 @@ impl ItemChange {
 }
 
 impl RunComparison {
+    /// Compares two runs of one suite, without the items of which only one has scores or answers.
+    #[must_use]
+    pub fn of_runs([before, after]: [&BenchRunRow; 2], [first, second]: [&RunResults; 2]) -> Self {
+        let mut compared = Self::new([&before.run.manifest, &after.run.manifest], first, second);
+        compared.items.retain(|item| item.difference().is_some() || item.same_answer.is_some());
+        compared.changes.splice(0..0, before.run.changes(&after.run));
+        compared
+    }
+
     /// Compares what two runs have; both are of the same suite.
     #[must_use]
     pub fn new(manifests: [&RunManifest; 2], before: &RunResults, after: &RunResults) -> Self {

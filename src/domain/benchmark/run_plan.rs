@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::JudgeMode;
+use crate::judging::budget::{Budget, Spent};
 
 /// Runs of a plan at most.
 pub const MOST_RUNS: usize = 1_000;
@@ -37,13 +38,13 @@ pub enum RunPlanError {
         name: String,
     },
     /// More runs than anybody means.
-    #[error("the plan has {runs} runs, and {MOST_RUNS} are the most: make several plans of it")]
+    #[error("the plan has {runs} runs, more than the {MOST_RUNS} allowed: split it into several plans")]
     TooManyRuns {
         /// Its runs.
         runs: usize,
     },
     /// The same run twice.
-    #[error("suite {suite} stands twice in round {sample}: plan each run once")]
+    #[error("suite {suite} appears twice in round {sample}: plan each run once")]
     Twice {
         /// The suite.
         suite: String,
@@ -259,6 +260,15 @@ impl RunPlan {
         self.suites.iter().flat_map(runs).collect()
     }
 
+    /// What it may spend after its runs have spent this.
+    #[must_use]
+    pub fn budget_after(&self, spent: Spent) -> Budget {
+        Budget {
+            max_calls: self.max_calls.map(|most| most.saturating_sub(spent.calls)),
+            max_cost: self.budget.map(|most| (most - spent.cost).max(0.0)),
+        }
+    }
+
     /// Who takes part in a suite that is judged like this. What is said for all goes to the suites that have use for it.
     #[must_use]
     pub fn roles(&self, suite: &PlannedSuite, mode: JudgeMode) -> PlannedRoles {
@@ -308,6 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_goes_on_has_what_is_left_of_its_limits() {
+        let plan = RunPlan { budget: Some(2.0), max_calls: Some(100), ..RunPlan::default() };
+        let spent = Spent { calls: 30, cost: 0.5, ..Spent::default() };
+        assert_eq!(plan.budget_after(spent), Budget { max_calls: Some(70), max_cost: Some(1.5) });
+        let spent = Spent { calls: 101, cost: 2.5, ..spent };
+        assert_eq!(plan.budget_after(spent), Budget { max_calls: Some(0), max_cost: Some(0.0) });
+        assert_eq!(RunPlan::default().budget_after(spent), Budget::default());
+    }
+
+    #[test]
     fn what_is_wrong_with_a_plan_is_said() {
         let suite = "[[suites]]\nsuite = \"urs\"\n";
         for (text, said) in [
@@ -316,13 +336,16 @@ mod tests {
             (format!("model = []\n{suite}"), "unknown field `model`"),
             (format!("samples = [0]\n{suite}"), "samples: write rounds from 1"),
             (format!("budget = -1.0\n{suite}"), "budget: write an amount"),
-            (format!("{suite}{suite}"), "suite urs stands twice in round 1"),
-            (format!("{suite}samples = [2, 2]\n"), "suite urs stands twice in round 2"),
+            (format!("{suite}{suite}"), "suite urs appears twice in round 1"),
+            (format!("{suite}samples = [2, 2]\n"), "suite urs appears twice in round 2"),
             ("[[suites]]\n".to_owned(), "suite: write the name"),
             (format!("models = [\"a\\u0000\"]\n{suite}"), "models: \"a\\0\" has a control character"),
             (format!("{suite}ablation = \"\\u0007\""), "ablation: \"\\u{7}\" has a control character"),
             (format!("{suite}compat = [\"a\", \"\\n\"]"), "compat: \"\\n\" has a control character"),
-            (format!("samples = {:?}\n{suite}", Vec::from_iter(1..=1_001)), "has 1001 runs, and 1000 are the most"),
+            (
+                format!("samples = {:?}\n{suite}", Vec::from_iter(1..=1_001)),
+                "has 1001 runs, more than the 1000 allowed",
+            ),
             (
                 format!("samples = {:?}\n{suite}{}", Vec::from_iter(1..=999), suite.replace("urs", "alignbench")),
                 "has 1998 runs",

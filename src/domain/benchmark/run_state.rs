@@ -63,7 +63,7 @@ impl RunState {
 
 /// No stored state has this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no state of a run has this name")]
+#[error("unknown state of a run")]
 pub struct UnknownRunState;
 
 impl FromStr for RunState {

@@ -99,8 +99,8 @@ mod tests {
                 }
             }
         }
-        let board = rank_log(&log, &LeaderboardOptions::default()).unwrap();
-        let fitted = (board.models[0].upper.unwrap() - board.models[0].lower.unwrap()) / 2.0;
+        let leaderboard = rank_log(&log, &LeaderboardOptions::default()).unwrap();
+        let fitted = (leaderboard.models[0].upper.unwrap() - leaderboard.models[0].lower.unwrap()) / 2.0;
         let forecast = Forecast::new(&plan, rounds, u64::from(models), rounds * 10, 10);
         let expected = forecast.half_width.unwrap();
         assert!((fitted / expected - 1.0).abs() < 0.03, "{fitted} {expected}");
@@ -130,8 +130,8 @@ mod tests {
                 }
             }
             let options = LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() };
-            let board = rank_log(&log, &options).unwrap();
-            ratings.extend(board.models.iter().map(|model| model.rating.unwrap() - CENTRE));
+            let leaderboard = rank_log(&log, &options).unwrap();
+            ratings.extend(leaderboard.models.iter().map(|model| model.rating.unwrap() - CENTRE));
         }
         let spread = (ratings.iter().map(|rating| rating * rating).sum::<f64>() / real_len(ratings.len())).sqrt();
         let plan = CampaignPlan::parse(&PLAN.replace("pairwise", "rank")).unwrap();

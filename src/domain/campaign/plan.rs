@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ending::EndCondition;
 pub use super::id::is_id;
-use super::questions::{self, CampaignQuestion, MAX_POINTS};
+use super::questions::{self, CampaignQuestion, MAX_POINTS, QuestionKind, Subject};
 use super::rubric::CampaignRubric;
 
 /// Judgements of a unit at most.
@@ -228,6 +228,14 @@ impl CampaignPlan {
 }
 
 impl CampaignPlan {
+    /// The question of this id, if each model has a number by it.
+    #[must_use]
+    pub fn model_scale(&self, id: &str) -> Option<&CampaignQuestion> {
+        let is_of_model = |question: &&CampaignQuestion| question.about == Subject::Answer || self.task == Task::Score;
+        let found = self.questions.iter().find(|question| question.id == id && question.kind == QuestionKind::Scale);
+        found.filter(is_of_model)
+    }
+
     /// Checks whose answers are taken, and what asking may cost.
     fn check_asking(&self) -> Result<(), PlanError> {
         let bad = |key, reason: &str| Err(PlanError::Value { key, reason: reason.to_owned() });
@@ -287,6 +295,18 @@ seed = 1
         assert_eq!((plan.preference_scale, plan.questions[0].scale), (Some(7), [1, 5]));
         let stored = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<CampaignPlan>(&stored).unwrap(), plan);
+    }
+
+    #[test]
+    fn only_a_scale_about_answers_gives_each_model_a_number() {
+        let question = |id: &str, rest: &str| format!("[[questions]]\nid = \"{id}\"\ntext = \"?\"\n{rest}\n");
+        let scale = "kind = \"scale\"";
+        let questions = question("of-answers", &format!("{scale}\nabout = \"answer\""))
+            + &question("of-all", scale)
+            + &question("text", "kind = \"text\"\nabout = \"answer\"");
+        let plan = CampaignPlan::parse(&format!("{PILOT}{questions}")).unwrap();
+        let found = ["of-answers", "of-all", "text", "none"].map(|id| plan.model_scale(id).is_some());
+        assert_eq!(found, [true, false, false, false]);
     }
 
     #[test]

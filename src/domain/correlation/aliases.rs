@@ -20,7 +20,7 @@ pub enum AliasError {
         reason: String,
     },
     /// One name stands for two models.
-    #[error("the aliases give the name {name:?} to both {one:?} and {other:?}: leave it to one of them")]
+    #[error("the aliases give the name {name:?} to both {one:?} and {other:?}: give it to only one of them")]
     Twice {
         /// The name.
         name: String,
@@ -57,15 +57,14 @@ impl Aliases {
         Ok(Self { models })
     }
 
-    /// Reads a table from a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     /// [`AliasError`].
-    pub fn read(file: &Path) -> Result<Self, AliasError> {
-        let bad = |reason: String| AliasError::File { file: file.to_owned(), reason };
-        let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
-        let table = toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;
-        Self::new(&table)
+    pub fn parse(file: &Path, text: &str) -> Result<Self, AliasError> {
+        let bad =
+            |error: toml::de::Error| AliasError::File { file: file.to_owned(), reason: error.message().to_owned() };
+        Self::new(&toml::from_str(text).map_err(bad)?)
     }
 
     /// The models with their other names, as [`Self::new`] takes them.
@@ -138,7 +137,7 @@ mod tests {
     #[test]
     fn a_name_of_two_models_and_two_names_of_one_are_refused() {
         for text in ["a = [\"x\"]\nb = [\"x\"]", "a = [\"b\"]\nb = []"] {
-            assert!(table(text).unwrap_err().to_string().contains("leave it to one of them"), "{text}");
+            assert!(table(text).unwrap_err().to_string().contains("give it to only one of them"), "{text}");
         }
         let both = table("a = [\"x\"]").unwrap().and(table("b = [\"a\"]").unwrap());
         assert_eq!(both.models(&["x".into(), "a".into(), "c".into()]), ["b", "b", "c"]);

@@ -6,7 +6,7 @@ use crate::stats::combination::CombinationError;
 /// Why series cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
-    /// A name that is none.
+    /// An unknown name.
     #[error(
         "the series {0:?} is unknown: write arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as \
          language=English, arena:satisfaction, verdicts:JUDGE, campaign:ID, campaign:ID:QUESTION, campaign:ID@JUDGE, bench:SUITE, \
@@ -39,7 +39,7 @@ pub enum SeriesError {
     },
     /// Two names of a series are one model by the alias table.
     #[error(
-        "{series} has both {one:?} and {other:?}, which the aliases call {model:?}: take one of them out of the aliases"
+        "{series} has both {one:?} and {other:?}, which the aliases call {model:?}: remove one of them from the aliases"
     )]
     SameModel {
         /// The series.

@@ -1,4 +1,4 @@
-//! Figures of the arena's leaderboard, of all votes or a part of them.
+//! Metrics of the arena's leaderboard, of all votes or a part of them.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,12 @@ pub fn metric_points(
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
-    let board = rank_log(log, options)?;
+    let leaderboard = rank_log(log, options)?;
     let held = metric == Metric::Elo && takes_too_long(log.len(), bootstrap.replicates);
     let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
     let resampled = resample(log, metric, options, bootstrap)?;
     let (models, mut notes) =
-        if metric == Metric::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
+        if metric == Metric::Rating { comparable(&leaderboard) } else { (leaderboard.models.iter().collect(), vec![]) };
     notes.extend(held.then(|| HELD.to_owned()));
     let point = |model: &RankedModel| {
         let value = metric.value(model)?;
@@ -56,12 +56,12 @@ fn takes_too_long(votes: usize, replicates: u32) -> bool {
 }
 
 /// The models whose ratings can be compared, and why others are left out.
-fn comparable(board: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
+fn comparable(leaderboard: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
     let (bounded, unbounded): (Vec<&RankedModel>, Vec<&RankedModel>) =
-        board.models.iter().partition(|model| model.unbounded.is_none());
+        leaderboard.models.iter().partition(|model| model.unbounded.is_none());
     let size = |component: usize| bounded.iter().filter(|model| model.component == component).count();
     // Of equally large ones the first.
-    let largest = (0..board.components).rev().max_by_key(|&component| size(component));
+    let largest = (0..leaderboard.components).rev().max_by_key(|&component| size(component));
     let (kept, apart): (Vec<&RankedModel>, Vec<&RankedModel>) =
         bounded.into_iter().partition(|model| Some(model.component) == largest);
     let notes = [

@@ -18,7 +18,7 @@ pub mod satisfaction;
 mod series;
 pub mod series_name;
 pub mod study;
-pub mod suite_board;
+pub mod suite_score_table;
 mod suite_series;
 
 pub use aliases::{AliasError, Aliases};

@@ -293,7 +293,11 @@ impl SeriesReport {
 }
 
 fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<LeaderboardsReport> {
-    let intervals = |points: &[Point]| points.iter().map(|point| point.interval).collect::<Option<Vec<Interval>>>();
+    let intervals = |points: &[Point]| {
+        let all = points.iter().map(|point| point.interval).collect::<Option<Vec<Interval>>>();
+        // No pairs of models, nothing to say.
+        all.filter(|intervals| intervals.len() > 1)
+    };
     let (first, second) = (intervals(x)?, intervals(y)?);
     let estimate = |(point, interval): (&Point, &Interval)| Estimate {
         value: point.value,

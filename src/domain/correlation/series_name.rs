@@ -1,4 +1,4 @@
-//! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
+//! How a series is asked for: `COLUMN`, `arena:METRIC[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
 //! `verdicts:JUDGE`, `campaign:ID[:question]`, `campaign:ID@JUDGE`, `published:ID[:part]`.
 
 use std::fmt;
@@ -15,9 +15,9 @@ use crate::rating::slice::{Slice, Turns};
 pub enum SeriesName {
     /// A column of the table.
     Column(String),
-    /// A figure of the arena's leaderboard, of all votes or a part of them.
+    /// A metric of the arena's leaderboard, of all votes or a part of them.
     Arena {
-        /// Which figure.
+        /// Which metric.
         metric: Metric,
         /// Of which votes.
         part: VotePart,
@@ -177,7 +177,7 @@ impl SeriesName {
 }
 
 impl VotePart {
-    /// The title of a figure of these votes.
+    /// The title of a metric of these votes.
     #[must_use]
     pub fn title(&self, metric: Metric) -> String {
         let metric = match metric {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::published_series::{INTENTS, intent};
 use super::series::SeriesValues;
-use super::suite_board::{ScoreFacts, SuiteComparison};
+use super::suite_score_table::{ScoreFacts, SuiteComparison};
 use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
 use crate::benchmark::Suite;
 use crate::benchmark::analysis::item_scores::ItemScores;

@@ -39,10 +39,10 @@ impl ExclusionReport {
         in_force: &ExclusionsInForce,
         options: &LeaderboardOptions,
     ) -> Result<Self, FitError> {
-        let board = rank_log(&cast.rated(in_force), options)?;
+        let leaderboard = rank_log(&cast.rated(in_force), options)?;
         let effect = |rule: &Arc<str>| {
             let without = rank_log(&cast.rated(&in_force.clone().without_rule(rule)), options)?;
-            let change = LeaderboardChange::between(&board, &without);
+            let change = LeaderboardChange::between(&leaderboard, &without);
             Ok(RuleEffect {
                 rule: rule.to_string(),
                 votes: change.votes_after - change.votes_before,

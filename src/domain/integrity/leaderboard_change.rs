@@ -105,7 +105,7 @@ mod tests {
     use crate::rating::ranking::rank_log;
     use crate::rating::vote_log::VoteLog;
 
-    fn board(votes: &[(&str, &str, Outcome, u32)]) -> Leaderboard {
+    fn leaderboard(votes: &[(&str, &str, Outcome, u32)]) -> Leaderboard {
         let mut log = VoteLog::default();
         for &(a, b, outcome, times) in votes {
             (0..times).for_each(|_| log.push(a, b, outcome).unwrap());
@@ -115,10 +115,18 @@ mod tests {
 
     #[test]
     fn models_that_move_appear_or_disappear_are_told() {
-        let before =
-            board(&[("x", "y", AWins, 60), ("x", "y", BWins, 40), ("y", "gone", AWins, 1), ("y", "gone", BWins, 1)]);
-        let after =
-            board(&[("x", "y", AWins, 40), ("x", "y", BWins, 60), ("y", "new", AWins, 1), ("y", "new", BWins, 1)]);
+        let before = leaderboard(&[
+            ("x", "y", AWins, 60),
+            ("x", "y", BWins, 40),
+            ("y", "gone", AWins, 1),
+            ("y", "gone", BWins, 1),
+        ]);
+        let after = leaderboard(&[
+            ("x", "y", AWins, 40),
+            ("x", "y", BWins, 60),
+            ("y", "new", AWins, 1),
+            ("y", "new", BWins, 1),
+        ]);
         let change = LeaderboardChange::between(&before, &after);
         let moved: Vec<&str> =
             change.models.iter().filter(|change| change.changes_rank()).map(|change| change.model.as_str()).collect();

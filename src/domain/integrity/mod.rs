@@ -25,6 +25,7 @@ pub mod rigging_detection;
 pub mod rigging_report;
 pub mod rigging_simulation;
 pub mod simulated_riggers;
+pub mod vote_filter;
 
 mod consistency;
 mod false_discovery;

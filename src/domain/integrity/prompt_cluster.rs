@@ -16,6 +16,7 @@ use std::sync::LazyLock;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -99,6 +100,12 @@ pub struct PromptSketch {
 }
 
 impl PromptSketch {
+    /// The sketches of prompts, made on all cores; `None` for an empty prompt.
+    #[must_use]
+    pub fn of_prompts(prompts: &[&str]) -> Vec<Option<Self>> {
+        prompts.par_iter().map(|prompt| (!prompt.is_empty()).then(|| Self::new(prompt))).collect()
+    }
+
     /// The sketch of a prompt. A prompt of punctuation alone is compared as it stands.
     #[must_use]
     pub fn new(prompt: &str) -> Self {

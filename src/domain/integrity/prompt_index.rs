@@ -47,7 +47,7 @@ pub struct ClusterSummary {
     pub excerpt: String,
 }
 
-/// A vote to be indexed. The sketch of its prompt is made by the caller, who may make many at the same time.
+/// A vote to be indexed, with the sketch of its prompt: [`PromptSketch::of_prompts`] makes many at the same time.
 #[derive(Debug, Clone)]
 pub struct SketchedVote<'v> {
     /// Its number in the log.

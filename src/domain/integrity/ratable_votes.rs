@@ -1,5 +1,7 @@
 //! All votes of a log that could be rated, excluded ones too, to rate them under other exclusions than those in force.
 
+use std::collections::BTreeMap;
+
 use super::exclusions_in_force::ExclusionsInForce;
 use crate::rating::vote_log::VoteLog;
 
@@ -19,12 +21,17 @@ impl RatableVotes {
         let mut log = self.log.clone();
         let mut is_rated = |&number: &i64| match exclusions.rule_of(number) {
             Some(rule) => {
-                log.exclude(rule);
+                log.exclude_vote(rule);
                 false
             }
             None => true,
         };
         let keep: Vec<bool> = self.numbers.iter().map(&mut is_rated).collect();
+        if let Some(excluded) = &mut log.excluded_votes {
+            let mut columns = VoteLog { excluded: BTreeMap::new(), excluded_votes: None, ..self.log.clone() };
+            columns.retain(&keep.iter().map(|keep| !keep).collect::<Vec<bool>>());
+            excluded.columns.append(&columns);
+        }
         log.retain(&keep);
         // A model or a voter without a rated vote has no place in a fit.
         log.forget_unused_names();
@@ -38,6 +45,7 @@ mod tests {
 
     use super::*;
     use crate::battle::Outcome::{AWins, BWins, Tie};
+    use crate::rating::slice::Slice;
     use crate::rating::vote_log::ColumnSet;
 
     #[test]
@@ -65,5 +73,22 @@ mod tests {
         let expected = VoteLog { excluded: [("admin".to_owned(), 2)].into(), ..log_of(&[7, 8]).log };
         assert_eq!(rated, expected, "neither a model nor a voter of the excluded votes is left");
         assert_eq!(all.rated(&ExclusionsInForce::default()), all.log);
+    }
+
+    #[test]
+    fn a_slice_counts_the_excluded_votes_that_it_selects() {
+        let slice = Slice { language: Some("en".into()), ..Slice::default() };
+        let mut columns = ColumnSet::default();
+        slice.add_columns(&mut columns);
+        let mut all = RatableVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
+        for (number, language) in [(1, "en"), (2, "zh"), (3, "en"), (4, "zh"), (5, "en")] {
+            all.log.push("x", "y", AWins).unwrap();
+            all.log.languages.as_mut().unwrap().push(Some(language));
+            all.numbers.push(number);
+        }
+        let admin: Arc<str> = Arc::from("admin");
+        let exclusions = [1, 2, 4].map(|number| (number, Arc::clone(&admin))).into_iter().collect();
+        let log = slice.take(all.rated(&exclusions)).unwrap();
+        assert_eq!((log.len(), log.excluded), (2, [("admin".to_owned(), 1)].into()));
     }
 }

@@ -47,7 +47,9 @@ impl Tokens {
         }
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self { input: self.input.saturating_add(other.input), output: self.output.saturating_add(other.output) }
     }
 }

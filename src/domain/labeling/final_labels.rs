@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::report::PromptLabel;
 use super::scheme::Scheme;
 use super::{FinalLabel, LabelOrigin, final_label};
+use crate::battle::record::BattleLine;
 use crate::rating::facets::Facets;
 
 /// A label of a vote's prompt.
@@ -43,6 +45,24 @@ impl FinalLabels {
 fn decide(vote: &[VoteLabel]) -> Option<FinalLabel<'_>> {
     let said: Vec<_> = vote.iter().map(|label| (label.source, label.label.as_str())).collect();
     final_label(&said)
+}
+
+/// Puts the final labels of prompts in one scheme in place of what visitors said, those of a prompt one after the other.
+pub fn settle(scheme: Scheme, labels: &[PromptLabel], battles: &mut [BattleLine]) {
+    let mut decided = HashMap::new();
+    for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
+        let said: Vec<_> = query.iter().map(|label| (label.source, label.label.as_str())).collect();
+        decided.extend(final_label(&said).map(|found| (query[0].query_id.as_str(), found.label)));
+    }
+    for battle in battles {
+        let field = match scheme {
+            Scheme::Superclue => &mut battle.category,
+            Scheme::Urs => &mut battle.intent,
+        };
+        if let Some(label) = decided.get(battle.id.as_str()) {
+            *field = Some((*label).to_owned());
+        }
+    }
 }
 
 /// By how much the final labels of rated votes change the number of votes of each label, and who gave them.

@@ -39,7 +39,7 @@ pub struct LabelDecision {
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
     /// It lacks a column.
-    #[error("the file has no column {0:?}: give back the file that langya label queue wrote")]
+    #[error("the file has no column {0:?}: use the file that `langya label queue` wrote")]
     Column(&'static str),
     /// A row is wrong.
     #[error("line {line}: {problem}")]

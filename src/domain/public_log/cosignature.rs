@@ -22,7 +22,7 @@ pub struct WitnessKey {
 
 /// Why a text is no key of a witness.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a witness's key looks like \"witness.example+1a2b3c4d+BAbC…\": copy it from whoever runs the witness")]
+#[error("a witness's key looks like \"witness.example+1a2b3c4d+BAbC…\": copy it from the operator of the witness")]
 pub struct InvalidWitnessKey;
 
 impl WitnessKey {

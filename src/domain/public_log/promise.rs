@@ -45,7 +45,7 @@ pub enum PromiseError {
 
 /// An entry that is another vote than the one that was promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the entry of the vote says something else than the arena promised")]
+#[error("the vote's entry differs from what the arena promised")]
 pub struct BrokenPromise;
 
 impl VotePromise {

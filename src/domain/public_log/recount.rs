@@ -73,7 +73,7 @@ pub enum EntryError {
         last: i64,
     },
     /// An exclusion of a vote that the log does not have, or that the rule excludes already.
-    #[error("entry {position}: vote {seq} is not there to be excluded by {rule}")]
+    #[error("entry {position}: vote {seq}, excluded by {rule}, is not in the log")]
     NothingToExclude {
         /// Its position.
         position: u64,
@@ -202,9 +202,9 @@ impl Recount {
         for ((&a, &b), &outcome) in log.a.iter().zip(&log.b).zip(&log.outcomes) {
             counts.record(&names[a as usize], &names[b as usize], outcome)?;
         }
-        let mut board = rank(&counts.comparisons, &counts.elo, options)?;
-        board.votes.exclude(&log.excluded);
-        Ok(board)
+        let mut leaderboard = rank(&counts.comparisons, &counts.elo, options)?;
+        leaderboard.votes.exclude(&log.excluded);
+        Ok(leaderboard)
     }
 
     fn vote_log(&self, votes: &[RecountedVote]) -> Result<VoteLog, SelfPlay> {

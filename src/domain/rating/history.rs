@@ -53,8 +53,8 @@ pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> R
             next += 1;
         }
         let counted = pairs.iter().map(|(&(one, other), &counts)| (one, other, counts));
-        let board = rank(&ComparisonSet::restore(log.models.clone(), counted), &EloTable::default(), &options)?;
-        let rated = board.models.into_iter();
+        let leaderboard = rank(&ComparisonSet::restore(log.models.clone(), counted), &EloTable::default(), &options)?;
+        let rated = leaderboard.models.into_iter();
         shown.push(Moment {
             seconds: until,
             ratings: rated.filter_map(|model| Some((model.model, model.rating?))).collect(),
@@ -84,8 +84,9 @@ mod tests {
         let options = LeaderboardOptions::default();
         let shown = history(&log(101), 4, &options).unwrap();
         for (moment, votes) in shown.iter().zip([26, 51, 76, 101]) {
-            let board = rank_log(&log(votes), &options).unwrap();
-            let expected: Vec<(String, f64)> = board.models.into_iter().map(|m| (m.model, m.rating.unwrap())).collect();
+            let leaderboard = rank_log(&log(votes), &options).unwrap();
+            let expected: Vec<(String, f64)> =
+                leaderboard.models.into_iter().map(|m| (m.model, m.rating.unwrap())).collect();
             assert_eq!(moment.ratings.len(), 4, "every model has a finite rating");
             assert!((moment.seconds - f64::from(votes - 1)).abs() < 1e-9);
             let by_name = |mut ratings: Vec<(String, f64)>| {

@@ -55,9 +55,9 @@ pub enum RankChangeKind {
 impl LeaderboardDay {
     /// The ranks of a leaderboard.
     #[must_use]
-    pub fn new(as_of: Timestamp, board: &Leaderboard) -> Self {
-        let ranks = board.models.iter().map(|row| (row.model.clone(), row.shown_rank(board.interval)));
-        Self { as_of, votes: board.votes.rated, ranks: ranks.collect() }
+    pub fn new(as_of: Timestamp, leaderboard: &Leaderboard) -> Self {
+        let ranks = leaderboard.models.iter().map(|row| (row.model.clone(), row.shown_rank(leaderboard.interval)));
+        Self { as_of, votes: leaderboard.votes.rated, ranks: ranks.collect() }
     }
 
     /// What differs from an earlier day; `None` stands for the time before the first leaderboard.

@@ -45,6 +45,7 @@ pub mod value;
 pub mod verdict_worth;
 pub mod vote_counts;
 pub mod vote_log;
+pub mod vote_range;
 pub mod weighting;
 
 mod block;
@@ -85,8 +86,8 @@ pub enum FitError {
     /// The anchor won or lost every vote.
     #[error("the anchor model {0:?} won or lost every vote, so it has no finite rating: name another model")]
     UnboundedAnchor(String),
-    /// The anchor's rating is not finite.
-    #[error("the anchor's rating is {0}: give a finite number, for example 1000")]
+    /// The anchor's rating is no number, or too large for the other ratings to keep their digits.
+    #[error("the anchor's rating is {0:?}: give a number from -1000000 to 1000000, for example 1000")]
     AnchorRating(f64),
     /// Style control needs style counts, which the votes do not have.
     #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
@@ -103,8 +104,11 @@ pub enum FitError {
     /// Reweighting by pair probability needs probabilities, which the votes do not have.
     #[error("the votes have no pair probabilities: add a column pair_probability or reweight by pair-count")]
     NoPairProbabilities,
-    /// A pair probability outside (0, 1].
-    #[error("the pair of rated vote {vote} has probability {probability}: give a number above 0 and at most 1")]
+    /// A pair probability that is no probability, or too small for a weight.
+    #[error(
+        "rated vote {vote} has the pair probability {probability:?}, and 1e-12 to 1 are needed; imported votes and those of \
+         campaigns have none: reweight by pair-count, or leave such votes out, for example with --source arena"
+    )]
     PairProbability {
         /// Position of the vote among the rated votes, from 1.
         vote: usize,

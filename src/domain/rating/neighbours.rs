@@ -16,6 +16,9 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::confidence_sequence::ConfidenceSequence;
 use crate::stats::real;
 
+/// The largest [`SequentialOptions::optimal_at_battles`].
+pub const MOST_OPTIMAL_AT: u64 = 1_000_000;
+
 /// Battles of each model, with opponents of equal strength, for one unit of information on the difference of two.
 const BATTLES_PER_INFORMATION: f64 = 8.0;
 

@@ -149,11 +149,21 @@ fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, F
 /// Newton's method with the Hessian of one point, for many losses with minima near it, at a fraction of the cost.
 pub(super) struct Nearby {
     factor: Cholesky<f64, Dyn>,
+    /// Gauges along which gradients are not 0.
+    gauges: Vec<Vec<usize>>,
 }
 
 impl Nearby {
     pub(super) fn new(loss: &PairLoss, point: &DVector<f64>) -> Result<Self, FitError> {
-        Ok(Self { factor: factor(loss, point)? })
+        Ok(Self { factor: factor(loss, point)?, gauges: Vec::new() })
+    }
+
+    /// As [`Self::new`], for a loss that holds some strengths; `None` if its Hessian is singular to rounding.
+    pub(super) fn holding(loss: &PairLoss, point: &DVector<f64>) -> Option<Self> {
+        let mut hessian = loss.hessian(point);
+        let stiffness = mean_diagonal(&hessian);
+        project_matrix(loss.gauges(), &mut hessian, stiffness);
+        Some(Self { factor: cholesky(hessian)?, gauges: loss.gauges().to_vec() })
     }
 
     /// Minimises a loss; `None` if the steps shrink too slowly.
@@ -162,6 +172,7 @@ impl Nearby {
         let mut allowed = LONGEST_NEARBY_STEP;
         for _ in 0..MAX_ITERATIONS {
             let mut step = loss.gradient(&point);
+            project(&self.gauges, &mut step);
             self.factor.solve_mut(&mut step);
             let length = step.amax();
             // A NaN is not below the allowed length either.

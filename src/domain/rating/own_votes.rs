@@ -128,11 +128,11 @@ mod tests {
             vote("three", "two", Outcome::Tie),
             vote("one", "three", Outcome::BothBad),
         ];
-        let board = own_leaderboard(&votes, |_, _| PairCounts::default());
+        let leaderboard = own_leaderboard(&votes, |_, _| PairCounts::default());
         let rows: Vec<_> =
-            board.models.iter().map(|row| (row.model.as_str(), row.wins, row.even, row.losses)).collect();
+            leaderboard.models.iter().map(|row| (row.model.as_str(), row.wins, row.even, row.losses)).collect();
         assert_eq!(rows, [("one", 2, 1, 0), ("three", 0, 2, 0), ("two", 0, 1, 2)]);
-        assert_eq!((board.votes, board.crowd), (4, None), "nobody else has voted");
+        assert_eq!((leaderboard.votes, leaderboard.crowd), (4, None), "nobody else has voted");
     }
 
     #[test]
@@ -140,10 +140,10 @@ mod tests {
         // Twelve votes on the pair, of which two are the person's own: six of the others say that "one" is better.
         let all = PairCounts { first_wins: 8, second_wins: 2, ties: 1, both_bad: 1 };
         let same = [vote("one", "two", Outcome::AWins), vote("two", "one", Outcome::BWins)];
-        let board = own_leaderboard(&same, |_, _| all);
-        assert_eq!(board.crowd, Some(CrowdShare { share: 0.6, votes: 2 }));
-        let board = own_leaderboard(&[vote("two", "one", Outcome::AWins)], |_, _| all);
-        assert_eq!(board.crowd, Some(CrowdShare { share: 1.0 / 11.0, votes: 1 }));
+        let leaderboard = own_leaderboard(&same, |_, _| all);
+        assert_eq!(leaderboard.crowd, Some(CrowdShare { share: 0.6, votes: 2 }));
+        let leaderboard = own_leaderboard(&[vote("two", "one", Outcome::AWins)], |_, _| all);
+        assert_eq!(leaderboard.crowd, Some(CrowdShare { share: 1.0 / 11.0, votes: 1 }));
         let few = PairCounts { first_wins: 10, ..PairCounts::default() };
         assert_eq!(own_leaderboard(&same[..1], |_, _| few).crowd, None, "nine others are too few");
     }

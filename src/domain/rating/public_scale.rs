@@ -11,6 +11,8 @@ use crate::stats::confidence::ConfidenceLevel;
 
 /// Ratings that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
+/// Around larger ratings, rounding would be larger than that.
+const LARGEST_ANCHOR: f64 = 1e6;
 
 /// A model on the public scale.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +101,7 @@ fn half_open(limit: f64, direction: Direction) -> Ends {
 
 /// Shifts the anchor's component so that the anchor has its given rating.
 pub(super) fn move_to_anchor(scaled: &mut [ScaledModel], tally: &Tally, anchor: &Anchor) -> Result<(), FitError> {
-    if !anchor.rating.is_finite() {
+    if !(-LARGEST_ANCHOR..=LARGEST_ANCHOR).contains(&anchor.rating) {
         return Err(FitError::AnchorRating(anchor.rating));
     }
     if scaled.is_empty() {

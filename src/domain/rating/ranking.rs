@@ -54,7 +54,7 @@ pub fn rank(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let counts = options.good_enough.then(|| comparisons.pairs().collect());
-    Ok(rank_tally(comparisons.tally(options.scoring), elo, RankedVotes { log: None, counts }, options)?.board)
+    Ok(rank_tally(comparisons.tally(options.scoring), elo, RankedVotes { log: None, counts }, options)?.leaderboard)
 }
 
 /// Fits and ranks the votes of a log.
@@ -62,14 +62,14 @@ pub fn rank(
 /// # Errors
 /// As [`rank`].
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
-    Ok(rank_log_with_differences(log, options)?.board)
+    Ok(rank_log_with_differences(log, options)?.leaderboard)
 }
 
 /// A leaderboard, and the differences of its models.
 #[derive(Debug, Clone)]
 pub struct Ranking {
     /// The leaderboard.
-    pub board: Leaderboard,
+    pub leaderboard: Leaderboard,
     /// The differences of any two of its models.
     pub differences: Differences,
 }
@@ -85,7 +85,7 @@ pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) ->
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
     let counts = options.good_enough.then(|| count(log));
     let mut ranking = rank_tally(tally, &elo, RankedVotes { log: Some(log), counts }, options)?;
-    ranking.board.votes.exclude(&log.excluded);
+    ranking.leaderboard.votes.exclude(&log.excluded);
     Ok(ranking)
 }
 
@@ -130,7 +130,7 @@ fn rank_tally(
     let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
-    let mut board = Leaderboard {
+    let mut leaderboard = Leaderboard {
         method: options.method,
         interval,
         confidence: options.confidence.share(),
@@ -153,20 +153,20 @@ fn rank_tally(
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };
-    board.notes = notes(&tally, &board, &intervals.carried, options);
-    board.notes.extend(notes_on_options(&board, log, options));
-    board.notes.extend(style_notes);
+    leaderboard.notes = notes(&tally, &leaderboard, &intervals.carried, options);
+    leaderboard.notes.extend(notes_on_options(&leaderboard, log, options));
+    leaderboard.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);
-    Ok(Ranking { board, differences })
+    Ok(Ranking { leaderboard, differences })
 }
 
 /// Options that could not be met, or not in full.
-fn notes_on_options(board: &Leaderboard, log: Option<&VoteLog>, options: &LeaderboardOptions) -> Vec<RatingNote> {
+fn notes_on_options(leaderboard: &Leaderboard, log: Option<&VoteLog>, options: &LeaderboardOptions) -> Vec<RatingNote> {
     let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
-    let lacks_levels = board.models.iter().all(|model| model.good_enough.is_none());
-    let lacks_tie_models = board.tie_models.is_empty() && !board.models.is_empty();
+    let lacks_levels = leaderboard.models.iter().all(|model| model.good_enough.is_none());
+    let lacks_tie_models = leaderboard.tie_models.is_empty() && !leaderboard.models.is_empty();
     let notes = [
-        (board.interval == IntervalMethod::Sandwich && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
+        (leaderboard.interval == IntervalMethod::Sandwich && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
         (options.good_enough && lacks_levels, RatingNote::NoBothBad),
         (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
     ];

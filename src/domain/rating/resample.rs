@@ -180,10 +180,10 @@ mod tests {
             bootstrap: BOOTSTRAP,
             ..LeaderboardOptions::default()
         };
-        let board = rank_log(&log(), &options).unwrap();
+        let leaderboard = rank_log(&log(), &options).unwrap();
         let found = resample(&log(), Metric::Rating, &options, BOOTSTRAP).unwrap();
         for (position, name) in found.models.iter().enumerate() {
-            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let line = leaderboard.models.iter().find(|line| line.model == *name).unwrap();
             let values: Vec<_> = of_model(&found, position).into_iter().map(Ok).collect();
             let ends = crate::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
             assert!((ends.lower - line.lower.unwrap()).abs() < 1e-9 && (ends.upper - line.upper.unwrap()).abs() < 1e-9);
@@ -194,10 +194,10 @@ mod tests {
     fn the_spread_of_a_resampled_rate_is_that_of_a_share() {
         println!("seed {}", BOOTSTRAP.seed);
         let options = LeaderboardOptions::default();
-        let board = rank_log(&log(), &options).unwrap();
+        let leaderboard = rank_log(&log(), &options).unwrap();
         let found = resample(&log(), Metric::WinTieRate, &options, BOOTSTRAP).unwrap();
         for (position, name) in found.models.iter().enumerate() {
-            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let line = leaderboard.models.iter().find(|line| line.model == *name).unwrap();
             let (p, n) = (line.win_tie_rate, crate::stats::real(line.battles));
             let expected = (p * (1.0 - p) / n).sqrt();
             let values = of_model(&found, position);
@@ -211,10 +211,10 @@ mod tests {
     fn resampled_elo_varies_around_the_rating() {
         println!("seed {}", BOOTSTRAP.seed);
         let options = LeaderboardOptions::default();
-        let board = rank_log(&log(), &options).unwrap();
+        let leaderboard = rank_log(&log(), &options).unwrap();
         let found = resample(&log(), Metric::Elo, &options, BOOTSTRAP).unwrap();
         for (position, name) in found.models.iter().enumerate() {
-            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let line = leaderboard.models.iter().find(|line| line.model == *name).unwrap();
             let values = of_model(&found, position);
             let mean = crate::stats::distribution::mean(&values).unwrap();
             assert!(spread(&values) > 1.0 && (mean - line.elo).abs() < 3.0 * spread(&values), "{name}: {mean}");

@@ -1,6 +1,8 @@
 //! Slices: the votes of one language, category, intent, number of turns, prompt length, source or time span.
 
-use super::vote_log::{ColumnSet, Labels, VoteLog};
+use std::collections::BTreeMap;
+
+use super::vote_log::{ColumnSet, ExcludedVotes, Labels, VoteLog};
 
 /// Prompts of at least this many tokens are long, as in LMArena's "longer query".
 pub const LONG_PROMPT_TOKENS: u32 = 500;
@@ -191,16 +193,20 @@ impl Slice {
         columns.prompt_tokens |= self.long_prompts;
         columns.pairing_policies |= self.source.is_some();
         columns.seconds |= self.since.is_some() || self.until.is_some();
+        columns.excluded_votes |= *self != Self::default();
     }
 
-    /// The votes of the slice, in log order. Models keep their positions.
+    /// The votes of the slice, in log order, and the number of its excluded votes. Models keep their positions.
     ///
     /// # Errors
     /// [`SliceError`] if the log lacks a column, or no vote has a requested value.
     pub fn take(&self, mut log: VoteLog) -> Result<VoteLog, SliceError> {
-        let keep = self.selection(&log)?;
+        let keep = self.selection(&log, log.len())?;
         if keep.contains(&false) {
             log.retain(&keep);
+        }
+        if let Some(excluded) = log.excluded_votes.take() {
+            self.uncount_others(&excluded, &mut log.excluded);
         }
         Ok(log)
     }
@@ -211,12 +217,32 @@ impl Slice {
     /// # Errors
     /// As [`Self::take`].
     pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
-        Ok(log.outcomes_picked(&self.selection(log)?))
+        let mut picked = log.outcomes_picked(&self.selection(log, log.len())?);
+        if let Some(excluded) = &log.excluded_votes {
+            self.uncount_others(excluded, &mut picked.excluded);
+        }
+        Ok(picked)
     }
 
-    /// For each vote, whether it belongs to the slice.
-    fn selection(&self, log: &VoteLog) -> Result<Vec<bool>, SliceError> {
-        let mut keep = vec![true; log.len()];
+    /// Subtracts the excluded votes outside of the slice from the numbers by rule. What a source only counts, such as rows that
+    /// are no votes, stays: nothing says to which slice it belongs.
+    fn uncount_others(&self, excluded: &ExcludedVotes, counts: &mut BTreeMap<String, u64>) {
+        let (rules, names) = (&excluded.rules.rows, excluded.rules.names.as_slice());
+        // Where no excluded vote has a requested value, none is of the slice.
+        let keep = self.selection(&excluded.columns, rules.len()).unwrap_or_else(|_| vec![false; rules.len()]);
+        for (&rule, _) in rules.iter().zip(keep).filter(|(_, keep)| !keep) {
+            if let Some(name) = names.get(rule as usize)
+                && let Some(votes) = counts.get_mut(name)
+            {
+                *votes = votes.saturating_sub(1);
+            }
+        }
+        counts.retain(|_, votes| *votes > 0);
+    }
+
+    /// For each of the votes, whether it belongs to the slice.
+    fn selection(&self, log: &VoteLog, votes: usize) -> Result<Vec<bool>, SliceError> {
+        let mut keep = vec![true; votes];
         by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
         by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref())?;
         by_label(&mut keep, "intent", log.intents.as_ref(), self.intent.as_ref())?;
@@ -335,6 +361,35 @@ mod tests {
         assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
         let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
         assert!(nobody.pick(&log).is_err());
+    }
+
+    #[test]
+    fn a_slice_counts_its_own_excluded_votes() {
+        let english = Slice { language: Some("en".into()), ..Slice::default() };
+        let mut columns = ColumnSet::default();
+        english.add_columns(&mut columns);
+        let mut log = VoteLog::with_columns(columns);
+        for language in ["en", "zh", "de"] {
+            log.push("a", "b", Outcome::AWins).unwrap();
+            log.languages.as_mut().unwrap().push(Some(language));
+        }
+        for (rule, language) in [("admin", "en"), ("admin", "zh"), ("identity_leak", "zh")] {
+            log.exclude_vote(rule);
+            log.excluded_votes.as_mut().unwrap().columns.languages.as_mut().unwrap().push(Some(language));
+        }
+        // A row that is no vote has no language.
+        log.exclude("malformed");
+        let of = |language: &str| Slice { language: Some(language.into()), ..Slice::default() };
+        for (language, rules) in [
+            ("en", &[("admin", 1), ("malformed", 1)][..]),
+            ("zh", &[("admin", 1), ("identity_leak", 1), ("malformed", 1)][..]),
+            ("de", &[("malformed", 1)][..]),
+        ] {
+            let expected: BTreeMap<String, u64> = rules.iter().map(|&(rule, votes)| (rule.to_owned(), votes)).collect();
+            assert_eq!(of(language).pick(&log).unwrap().excluded, expected, "{language}");
+            assert_eq!(of(language).take(log.clone()).unwrap().excluded, expected, "{language}");
+        }
+        assert_eq!(Slice::default().take(log.clone()).unwrap().excluded, log.excluded);
     }
 
     #[test]

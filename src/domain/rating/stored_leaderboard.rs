@@ -8,7 +8,7 @@ use crate::rating::notes::RatingNote;
 #[derive(Serialize)]
 struct StoredBody<'a> {
     #[serde(flatten)]
-    board: &'a Leaderboard,
+    leaderboard: &'a Leaderboard,
     rating_notes: &'a [RatingNote],
 }
 
@@ -19,8 +19,8 @@ struct StoredNotes {
 
 /// The JSON of a leaderboard.
 #[must_use]
-pub fn to_json(board: &Leaderboard) -> String {
-    let body = StoredBody { board, rating_notes: &board.notes };
+pub fn to_json(leaderboard: &Leaderboard) -> String {
+    let body = StoredBody { leaderboard, rating_notes: &leaderboard.notes };
     serde_json::to_string(&body).expect("a leaderboard is plain text and finite numbers")
 }
 
@@ -29,11 +29,11 @@ pub fn to_json(board: &Leaderboard) -> String {
 /// # Errors
 /// The JSON has another format.
 pub fn from_json(body: &str) -> Result<Leaderboard, serde_json::Error> {
-    let mut board: Leaderboard = serde_json::from_str(body)?;
+    let mut leaderboard: Leaderboard = serde_json::from_str(body)?;
     if let Ok(StoredNotes { rating_notes }) = serde_json::from_str(body) {
-        board.notes = rating_notes;
+        leaderboard.notes = rating_notes;
     }
-    Ok(board)
+    Ok(leaderboard)
 }
 
 #[cfg(test)]
@@ -46,17 +46,17 @@ mod tests {
 
     #[test]
     fn notes_are_stored_as_data_beside_their_english_texts() {
-        let board = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
-        let json = to_json(&board);
+        let leaderboard = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
+        let json = to_json(&leaderboard);
         assert!(json.contains("no rated votes yet") && json.contains("no_votes"), "{json}");
-        assert_eq!(from_json(&json).unwrap(), board);
+        assert_eq!(from_json(&json).unwrap(), leaderboard);
     }
 
     #[test]
     fn a_leaderboard_with_notes_as_texts_only_can_be_read() {
-        let board = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
-        let read = from_json(&serde_json::to_string(&board).unwrap()).unwrap();
+        let leaderboard = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
+        let read = from_json(&serde_json::to_string(&leaderboard).unwrap()).unwrap();
         assert_eq!(read.notes, [RatingNote::Text { text: RatingNote::NoVotes.to_string() }]);
-        assert_eq!(read.models, board.models);
+        assert_eq!(read.models, leaderboard.models);
     }
 }

@@ -3,7 +3,7 @@
 //! Its maximum likelihood strength is infinite, but small strengths are still unlikely. The bound is the
 //! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood reaches the chi-square
 //! quantile of the confidence level. The profile refits all other strengths, and ν if it is a parameter; each component
-//! keeps mean 0.
+//! keeps mean 0. The strengths at one t are near those at the next, so that all refits share a factor of the Hessian where they can.
 
 use nalgebra::DVector;
 
@@ -11,7 +11,7 @@ use super::FitError;
 use super::fit::Direction;
 use super::graph::tied_to;
 use super::loss::PairLoss;
-use super::newton::{Optimum, minimise};
+use super::newton::{Nearby, Optimum, minimise};
 use super::tally::{PairTally, Tally};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
@@ -39,7 +39,7 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
         let wins = real(tally.models[model].counts.battles());
         return Ok(sign * 0.5 * pair_limit(wins, fit.log_nu.map_or(0.0, f64::exp), allowed));
     }
-    let profile = Profile::new(tally, fit, model, direction);
+    let mut profile = Profile::new(tally, fit, model, direction);
     Ok(sign * profile.limit(allowed)?)
 }
 
@@ -59,6 +59,8 @@ struct Profile {
     held: usize,
     /// The minimum loss without the held model: that of the components alone.
     least: f64,
+    /// The Hessian at the latest optimum that was found by full Newton steps.
+    nearby: Option<Nearby>,
 }
 
 impl Profile {
@@ -80,12 +82,13 @@ impl Profile {
         let (models, likelihood) = (strengths.len(), fit.likelihood());
         let start = strengths.into_iter().map(|s| s.unwrap_or(0.0)).chain(fit.log_nu);
         let start = DVector::from_iterator(models + likelihood.extra(), start);
-        Self { loss: PairLoss::new(likelihood, models, pairs, gauges), start, least_strength, held, least }
+        let loss = PairLoss::new(likelihood, models, pairs, gauges);
+        Self { loss, start, least_strength, held, least, nearby: None }
     }
 
     /// Newton's method on the excess, which is decreasing and convex in the held strength: from the left of the root it
     /// approaches the root without passing it.
-    fn limit(&self, allowed: f64) -> Result<f64, FitError> {
+    fn limit(&mut self, allowed: f64) -> Result<f64, FitError> {
         let (mut at, mut optimum) = self.left_of_limit(allowed)?;
         for _ in 0..MAX_STEPS {
             let slope = 2.0 * self.loss.gradient(&optimum.point)[self.held];
@@ -99,9 +102,9 @@ impl Profile {
         Ok(at)
     }
 
-    fn left_of_limit(&self, allowed: f64) -> Result<(f64, Optimum), FitError> {
+    fn left_of_limit(&mut self, allowed: f64) -> Result<(f64, Optimum), FitError> {
         let mut at = self.least_strength;
-        let mut optimum = self.hold(at, &self.start)?;
+        let mut optimum = self.hold(at, &self.start.clone())?;
         let mut width = 1.0;
         for _ in 0..MAX_WIDENINGS {
             if self.excess(&optimum, allowed) > 0.0 {
@@ -118,10 +121,15 @@ impl Profile {
         2.0 * (optimum.loss - self.least) - allowed
     }
 
-    fn hold(&self, strength: f64, from: &DVector<f64>) -> Result<Optimum, FitError> {
+    fn hold(&mut self, strength: f64, from: &DVector<f64>) -> Result<Optimum, FitError> {
         let mut start = from.clone();
         start[self.held] = strength;
-        minimise(self.loss.clone(), start)
+        if let Some(point) = self.nearby.as_ref().and_then(|nearby| nearby.minimise(&self.loss, &start)) {
+            return Ok(Optimum { loss: self.loss.value(&point), point, iterations: 0, converged: true });
+        }
+        let optimum = minimise(self.loss.clone(), start)?;
+        self.nearby = Nearby::holding(&self.loss, &optimum.point);
+        Ok(optimum)
     }
 }
 
@@ -195,8 +203,8 @@ mod tests {
     fn assert_finite(log: &VoteLog, name: &str) {
         for interval in [IntervalMethod::None, IntervalMethod::Sandwich] {
             let options = LeaderboardOptions { interval, ..LeaderboardOptions::default() };
-            let board = rank_log(log, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-            for model in &board.models {
+            let leaderboard = rank_log(log, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for model in &leaderboard.models {
                 assert!(model.rating_or_limit().is_finite(), "{name}: {model:?}");
             }
         }

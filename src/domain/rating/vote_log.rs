@@ -62,6 +62,33 @@ pub struct ColumnSet {
     pub timings: bool,
     /// How the pairs were chosen, which says where the votes come from.
     pub pairing_policies: bool,
+    /// Excluded votes one by one, to count those of a slice.
+    pub excluded_votes: bool,
+}
+
+impl ColumnSet {
+    /// Those of the columns by which slices select.
+    fn of_slices(self) -> Self {
+        Self {
+            languages: self.languages,
+            categories: self.categories,
+            intents: self.intents,
+            turns: self.turns,
+            prompt_tokens: self.prompt_tokens,
+            seconds: self.seconds,
+            pairing_policies: self.pairing_policies,
+            ..Self::default()
+        }
+    }
+}
+
+/// Excluded votes one by one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExcludedVotes {
+    /// The rule that excludes each of them.
+    pub rules: Labels,
+    /// The columns by which slices select. Models and outcomes may be missing.
+    pub columns: VoteLog,
 }
 
 /// Votes in log order. Every present column has one entry for each vote.
@@ -103,6 +130,8 @@ pub struct VoteLog {
     pub pairing_policies: Option<Labels>,
     /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
+    /// These votes one by one, as far as the source says what they are.
+    pub excluded_votes: Option<Box<ExcludedVotes>>,
 }
 
 /// The rule under which an excluded vote is counted; `not_rated` where the source names none.
@@ -129,6 +158,10 @@ impl VoteLog {
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
             timings: columns.timings.then(Vec::new),
             pairing_policies: columns.pairing_policies.then(Labels::default),
+            excluded_votes: columns.excluded_votes.then(|| {
+                let columns = Self::with_columns(columns.of_slices());
+                Box::new(ExcludedVotes { rules: Labels::default(), columns })
+            }),
             ..Self::default()
         }
     }
@@ -136,6 +169,14 @@ impl VoteLog {
     /// Counts a vote that a rule excludes.
     pub fn exclude(&mut self, rule: &str) {
         *self.excluded.entry(exclusion_rule(rule)).or_default() += 1;
+    }
+
+    /// As [`Self::exclude`], of a vote whose entry in the columns of [`Self::excluded_votes`] follows.
+    pub fn exclude_vote(&mut self, rule: &str) {
+        self.exclude(rule);
+        if let Some(excluded) = &mut self.excluded_votes {
+            excluded.rules.push(Some(&exclusion_rule(rule)));
+        }
     }
 
     /// Appends another log with the same columns.
@@ -169,6 +210,10 @@ impl VoteLog {
         }
         for (rule, votes) in &other.excluded {
             *self.excluded.entry(rule.clone()).or_default() += votes;
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.excluded_votes, &other.excluded_votes) {
+            mine.rules.append(&theirs.rules);
+            mine.columns.append(&theirs.columns);
         }
     }
 
@@ -342,6 +387,26 @@ mod tests {
         assert_eq!(log.style.unwrap().bold(), [[1, 7], [3, 7], [0, 7], [2, 7]]);
         let first_tokens: Vec<Option<u32>> = log.timings.unwrap().iter().map(|[a, _]| a.first_token_ms).collect();
         assert_eq!(first_tokens, [Some(1), Some(3), Some(0), Some(2)]);
+    }
+
+    #[test]
+    fn excluded_votes_are_appended_one_by_one() {
+        let of = |rules: &[&str]| {
+            let columns = ColumnSet { turns: true, voters: true, excluded_votes: true, ..ColumnSet::default() };
+            let mut log = VoteLog::with_columns(columns);
+            for rule in rules {
+                log.exclude_vote(rule);
+                log.excluded_votes.as_mut().unwrap().columns.turns.as_mut().unwrap().push(7);
+            }
+            log
+        };
+        let mut log = of(&["admin", ""]);
+        log.append(&of(&["", "taken_back"]));
+        let excluded = *log.excluded_votes.unwrap();
+        assert_eq!(excluded.rules.names.as_slice(), ["admin", "not_rated", "taken_back"]);
+        assert_eq!((excluded.rules.rows, excluded.columns.turns), (vec![0, 1, 1, 2], Some(vec![7; 4])));
+        assert!(excluded.columns.voters.is_none(), "no slice selects by voters");
+        assert_eq!(log.excluded["not_rated"], 2);
     }
 
     #[test]

@@ -18,6 +18,8 @@ use crate::stats::real;
 
 /// Pairs with fewer votes are weighted as if they had this many, so that a rare pair does not dominate.
 const LEAST_PAIR_VOTES: u64 = 50;
+/// A pair with a smaller probability never meets, and its weight would leave no digits to the others.
+const LEAST_PROBABILITY: f64 = 1e-12;
 
 /// Weights of the votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -118,7 +120,7 @@ fn by_probability(tally: &mut Tally, log: &VoteLog, scoring: Scoring) -> Result<
     let mut weights = vec![0.0; log.len()];
     for row in counted() {
         let probability = probabilities[row];
-        if !(probability > 0.0 && probability <= 1.0) {
+        if !(LEAST_PROBABILITY..=1.0).contains(&probability) {
             return Err(FitError::PairProbability { vote: row + 1, probability });
         }
         weights[row] = 1.0 / probability;

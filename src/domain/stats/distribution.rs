@@ -1,9 +1,19 @@
 //! Summary statistics of one series: mean, standard deviation, quantiles.
 
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 
 use super::real_len;
 use super::{SeriesSide, Undefined};
+
+/// Numbers whose squares neither overflow nor vanish.
+const SQUARABLE: RangeInclusive<f64> = 1e-130..=1e130;
+
+/// The unit in which numbers of this size can be squared: 1 for nearly all.
+pub(super) fn squarable_unit(size: f64) -> f64 {
+    if size > 0.0 && !SQUARABLE.contains(&size) { size } else { 1.0 }
+}
 
 /// Mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -26,8 +36,15 @@ impl Summary {
             return Err(Undefined::TooFew { found: values.len(), needed: 2 });
         }
         let mean = mean(values)?;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        Ok(Self { n: values.len(), mean, std_dev: (squares / real_len(values.len() - 1)).sqrt() })
+        let farthest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        let unit = squarable_unit(farthest);
+        let squares: f64 = values.iter().map(|value| ((value - mean) / unit).powi(2)).sum();
+        let std_dev = unit * (squares / real_len(values.len() - 1)).sqrt();
+        if std_dev.is_finite() {
+            Ok(Self { n: values.len(), mean, std_dev })
+        } else {
+            Err(Undefined::NotFinite(SeriesSide::First))
+        }
     }
 
     /// Coefficient of variation: standard deviation divided by mean.
@@ -50,7 +67,9 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
     if !values.iter().all(|value| value.is_finite()) {
         return Err(Undefined::NotFinite(SeriesSide::First));
     }
-    Ok(values.iter().sum::<f64>() / real_len(values.len()))
+    let (n, sum) = (real_len(values.len()), values.iter().sum::<f64>());
+    // The sum of the largest numbers is infinite, and their mean is not.
+    Ok(if sum.is_finite() { sum / n } else { values.iter().map(|value| value / n).sum() })
 }
 
 /// The quantile at a share of ascending values, of which there is at least one; interpolates between the two nearest.
@@ -66,6 +85,18 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_whose_squares_overflow_or_vanish_have_a_standard_deviation() {
+        for unit in [1e-300, 1.0, 1e300] {
+            let summary = Summary::new(&[2.0 * unit, 4.0 * unit, 9.0 * unit]).unwrap();
+            assert!((summary.mean / unit - 5.0).abs() < 1e-12, "{summary:?}");
+            assert!((summary.std_dev / unit - 13.0_f64.sqrt()).abs() < 1e-12, "{summary:?}");
+        }
+        assert!((mean(&[1.5e308; 3]).unwrap() / 1.5e308 - 1.0).abs() < 1e-12);
+        let farthest = Summary::new(&[f64::MAX, f64::MIN]);
+        assert_eq!(farthest, Err(Undefined::NotFinite(SeriesSide::First)), "their deviation is no number");
+    }
 
     #[test]
     fn undefined_summaries_have_a_reason() {

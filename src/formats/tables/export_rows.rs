@@ -5,10 +5,12 @@ use serde::Serialize;
 use super::conversation_metadata::ConversationMetadata;
 use crate::domain::battle::message::Message;
 use crate::domain::battle::record::{BattleLine, ReplyRow, TurnRow, VoteRow};
-use crate::domain::battle::{BattleId, Side, VisitorId};
+use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::final_labels::FinalLabels;
 use crate::domain::labeling::scheme::Scheme;
+use crate::domain::preference_filter::PreferenceSupport;
+use crate::domain::preference_pairs::{PreferencePair, winner_and_loser};
 use crate::domain::time::Timestamp;
 
 /// One row of the log.
@@ -178,6 +180,41 @@ impl<'a> ReplyRecord<'a> {
     }
 }
 
+/// A vote as a preference. A trainer reads the first three fields; `rating_margin` is in points and no loss margin.
+#[derive(Serialize)]
+pub struct PreferenceRow<'a> {
+    #[serde(flatten)]
+    pair: &'a PreferencePair,
+    chosen_model: &'a ModelId,
+    rejected_model: &'a ModelId,
+    agreement: Option<f64>,
+    rating_margin: Option<f64>,
+    seq: i64,
+    language: &'a str,
+    category: Option<&'a str>,
+    rated: bool,
+}
+
+impl<'a> PreferenceRow<'a> {
+    /// A vote with its pair of replies.
+    #[must_use]
+    pub fn new(vote: &'a VoteRow, pair: &'a PreferencePair, support: PreferenceSupport) -> Self {
+        let (chosen_model, rejected_model) =
+            winner_and_loser(&vote.models, vote.outcome).unwrap_or((&vote.models[0], &vote.models[1]));
+        Self {
+            pair,
+            chosen_model,
+            rejected_model,
+            agreement: support.agreement,
+            rating_margin: support.margin,
+            seq: vote.seq,
+            language: &vote.language,
+            category: vote.category.as_deref(),
+            rated: vote.exclusion.is_none(),
+        }
+    }
+}
+
 /// The voter's name in the export; empty for an imported vote that names no voter.
 fn pseudonym(visitor: Option<&VisitorId>) -> String {
     visitor.map(|visitor| voter_pseudonym(visitor.as_str())).unwrap_or_default()
@@ -194,9 +231,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::domain::battle::Outcome;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::vote_reasons::ReasonSet;
-    use crate::domain::battle::{BattleId, ModelId, Outcome};
     use crate::domain::sha256::sha256;
 
     fn vote(visitor: &str) -> VoteRow {
@@ -245,13 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn each_side_keeps_its_own_figures() {
+    fn each_side_keeps_its_own_values() {
         let row = row("ann");
-        let figures = |names: [&str; 2]| names.map(|name| row[name].clone());
-        assert_eq!(figures(["model_a", "model_b"]), [json!("one"), json!("other")]);
-        assert_eq!(figures(["first_token_ms_a", "first_token_ms_b"]), [json!(11), Value::Null]);
-        assert_eq!(figures(["reasons_a", "reasons_b"]), [Value::Null, json!("wrong")]);
-        assert_eq!(figures(["duration_ms_a", "duration_ms_b"]), [json!(21), json!(22)]);
+        let values = |names: [&str; 2]| names.map(|name| row[name].clone());
+        assert_eq!(values(["model_a", "model_b"]), [json!("one"), json!("other")]);
+        assert_eq!(values(["first_token_ms_a", "first_token_ms_b"]), [json!(11), Value::Null]);
+        assert_eq!(values(["reasons_a", "reasons_b"]), [Value::Null, json!("wrong")]);
+        assert_eq!(values(["duration_ms_a", "duration_ms_b"]), [json!(21), json!(22)]);
         let tokens =
             ["sum_assistant_a_tokens", "sum_assistant_b_tokens"].map(|name| row["conv_metadata"][name].clone());
         assert_eq!(tokens, [json!(31), json!(32)]);

@@ -113,42 +113,24 @@ impl VoteBatch {
         let outcome = row.outcome(&a, &b)?;
         let details = self.details(&row)?;
         match exclusion {
-            Some(rule) => self.exclude(&rule),
+            Some(rule) => self.exclude_vote(&rule, &details),
             None => self.push(&a, &b, outcome, &details)?,
         }
         Ok(())
     }
 
+    /// Counts a vote that a rule leaves out, and keeps what slices select it by where they are wanted.
+    fn exclude_vote(&mut self, rule: &str, details: &Details<'_>) {
+        self.log.exclude_vote(rule);
+        if let Some(excluded) = &mut self.log.excluded_votes {
+            add_details(&mut excluded.columns, &mut ColumnSet::default(), details);
+        }
+    }
+
     /// Adds a vote to every column.
     pub(super) fn push(&mut self, a: &str, b: &str, outcome: Outcome, details: &Details<'_>) -> Result<(), SelfPlay> {
-        let (log, seen) = (&mut self.log, &mut self.seen);
-        log.push(a, b, outcome)?;
-        for (labels, seen, text) in [
-            (&mut log.voters, &mut seen.voters, &details.voter),
-            (&mut log.languages, &mut seen.languages, &details.language),
-            (&mut log.categories, &mut seen.categories, &details.category),
-            (&mut log.intents, &mut seen.intents, &details.intent),
-            (&mut log.pairing_policies, &mut seen.pairing_policies, &details.pairing_policy),
-        ] {
-            if let Some(labels) = labels {
-                labels.push(text.as_deref());
-                *seen |= text.is_some();
-            }
-        }
-        for (labels, text) in log.reasons.iter_mut().flatten().zip(&details.reasons) {
-            labels.push(text.as_deref());
-            seen.reasons |= text.is_some();
-        }
-        keep(&mut log.seconds, details.seconds, f64::NAN, &mut seen.seconds);
-        keep(&mut log.turns, details.turn, 1, &mut seen.turns);
-        keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
-        keep(&mut log.satisfactions, details.satisfaction, 0, &mut seen.satisfactions);
-        keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
-        keep(&mut log.timings, details.timings, <[ReplyTiming; 2]>::default(), &mut seen.timings);
-        if let Some(columns) = &mut log.style {
-            columns.push(details.style);
-            seen.style |= details.style.iter().any(Option::is_some);
-        }
+        self.log.push(a, b, outcome)?;
+        add_details(&mut self.log, &mut self.seen, details);
         Ok(())
     }
 
@@ -183,6 +165,36 @@ impl VoteBatch {
     }
 }
 
+/// Adds what a row says beside models and outcome to the columns that there are.
+fn add_details(log: &mut VoteLog, seen: &mut ColumnSet, details: &Details<'_>) {
+    for (labels, seen, text) in [
+        (&mut log.voters, &mut seen.voters, &details.voter),
+        (&mut log.languages, &mut seen.languages, &details.language),
+        (&mut log.categories, &mut seen.categories, &details.category),
+        (&mut log.intents, &mut seen.intents, &details.intent),
+        (&mut log.pairing_policies, &mut seen.pairing_policies, &details.pairing_policy),
+    ] {
+        if let Some(labels) = labels {
+            labels.push(text.as_deref());
+            *seen |= text.is_some();
+        }
+    }
+    for (labels, text) in log.reasons.iter_mut().flatten().zip(&details.reasons) {
+        labels.push(text.as_deref());
+        seen.reasons |= text.is_some();
+    }
+    keep(&mut log.seconds, details.seconds, f64::NAN, &mut seen.seconds);
+    keep(&mut log.turns, details.turn, 1, &mut seen.turns);
+    keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
+    keep(&mut log.satisfactions, details.satisfaction, 0, &mut seen.satisfactions);
+    keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
+    keep(&mut log.timings, details.timings, <[ReplyTiming; 2]>::default(), &mut seen.timings);
+    if let Some(columns) = &mut log.style {
+        columns.push(details.style);
+        seen.style |= details.style.iter().any(Option::is_some);
+    }
+}
+
 fn keep<T>(column: &mut Option<Vec<T>>, value: Option<T>, missing: T, seen: &mut bool) {
     if let Some(column) = column {
         *seen |= value.is_some();
@@ -205,6 +217,7 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,
         timings: x.timings || y.timings,
         pairing_policies: x.pairing_policies || y.pairing_policies,
+        excluded_votes: x.excluded_votes || y.excluded_votes,
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct FieldPositions<'p>(pub(super) &'p HashMap<String, usize>);
 impl FieldPositions<'_> {
     fn twice(&self, position: usize) -> String {
         let name = self.0.iter().find(|(_, at)| **at == position).map_or("a name", |(name, _)| name.as_str());
-        format!("{name} stands twice")
+        format!("{name} appears twice")
     }
 }
 

@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::limits::{Bounded, ReadLimits};
+use crate::text_file::refuse_binary;
 
 const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -47,7 +48,7 @@ impl VoteFile {
         } else if head.starts_with(ZSTD) {
             Self::unpacked(Bounded::unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?, limits))
         } else {
-            Ok(Self::text(head, file))
+            Self::text(head, file)
         }
     }
 
@@ -56,22 +57,23 @@ impl VoteFile {
         if head.starts_with(PARQUET) {
             return SharedFile::new(on_disk(head, inner)?).map(Self::Parquet);
         }
-        Ok(Self::text(head, inner))
+        Self::text(head, inner)
     }
 
-    fn text(mut head: Vec<u8>, rest: impl Read + Send + 'static) -> Self {
+    fn text(mut head: Vec<u8>, rest: impl Read + Send + 'static) -> io::Result<Self> {
+        refuse_binary(&head)?;
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let delimiter = delimiter_of(&head);
         let first = head.trim_ascii_start().first().copied();
         let text: Text = Box::new(Cursor::new(head).chain(rest));
-        match first {
+        Ok(match first {
             Some(b'[') => Self::Array(text),
             // Nothing at all is how a log without votes looks in lines.
             Some(b'{') | None => Self::Lines(text),
             _ => Self::Delimited(text, delimiter),
-        }
+        })
     }
 }
 

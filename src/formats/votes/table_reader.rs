@@ -25,24 +25,29 @@ const MOST_BYTES: u64 = 1 << 30;
 /// # Errors
 /// [`VoteFileError`] for the first thing that cannot be read.
 pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
-    let limits = ReadLimits { decompressed_bytes: MOST_BYTES, ..ReadLimits::default() };
+    // What is packed is bounded as plain text is, by `whole`.
+    let limits = ReadLimits { decompressed_bytes: MOST_BYTES + 1, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
     match VoteFile::open(path, limits).map_err(unreadable)? {
         VoteFile::Delimited(text, delimiter) => {
-            let bytes = whole(text, limits).map_err(unreadable)?;
+            let bytes = whole(text).map_err(unreadable)?;
             of_delimited(&bytes, delimiter, names).map_err(row)
         }
-        VoteFile::Lines(text) => of_lines(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
-        VoteFile::Array(text) => of_array(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Lines(text) => of_lines(&whole(text).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Array(text) => of_array(&whole(text).map_err(unreadable)?, names).map_err(row),
         VoteFile::Parquet(file) => parquet::read_table(file, path, names, limits),
     }
 }
 
-fn whole(text: Text, limits: ReadLimits) -> std::io::Result<Vec<u8>> {
+fn whole(text: Text) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     text.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES { Err(limits.too_much()) } else { Ok(bytes) }
+    if bytes.len() as u64 > MOST_BYTES {
+        let reason = format!("it has more than {MOST_BYTES} bytes of text: split it, or give it as Parquet");
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, reason));
+    }
+    Ok(bytes)
 }
 
 /// A row that cannot be read.
@@ -126,6 +131,20 @@ fn of_objects(objects: &[(FilePosition, Map<String, Value>)], names: &[&str]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_no_text_is_refused_by_what_it_is() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (bytes, reason) in [
+            (&b"SQLite format 3\0\x10\0"[..], "it is an SQLite database"),
+            (&b"\xff\xfew\0i\0n\0"[..], "it is UTF-16"),
+            (&[0; 100][..], "it is binary data"),
+        ] {
+            std::fs::write(file.path(), bytes).unwrap();
+            let told = read_table(file.path(), &["winner"]).unwrap_err().to_string();
+            assert!(told.starts_with("cannot read ") && told.contains(reason), "{told}");
+        }
+    }
 
     #[test]
     fn a_wanted_column_that_is_there_twice_is_refused() {

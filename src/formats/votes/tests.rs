@@ -1,9 +1,11 @@
 //! What files say, and what is refused.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::*;
 use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
+use crate::domain::rating::slice::Slice;
 use crate::domain::rating::vote_log::{Labels, ReplyTiming};
 
 /// The votes of files with these contents, as `a outcome b`.
@@ -36,6 +38,7 @@ pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     pair_probabilities: true,
     timings: true,
     pairing_policies: true,
+    excluded_votes: true,
 };
 
 pub(super) fn lines_of(log: &VoteLog) -> Vec<String> {
@@ -287,9 +290,9 @@ fn bad_rows_of_json_are_refused_with_their_place() {
 fn a_name_that_stands_twice_in_an_object_is_refused() {
     let double = r#"{"model_a":"x","model_b":"y","winner":"A","winner":"B"}"#;
     let error = read(&[format!("{double}\n").as_bytes()]).unwrap_err();
-    assert!(error.starts_with("votes0.csv line 1: not a JSON object: winner stands twice at column "), "{error}");
+    assert!(error.starts_with("votes0.csv line 1: not a JSON object: winner appears twice at column "), "{error}");
     let error = read(&[format!("[{double}]").as_bytes()]).unwrap_err();
-    assert!(error.contains("winner stands twice"), "{error}");
+    assert!(error.contains("winner appears twice"), "{error}");
     check(r#"{"note":1,"model_a":"x","model_b":"y","winner":"A","note":2}"#, &["x AWins y"]);
 }
 
@@ -302,6 +305,25 @@ fn a_word_that_says_neither_yes_nor_no_is_refused() {
     let log = read_as(&[text], &ReadOptions::default()).unwrap();
     assert_eq!(lines_of(&log), ["x Tie y"]);
     assert_eq!(log.excluded, [("named_mode".to_owned(), 1), ("unrated".to_owned(), 2)].into());
+}
+
+#[test]
+fn excluded_votes_keep_what_slices_select_them_by() {
+    let english = Slice { language: Some("en".into()), ..Slice::default() };
+    let csv =
+        b"model_a,model_b,winner,rated,exclusion,language,turn\nx,y,A,,,en,1\nx,y,A,,,zh,1\nx,y,A,no,admin,en,2\n\
+        x,y,B,no,admin,zh,1\nx,y,B,no,,zh,1\nx,x,A,no,,en,1\nx,y,?,,,en,1\n";
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let log = read_as(&[csv], &options).unwrap();
+    let counted = |votes: &[(&str, u64)]| -> BTreeMap<String, u64> {
+        votes.iter().map(|&(rule, votes)| (rule.to_owned(), votes)).collect()
+    };
+    assert_eq!(log.excluded, counted(&[("admin", 2), ("unknown_winner", 1), ("unrated", 2)]));
+    let excluded = log.excluded_votes.as_ref().unwrap();
+    assert_eq!(excluded.rules.rows, [0, 0, 1, 1]);
+    assert_eq!(excluded.columns.turns.as_deref(), Some(&[2, 1, 1, 1][..]));
+    let log = english.take(log).unwrap();
+    assert_eq!((log.len(), log.excluded), (1, counted(&[("admin", 1), ("unknown_winner", 1), ("unrated", 1)])));
 }
 
 #[test]

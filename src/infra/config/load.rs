@@ -188,6 +188,26 @@ fn meant_setting(name: &str) -> Option<String> {
     })
 }
 
+/// The variables that look like a setting and are not read, each with what to write instead. Others that begin with `LANGYA_`
+/// are somebody else's: Kubernetes sets `LANGYA_PORT` where a service has the name.
+#[must_use]
+pub fn ignored_variables(env: &Environment) -> Vec<(String, String)> {
+    env.others().filter_map(|name| Some((format!("LANGYA_{name}"), instead_of(name)?))).collect()
+}
+
+fn instead_of(name: &str) -> Option<String> {
+    let key = name.to_lowercase();
+    match key.as_str() {
+        "config" => return Some("the flag --config".into()),
+        "redis" => return Some("LANGYA__REDIS__URL".into()),
+        _ => {}
+    }
+    let sections = defaults().into_iter().filter(|(_, keys)| keys.get(&key).is_some());
+    let variables: Vec<String> =
+        sections.map(|(section, _)| format!("LANGYA__{}__{}", section.to_uppercase(), key.to_uppercase())).collect();
+    (!variables.is_empty()).then(|| variables.join(" or "))
+}
+
 /// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and
 /// lists.
 fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {

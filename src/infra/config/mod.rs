@@ -25,6 +25,7 @@ use crate::domain::rating::value::prices::PriceList;
 
 pub use current::CurrentSettings;
 pub use environment::Environment;
+pub use load::ignored_variables;
 pub use sections::{
     ANY_ORIGIN, AccessMode, AccessSettings, AdminSettings, ApiSettings, BattleSettings, BenchSettings, ClientSecret,
     FlaggedVoterPolicy, HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LoggingFormat,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ServiceUrl(String);
 
 impl ServiceUrl {
-    /// The address with everything in it: for whoever connects.
+    /// The complete address with its credentials, for connecting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -88,6 +88,22 @@ fn what_cannot_be_used_is_refused_by_its_name() {
 }
 
 #[test]
+fn a_variable_that_looks_like_a_setting_is_known_with_what_to_write() {
+    let env = Environment::of([
+        ("LANGYA_CONFIG", "langya.toml"),
+        ("LANGYA_LISTEN", "127.0.0.1:1"),
+        ("LANGYA_PORT", "tcp://10.0.0.1:80"),
+        ("LANGYA_REDIS", "redis://r"),
+        ("LANGYA_TEST_SIZE", "long"),
+        ("LANGYA__SERVER__LISTEN", "127.0.0.1:2"),
+    ]);
+    let instead = ["the flag --config", "LANGYA__SERVER__LISTEN", "LANGYA__REDIS__URL"];
+    let expected = ["LANGYA_CONFIG", "LANGYA_LISTEN", "LANGYA_REDIS"].into_iter().zip(instead);
+    let expected: Vec<_> = expected.map(|(name, instead)| (name.to_owned(), instead.to_owned())).collect();
+    assert_eq!(load::ignored_variables(&env), expected);
+}
+
+#[test]
 fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
     let none = Environment::default();
     check_refused("listen = \"127.0.0.1:80\"", &none, &["line 1", "`listen`: this key belongs under [server];"]);

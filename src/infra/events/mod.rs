@@ -40,7 +40,7 @@ impl fmt::Display for InstanceId {
     }
 }
 
-/// A message from one instance to another. It may get lost; whoever needs an answer asks again.
+/// A message from one instance to another. It may get lost; a caller that needs an answer asks again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceMessage {
     /// The sender.

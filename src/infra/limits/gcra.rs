@@ -3,7 +3,7 @@
 //!
 //! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
 //! use is granted where that moment then lies at most one [`WindowRate::span`] ahead. Pure: time is handed in. The script in
-//! `shared.rs` is the same rule in Redis, and the function `charge_limits` of the migrations in PostgreSQL.
+//! `redis_counts.rs` is the same rule in Redis, and the function `charge_limits` of the migrations in PostgreSQL.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -6,11 +6,11 @@
 
 mod concurrency;
 mod gcra;
+mod postgres_counts;
 pub mod proof_of_work;
 mod rate_limits;
-mod shared;
+mod redis_counts;
 mod single_use;
-mod stored;
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub enum LimitedAction {
     SignIn,
     /// A try to sign in to the admin.
     AdminSignIn,
-    /// An API key that is none.
+    /// An unknown API key.
     WrongKey,
 }
 

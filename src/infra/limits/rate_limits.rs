@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
 use super::gcra::{Ahead, Count, LimitAnswer, LimitCounts, Wait, rates};
-use super::shared::SharedCounts;
+use super::redis_counts::SharedCounts;
 use super::{Caller, LimitScope, LimitedAction, RateLimited, SharedBackends, TurnRefused};
 use crate::config::{CurrentSettings, WindowLimits};
 use crate::domain::battle::VisitorId;

@@ -9,7 +9,7 @@ use redis::{ExistenceCheck, SetExpiry, SetOptions};
 use tokio::time::Instant;
 
 use super::gcra::{Count, LimitAnswer, WINDOWS, WindowRate};
-use super::stored::StoredLimits;
+use super::postgres_counts::PostgresCounts;
 use super::{LimitScope, SharedBackends};
 use crate::metrics;
 use crate::redis::RedisHandle;
@@ -21,14 +21,14 @@ const MAX_NAMES: usize = 100_000;
 pub struct SingleUse {
     kind: &'static str,
     seen: Mutex<HashMap<String, Instant>>,
-    shared: Option<(RedisHandle, StoredLimits)>,
+    shared: Option<(RedisHandle, PostgresCounts)>,
 }
 
 impl SingleUse {
     /// An empty memory for names of a kind.
     #[must_use]
     pub fn new(kind: &'static str, shared: Option<SharedBackends>) -> Self {
-        let shared = shared.map(|SharedBackends { redis, store }| (redis, StoredLimits::new(store)));
+        let shared = shared.map(|SharedBackends { redis, store }| (redis, PostgresCounts::new(store)));
         Self { kind, seen: Mutex::default(), shared }
     }
 
@@ -59,7 +59,7 @@ impl SingleUse {
     }
 
     /// One use comes back after this time: a limit like the others.
-    async fn claim_stored(&self, stored: &StoredLimits, name: &str, remembered: Duration) -> bool {
+    async fn claim_stored(&self, stored: &PostgresCounts, name: &str, remembered: Duration) -> bool {
         let once = WindowRate::new(1, remembered);
         let name = format!("{}:{name}", self.kind);
         let count = Count { name, scope: LimitScope::Arena, rates: [once, None, None] };

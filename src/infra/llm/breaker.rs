@@ -1,7 +1,8 @@
 //! A circuit breaker: it opens after failures in a row, and after a pause one reply tries the model (half-open).
 //!
 //! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
-//! the last change of phase are not counted, so that a late failure does not keep it open for longer.
+//! the last change of phase are not counted, so that a late failure does not keep it open for longer. A failure that may
+//! concern its conversation alone counts once for each conversation, so that nobody takes a model from all by asking the same again.
 
 use std::time::Duration;
 
@@ -9,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::backoff::later;
+
+/// Conversations that are remembered; more failures in a row than that say enough of the model.
+const MOST_CONVERSATIONS: usize = 64;
 
 /// When the breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub struct Breaker {
     policy: BreakerPolicy,
     phase: BreakerStage,
     failures: u32,
+    /// Of the failures in a row, the conversations that may have been their reason.
+    conversations: Vec<u64>,
     /// Counts the changes of phase.
     period: u64,
 }
@@ -78,7 +84,7 @@ impl Breaker {
     /// A closed breaker.
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
-        Self { policy, phase: BreakerStage::Closed, failures: 0, period: 0 }
+        Self { policy, phase: BreakerStage::Closed, failures: 0, conversations: Vec::new(), period: 0 }
     }
 
     /// Lets a request through, or says no.
@@ -108,6 +114,7 @@ impl Breaker {
     pub fn succeeded(&mut self, ticket: Ticket) {
         if ticket.0 == self.period {
             self.failures = 0;
+            self.conversations.clear();
             if !matches!(self.phase, BreakerStage::Closed) {
                 self.enter(BreakerStage::Closed);
             }
@@ -123,6 +130,17 @@ impl Breaker {
                 self.enter(BreakerStage::Open { until: later(now, self.policy.open_for) });
             }
         }
+    }
+
+    /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row.
+    pub fn failed_on(&mut self, ticket: Ticket, conversation: u64, now: Instant) {
+        if self.conversations.contains(&conversation) {
+            return self.abandoned(ticket);
+        }
+        if ticket.0 == self.period && self.conversations.len() < MOST_CONVERSATIONS {
+            self.conversations.push(conversation);
+        }
+        self.failed(ticket, now);
     }
 
     /// The request was given up by the one who asked: it says nothing about the model.
@@ -229,6 +247,34 @@ mod tests {
         check(&breaker, BreakerPhase::Open, 4);
         assert!(!breaker.admits(now + OPEN_FOR * 2 - Duration::from_millis(1)));
         assert!(breaker.admits(now + OPEN_FOR * 2));
+    }
+
+    #[test]
+    fn one_conversation_that_fails_again_and_again_counts_once() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
+        let mut fail_on = |conversation, at| {
+            let ticket = breaker.admit(at).unwrap();
+            breaker.failed_on(ticket, conversation, at);
+            breaker.state()
+        };
+        let closed = |failures| BreakerState { phase: BreakerPhase::Closed, failures };
+        assert_eq!(
+            [1, 1, 1, 2, 1, 2].map(|conversation| fail_on(conversation, now)).map(|state| state.failures),
+            [1, 1, 1, 2, 2, 2]
+        );
+        assert_eq!(fail_on(2, now), closed(2));
+        assert_eq!(fail_on(3, now), BreakerState { phase: BreakerPhase::Open, failures: 3 });
+        let later = now + OPEN_FOR;
+        let on_trial = BreakerState { phase: BreakerPhase::HalfOpen, failures: 3 };
+        assert_eq!(fail_on(3, later), on_trial, "a trial with the same says nothing new, and leaves room for the next");
+        assert_eq!(fail_on(4, later), BreakerState { phase: BreakerPhase::Open, failures: 4 });
+        let last = later + OPEN_FOR;
+        let ticket = breaker.admit(last).unwrap();
+        breaker.succeeded(ticket);
+        let ticket = breaker.admit(last).unwrap();
+        breaker.failed_on(ticket, 1, last);
+        check(&breaker, BreakerPhase::Closed, 1);
     }
 
     #[test]

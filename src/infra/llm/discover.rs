@@ -25,6 +25,9 @@ const MAX_PAID_MODELS: usize = 4;
 /// Models taken from one server at most: what lists more is no server of models.
 const MAX_MODELS: usize = 1_000;
 
+/// Longest wait for a provider on the Internet; local servers are waited for much shorter.
+pub const REMOTE_WAIT: Duration = Duration::from_secs(4);
+
 /// Bytes of a list of models at most.
 const MAX_LIST_BYTES: usize = 4 << 20;
 
@@ -60,7 +63,7 @@ impl Default for DiscoveryTargets {
             anthropic: anthropic::DEFAULT_BASE_URL.into(),
             allowed: AllowedAddresses::default(),
             local_wait: Duration::from_millis(200),
-            remote_wait: Duration::from_secs(4),
+            remote_wait: REMOTE_WAIT,
         }
     }
 }

@@ -29,7 +29,6 @@ pub mod sse;
 mod stream_readers;
 mod surrogates;
 mod transport;
-mod visible_text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,7 +186,7 @@ pub enum ChatError {
     #[error("the request got no reply in its batch: {0}")]
     Unanswered(BatchEnd),
     /// The circuit breaker is open: the model is not asked at the moment.
-    #[error("the model's circuit breaker is open after repeated failures: it is tried again by itself")]
+    #[error("the model's circuit breaker is open after repeated failures: it is tried again automatically")]
     BreakerOpen,
 }
 
@@ -248,6 +247,17 @@ impl ChatError {
             ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
             ChatError::Timeout { awaited, .. } => *awaited == "first token",
             _ => false,
+        }
+    }
+
+    /// Whether the failure may concern this one conversation rather than the model: some providers answer an unusual prompt with a
+    /// failure of their server. Not so for a wrong key, an unknown model, and a server that is not reached or is under load.
+    #[must_use]
+    pub fn may_concern_one_conversation(&self) -> bool {
+        match self {
+            ChatError::Unreached(_) | ChatError::BreakerOpen => false,
+            ChatError::Status { status, .. } => matches!(status, 403 | 451 | 500),
+            _ => true,
         }
     }
 

@@ -74,6 +74,8 @@ pub struct WholeReply {
     pub usage: Usage,
     /// Its last numbers with what could have stood in their place, where the provider was asked and tells.
     pub numbers: Vec<NumberToken>,
+    /// Tokens of the tries before it that failed and may be billed, such as those that timed out.
+    pub lost: Tokens,
 }
 
 /// Why there is no reply.
@@ -88,6 +90,8 @@ pub enum AskError {
         attempts: u32,
         /// How long all of it took.
         latency: Duration,
+        /// Their tokens, where they may be billed.
+        lost: Tokens,
     },
     /// The provider found this request unfit: too long, or filtered.
     #[error("the provider refuses the request: {error}")]
@@ -98,7 +102,7 @@ pub enum AskError {
         latency: Duration,
     },
     /// Too many consecutive requests failed, so the model gets no more of them.
-    #[error("the model does not answer and is asked no more in this run")]
+    #[error("the model does not answer and gets no more requests in this run")]
     GivenUp,
     /// The run is to end.
     #[error("the run was stopped")]
@@ -254,17 +258,17 @@ impl ModelClient {
     ) -> Result<WholeReply, AskError> {
         let began = Instant::now();
         let sampling = Sampling { with_usage: true, ..sampling };
-        let mut attempts = 0;
+        let (mut attempts, mut lost) = (0, Tokens::default());
         loop {
             if self.is_exhausted() {
                 return Err(AskError::GivenUp);
             }
             let asked = ClientRequest { request, messages, sampling: &sampling };
-            let error = match self.ask_once(asked, limits).await? {
+            let error = match self.ask_once(asked, limits, &mut lost).await? {
                 Ok(PartialReply { text, reasoning, usage, numbers, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
                     let latency = began.elapsed();
-                    return Ok(WholeReply { text, reasoning, attempts: attempts + 1, latency, usage, numbers });
+                    return Ok(WholeReply { text, reasoning, attempts: attempts + 1, latency, usage, numbers, lost });
                 }
                 Err(error) => error,
             };
@@ -275,7 +279,7 @@ impl ModelClient {
             }
             if attempts >= self.settings.attempts || !may_pass(&error) {
                 self.count_failure(&error);
-                return Err(AskError::Failed { error, attempts, latency: began.elapsed() });
+                return Err(AskError::Failed { error, attempts, latency: began.elapsed(), lost });
             }
             self.wait(&error, attempts, limits).await?;
         }
@@ -289,11 +293,12 @@ impl ModelClient {
         }
     }
 
-    /// One request. The outer error ends all of them.
+    /// One request. The outer error ends all of them. Adds its tokens to `lost` where it fails and may be billed.
     async fn ask_once(
         &self,
         asked: ClientRequest<'_>,
         limits: &RunLimits,
+        lost: &mut Tokens,
     ) -> Result<Result<PartialReply, ChatError>, AskError> {
         loop {
             if limits.stop.is_cancelled() {
@@ -315,6 +320,9 @@ impl ModelClient {
             let tokens = Tokens::counted(heard.usage.input, Some(output), asked.messages, &heard.text);
             if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
                 reserved.settle(tokens, cost_of(tokens, prices));
+                if ended.is_err() {
+                    *lost = lost.plus(tokens);
+                }
             }
             if ended.is_ok() {
                 let mut replied = self.replied.lock();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::benchmark::run_report::Effort;
+use crate::domain::judging::budget::Tokens;
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::token_probabilities::{NumberToken, expected_verdict};
@@ -51,6 +52,8 @@ pub struct JudgeReply {
     pub latency: Duration,
     /// What the provider counted, over all replies.
     pub usage: Usage,
+    /// Tokens of requests that failed and may be billed.
+    pub lost: Tokens,
 }
 
 /// What was heard of a judge before, and where what is heard now is kept.
@@ -124,6 +127,7 @@ impl JudgeReply {
             self.earlier.push(std::mem::take(&mut self.raw_text));
         }
         self.add(reply.attempts, reply.latency, reply.usage);
+        self.lost = self.lost.plus(reply.lost);
         self.raw_text.clone_from(&reply.text);
         self.reasoning.clone_from(&reply.reasoning);
         self.numbers.clone_from(&reply.numbers);
@@ -157,8 +161,9 @@ impl JudgeReply {
     /// What is kept where a request did not come through; nothing where the run ended.
     fn broken_off(mut self, error: AskError) -> Option<Self> {
         match error {
-            AskError::Failed { attempts, latency, .. } => {
+            AskError::Failed { attempts, latency, lost, .. } => {
                 self.add(attempts, latency, Usage::default());
+                self.lost = self.lost.plus(lost);
                 self.status = Some(Status::TransportFailed);
             }
             AskError::Refused { latency, .. } => {

@@ -2,8 +2,10 @@
 //!
 //! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
-//! had no room for while it answered others of ours, for that is our own load.
+//! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
+//! counted once for each conversation.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -20,10 +22,10 @@ use tokio::time::{Instant, sleep_until};
 use super::batch::BatchApi;
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::lazy_timer::LazyTimer;
-use super::visible_text::has_visible_text;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
+use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
 
 /// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
@@ -323,7 +325,11 @@ impl GuardedReply {
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
         // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
-        let verdict = if may_be_the_question || is_our_load { ReplyOutcome::None } else { ReplyOutcome::Failed };
+        let verdict = match () {
+            () if may_be_the_question || is_our_load => ReplyOutcome::None,
+            () if error.may_concern_one_conversation() => ReplyOutcome::FailedOn(fingerprint(&self.messages)),
+            () => ReplyOutcome::Failed,
+        };
         self.permit.give_back(verdict);
         error
     }
@@ -374,6 +380,8 @@ impl Shared {
 enum ReplyOutcome {
     Answered,
     Failed,
+    /// This conversation may be the reason.
+    FailedOn(u64),
     None,
 }
 
@@ -410,6 +418,7 @@ impl BreakerPermit {
         self.shared.with_breaker(|breaker| match verdict {
             ReplyOutcome::Answered => breaker.succeeded(ticket),
             ReplyOutcome::Failed => breaker.failed(ticket, Instant::now()),
+            ReplyOutcome::FailedOn(conversation) => breaker.failed_on(ticket, conversation, Instant::now()),
             ReplyOutcome::None => breaker.abandoned(ticket),
         });
     }
@@ -419,6 +428,13 @@ impl Drop for BreakerPermit {
     fn drop(&mut self) {
         self.give_back(ReplyOutcome::None);
     }
+}
+
+/// Tells conversations apart; nobody has a reason to forge one.
+fn fingerprint(messages: &[Message]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    messages.iter().for_each(|message| message.content.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// A panic elsewhere leaves both the breaker and the rng in a valid state.

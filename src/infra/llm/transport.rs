@@ -40,7 +40,7 @@ impl Endpoint {
     /// `base_url` of the settings (or `default_base`) with `path` after it.
     ///
     /// # Errors
-    /// [`ConfigError::OutOfRange`] for an address that is none or is out of reach.
+    /// [`ConfigError::OutOfRange`] for an address that is invalid or out of reach.
     pub(crate) fn new(
         settings: &ModelSettings,
         default_base: &str,

@@ -80,6 +80,7 @@ struct PreregisteredMetrics {
     votes: [[Counter; 2]; 4],
     refits_failed: Counter,
     voter_checks_failed: Counter,
+    webhooks_abandoned: Counter,
 }
 
 impl PreregisteredMetrics {
@@ -108,6 +109,7 @@ impl PreregisteredMetrics {
             votes: Outcome::ALL.map(|outcome| [vote(outcome, "false"), vote(outcome, "true")]),
             refits_failed: counter!("langya_refits_failed_total"),
             voter_checks_failed: counter!("langya_voter_checks_failed_total"),
+            webhooks_abandoned: counter!("langya_webhooks_abandoned_total"),
         }
     }
 }
@@ -174,7 +176,7 @@ pub fn vote_committed(outcome: Outcome, rated: bool) {
     METRICS.preregistered.votes[at][usize::from(rated)].increment(1);
 }
 
-/// The histogram of the time to a model's first text; kept by whoever asks the model.
+/// The histogram of the time to a model's first text; kept by the caller of the model.
 pub fn first_token_histogram(model: &ModelId) -> Histogram {
     METRICS.here(|| histogram!("langya_model_first_token_seconds", "model" => model.to_string()))
 }
@@ -271,6 +273,17 @@ pub fn voters_checked(at_ms: i64) {
 /// A check of voters failed.
 pub fn voter_check_failed() {
     METRICS.preregistered.voter_checks_failed.increment(1);
+}
+
+/// A webhook message was given up.
+pub fn webhook_abandoned() {
+    METRICS.preregistered.webhooks_abandoned.increment(1);
+}
+
+/// The newest backup that the data folder knows of.
+pub fn last_backup(at_ms: i64) {
+    let at = Duration::from_millis(at_ms.unsigned_abs()).as_secs_f64();
+    METRICS.here(|| gauge!("langya_backup_timestamp_seconds").set(at));
 }
 
 /// The moderation service was asked about a text of this part.

@@ -32,7 +32,7 @@ const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
 /// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
-pub const ALL: [MetricName; 34] = [
+pub const ALL: [MetricName; 36] = [
     gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
     counter("langya_battles_started_total", "Battles begun"),
     counter("langya_turns_ready_total", "Turns whose two replies were kept, so that a vote could be cast"),
@@ -103,6 +103,15 @@ pub const ALL: [MetricName; 34] = [
         "langya_redis_writable",
         Unit::Count,
         "1 while Redis takes writes, else 0 and limits are counted in PostgreSQL; missing without Redis",
+    ),
+    counter(
+        "langya_webhooks_abandoned_total",
+        "Webhook messages given up after their last try; `langya webhooks retry` sends them again",
+    ),
+    gauge(
+        "langya_backup_timestamp_seconds",
+        Unit::Seconds,
+        "When `langya backup` last copied the database, since 1970; missing where the data folder knows of no backup",
     ),
     counter("langya_job_panics_total", "Panics of background tasks, by task; a job starts again after one"),
     gauge("langya_ready", Unit::Count, "1 while /readyz says ready, else 0"),

@@ -32,8 +32,7 @@ pub(super) enum HttpError {
     #[error("it answers with status {0}")]
     Status(u16),
     #[error(
-        "it refuses the client of this arena ({0}): check oidc.client_id and oidc.client_secret_env, and what the \
-         provider has been told of the client"
+        "it refuses the client of this arena ({0}): check oidc.client_id and oidc.client_secret_env, and the client's registration at the provider"
     )]
     Client(&'static str),
     #[error("its answer is too long")]

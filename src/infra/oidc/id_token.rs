@@ -78,13 +78,13 @@ pub enum TokenError {
     #[error("the signature of the ID token is wrong")]
     Signature,
     /// Of another provider.
-    #[error("the ID token is of another issuer")]
+    #[error("the ID token is from another issuer")]
     Issuer,
     /// For somebody else.
     #[error("the ID token is for another client")]
     Audience,
     /// Of another sign-in.
-    #[error("the ID token is of another sign-in")]
+    #[error("the ID token belongs to another sign-in")]
     Nonce,
     /// Expired, or from the future.
     #[error("the ID token has expired or is from the future: check the clocks of this machine and of the provider")]

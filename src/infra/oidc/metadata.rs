@@ -46,7 +46,7 @@ fn default_methods() -> Vec<String> {
 pub(super) enum MetadataError {
     #[error("its description cannot be read: is oidc.issuer its address?")]
     Unreadable,
-    #[error("it describes another issuer than oidc.issuer, which has to be written exactly as the provider does")]
+    #[error("it describes an issuer other than oidc.issuer: write oidc.issuer exactly as the provider does")]
     Issuer,
     #[error("it names an address without TLS")]
     Address,

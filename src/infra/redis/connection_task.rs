@@ -172,7 +172,7 @@ impl RedisConnectionTask {
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
-        self.tell(problem, "redis takes no writes: until it does, limits are counted without it");
+        self.tell(problem, "redis refuses writes: until it does, limits are counted without it");
         self.handle.set_connection(None);
     }
 

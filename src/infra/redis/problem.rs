@@ -27,7 +27,7 @@ pub(super) enum Problem {
     #[error("its memory is full: raise its maxmemory")]
     OutOfMemory,
     /// `MISCONF`
-    #[error("it cannot save its data and takes no writes: look into its log")]
+    #[error("it cannot save its data and refuses writes: see its log")]
     CannotSave,
     /// No `HELLO`.
     #[error("it is older than version 6, which the arena needs")]

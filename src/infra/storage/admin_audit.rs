@@ -89,7 +89,7 @@ pub struct AuditFilter {
     pub before: Option<String>,
 }
 
-/// Adds an entry on a connection or in a transaction, so that it is kept with what it tells of.
+/// Adds an entry on a connection or in a transaction, so that it is stored together with what it records.
 macro_rules! insert_audit {
     ($connection:expr, $entry:expr) => {{
         let entry: &$crate::storage::NewAuditEntry = $entry;

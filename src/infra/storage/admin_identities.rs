@@ -3,7 +3,7 @@
 use sqlx::Connection;
 
 use super::admin_audit::insert_audit;
-use super::admin_users::{AdminUserRow, RawUser};
+use super::admin_users::{AdminUserRow, RawUser, VOID_MADE_LINKS};
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once};
 use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
@@ -123,7 +123,8 @@ impl Store {
         Ok(bound? > 0)
     }
 
-    /// Gives a user the role that a claim says, whoever is left as owner, with an entry in the audit log.
+    /// Gives a user the role that a claim says, whoever is left as owner, with an entry in the audit log. The links that a former owner
+    /// created are void.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -132,6 +133,7 @@ impl Store {
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
             sqlx::query(SET_ROLE).bind(user_id).bind(role.as_str()).execute(&mut *tx).await?;
+            sqlx::query(VOID_MADE_LINKS).bind(user_id).bind(audit.acted_at.0).execute(&mut *tx).await?;
             insert_audit!(&mut *tx, audit)?;
             tx.commit().await
         })

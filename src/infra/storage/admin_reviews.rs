@@ -18,6 +18,11 @@ const COUNT_LEAKS: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM vote_exclusions 
      (SELECT 1 FROM admin_audit a WHERE a.action = 'confirm_leak' AND a.subject = 'vote ' || e.vote_seq)";
 const WITHDRAW_LEAK: &str = "UPDATE vote_exclusions SET withdrawn_by = $2, withdrawn_at = $3 \
      WHERE vote_seq = $1 AND rule = 'identity_leak' AND withdrawn_at IS NULL";
+/// The exclusion in force counts before those that were withdrawn.
+const SELECT_DECIDED_LEAK: &str = "SELECT CASE WHEN e.withdrawn_at IS NOT NULL THEN 'withdraw' WHEN EXISTS \
+     (SELECT 1 FROM admin_audit a WHERE a.action = 'confirm_leak' AND a.subject = 'vote ' || e.vote_seq) THEN 'confirm' \
+     ELSE 'open' END FROM vote_exclusions e WHERE e.vote_seq = $1 AND e.rule = 'identity_leak' \
+     ORDER BY CASE WHEN e.withdrawn_at IS NULL THEN 0 ELSE 1 END LIMIT 1";
 const SELECT_FAILURES: &str = "SELECT model, reason, CAST(COUNT(*) AS BIGINT) AS times, MAX(failed_at) AS last_at \
      FROM side_failures WHERE failed_at >= $1 GROUP BY model, reason ORDER BY MAX(failed_at) DESC LIMIT $2";
 const COUNT_VOTES: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM votes WHERE created_at >= $1";
@@ -103,6 +108,21 @@ impl Store {
                 insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| is_open)
+        })
+    }
+
+    /// What was decided about the leak of a vote; `None` where it has none, or it waits for a decision.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn decided_leak(&self, vote: i64) -> Result<Option<LeakDecision>, StoreError> {
+        let _time = store_time("decided_leak");
+        let decided: Option<String> =
+            on_reader!(self, |pool| { sqlx::query_scalar(SELECT_DECIDED_LEAK).bind(vote).fetch_optional(pool).await })?;
+        Ok(match decided.as_deref() {
+            Some("confirm") => Some(LeakDecision::Confirm),
+            Some("withdraw") => Some(LeakDecision::Withdraw),
+            _ => None,
         })
     }
 

@@ -45,7 +45,7 @@ const END_OTHER_SESSIONS: &str =
 const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
      AND (user_id = $1 OR created_by = (SELECT name FROM admin_users WHERE id = $1))";
 /// Voids the links that a former owner created.
-const VOID_MADE_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
+pub(super) const VOID_MADE_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
      AND created_by = (SELECT name FROM admin_users WHERE id = $1 AND role <> 'owner')";
 const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2 WHERE id = $1";
 const CONFIRM_TOTP: &str = "UPDATE admin_users SET totp_secret = totp_pending, totp_pending = NULL, totp_step = $3 \

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::{BattleId, Outcome};
+use crate::domain::battle_judging::pending::SettledGame;
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::ItemSampling;
@@ -76,17 +77,6 @@ pub struct VerdictRow {
     pub tokens: JudgeTokens,
     /// When it ended.
     pub created_at: Timestamp,
-}
-
-/// A game that need not be asked about again.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SettledGame {
-    /// What it is about.
-    pub subject: JudgedSubject,
-    /// The judge.
-    pub judge: String,
-    /// Which of the two.
-    pub game: Game,
 }
 
 /// What a judge was asked and what that took.

@@ -4,6 +4,7 @@ use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::record::{BenchAnswerRow, BenchSet};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::budget::Tokens;
 use crate::domain::time::Timestamp;
@@ -27,25 +28,6 @@ const SELECT_MODELS: &str = "SELECT sample, model, COUNT(*), MAX(created_at) FRO
 const SELECT_TOKENS: &str = "SELECT model, CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), \
      CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
      GROUP BY model ORDER BY model";
-
-/// One round of answers to the items of one data file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct BenchSet {
-    /// The suite.
-    pub suite: SuiteId,
-    /// SHA-256 of the data file.
-    pub version: String,
-    /// Which of repeated answers, from 1.
-    pub sample: u32,
-}
-
-impl BenchSet {
-    /// Its name in what tells requests apart.
-    #[must_use]
-    pub fn round(&self) -> String {
-        format!("{} {} {}", self.suite, self.version, self.sample)
-    }
-}
 
 /// Which rows of a [`BenchSet`]; `None` means all models or all items.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,37 +53,6 @@ impl<'f> BenchFilter<'f> {
     pub fn of_item(item: &'f str) -> Self {
         Self { model: None, item: Some(item) }
     }
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchAnswerRow {
-    /// Its id.
-    pub id: String,
-    /// The item.
-    pub item: String,
-    /// The turn, from 1.
-    pub turn: u32,
-    /// The model.
-    pub model: String,
-    /// SHA-256 of the question: its messages and how it was to be sampled.
-    pub ask_sha256: String,
-    /// The file that it came from; empty where it was asked here.
-    pub source: String,
-    /// How it was sampled, as JSON.
-    pub params: String,
-    /// The answer; may be empty.
-    pub text: String,
-    /// Requests that it took.
-    pub attempts: u32,
-    /// How long it took, in milliseconds.
-    pub latency_ms: u64,
-    /// Tokens of the question, where the provider counts.
-    pub input_tokens: Option<u64>,
-    /// Tokens of the answer.
-    pub output_tokens: Option<u64>,
-    /// When it was complete.
-    pub created_at: Timestamp,
 }
 
 /// How long an answer is.

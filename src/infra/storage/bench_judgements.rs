@@ -4,9 +4,10 @@
 use serde_json::Value;
 use sqlx::FromRow;
 
-use super::bench_answers::{BenchFilter, BenchSet};
+use super::bench_answers::BenchFilter;
 use super::{Database, Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use crate::domain::benchmark::record::{BenchSet, JudgedGroup};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::judging::verdict::{Rating, Verdict};
@@ -65,25 +66,6 @@ const SELECT_FAILED: &str = "SELECT sample, variant, judge, baseline, model, fai
      GROUP BY sample, variant, judge, baseline, model, item, turn, game, prompt_sha256) AS failures \
      GROUP BY sample, variant, judge, baseline, model, failure";
 const SELECT_LATEST: &str = "SELECT MAX(created_at) FROM bench_judgements WHERE suite = $1 AND version = $2";
-
-/// How often a judge's judgements of a model ended in one way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JudgedGroup {
-    /// Which round of answers was judged, from 1.
-    pub sample: u32,
-    /// How it was judged where that is not the suite's own way; else empty.
-    pub variant: String,
-    /// The judge; empty where none is needed.
-    pub judge: String,
-    /// The baseline; empty if there was none.
-    pub baseline: String,
-    /// The judged model.
-    pub model: String,
-    /// How the judgements ended.
-    pub status: Status,
-    /// How many.
-    pub count: u64,
-}
 
 /// A judgement as it is kept.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ use sqlx::{Connection, FromRow};
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::benchmark::record::BenchPlanRow;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::PlannedStep;
 use crate::domain::benchmark::run_state::RunState;
@@ -39,29 +40,6 @@ pub struct NewBenchPlan<'p> {
     pub started_by: &'p str,
     /// Now.
     pub started_at: Timestamp,
-}
-
-/// A plan that is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BenchPlanRow {
-    /// Its id.
-    pub id: String,
-    /// What is asked for.
-    pub plan: RunPlan,
-    /// What each of its runs was to ask when it was started.
-    pub steps: Vec<PlannedStep>,
-    /// Where it stands.
-    pub state: RunState,
-    /// Whether somebody wants it to end.
-    pub stop_asked: bool,
-    /// What it waits for, or why it ended; may be empty.
-    pub note: String,
-    /// Who started it.
-    pub started_by: String,
-    /// When.
-    pub started_at: Timestamp,
-    /// Its last sign of life.
-    pub changed_at: Timestamp,
 }
 
 /// What the instance that runs a plan learns with each sign of life.

@@ -3,7 +3,7 @@
 use sqlx::{AssertSqlSafe, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
-use crate::domain::benchmark::run_manifest::RunManifest;
+use crate::domain::benchmark::record::{BenchRunRow, NewBenchRun, PlanStep};
 use crate::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
 use crate::domain::judging::budget::{Spent, Tokens};
 use crate::domain::time::Timestamp;
@@ -19,57 +19,6 @@ const UPDATE: &str = "UPDATE bench_runs SET state = $2, answers = $3, answers_du
 const SELECT: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
      judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
      FROM bench_runs";
-
-/// Which run of a kept plan something is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanStep {
-    /// The plan.
-    pub plan: String,
-    /// Position in the plan, from 0.
-    pub step: u32,
-}
-
-/// A run as it begins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewBenchRun {
-    /// Its id; sorts by time.
-    pub id: String,
-    /// The suite.
-    pub suite: String,
-    /// SHA-256 of its data file.
-    pub version: String,
-    /// Which round of answers.
-    pub sample: u32,
-    /// Ids of the models that answer or are judged.
-    pub models: Vec<String>,
-    /// Ids of the judges.
-    pub judges: Vec<String>,
-    /// Id of the model that others are compared with; empty where there is none.
-    pub baseline: String,
-    /// Answers due.
-    pub answers: DueCount,
-    /// Judgements due.
-    pub judgements: DueCount,
-    /// What it is expected to cost; `None` where a model has no prices.
-    pub expected_cost: Option<f64>,
-    /// What it is made of.
-    pub manifest: RunManifest,
-    /// The plan that it belongs to; `None` for a run of its own.
-    pub plan: Option<PlanStep>,
-    /// Now.
-    pub started_at: Timestamp,
-}
-
-/// A run as it was last written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BenchRunRow {
-    /// How it began.
-    pub run: NewBenchRun,
-    /// What it has come to.
-    pub snapshot: RunSnapshot,
-    /// Its last sign of life.
-    pub changed_at: Timestamp,
-}
 
 impl Store {
     /// Stores a run that begins.

@@ -3,6 +3,7 @@
 use sqlx::{Connection, FromRow};
 
 use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
+use crate::domain::benchmark::record::BenchSuiteRow;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -20,23 +21,6 @@ const SELECT_SUITES: &str = "SELECT suite, version, source, declaration, items, 
      WHERE suite NOT LIKE 'campaign:%' ORDER BY suite, imported_at DESC, version";
 const SELECT_ITEMS: &str = "SELECT item, body FROM bench_items WHERE suite = $1 AND version = $2 ORDER BY position";
 const SELECT_ITEM: &str = "SELECT body FROM bench_items WHERE suite = $1 AND version = $2 AND item = $3";
-
-/// A data file of a suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchSuiteRow {
-    /// The suite.
-    pub suite: SuiteId,
-    /// SHA-256 of the data file.
-    pub version: String,
-    /// The file's name.
-    pub source: String,
-    /// The suite file of a custom suite; `None` for a built-in one.
-    pub declaration: Option<String>,
-    /// How many items it has.
-    pub items: u64,
-    /// When it was imported.
-    pub imported_at: Timestamp,
-}
 
 /// An item of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]

@@ -8,6 +8,7 @@ use crate::domain::campaign::assignment::{
     AnnotatorProgress, AssignmentKind, CampaignShape, REPEAT_DISTANCE, SideBalance, arrange, count_sides, kinds_to_try,
     rng_of,
 };
+use crate::domain::campaign::shown_assignment::ItemTexts;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -131,31 +132,6 @@ pub struct NextAssignment {
     pub judged: u32,
     /// Judgements at most, where the link says so.
     pub quota: Option<u32>,
-}
-
-/// Texts of an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemTexts {
-    /// Its id.
-    pub name: String,
-    /// What was asked.
-    pub prompt: String,
-    /// A known good answer; empty where there is none.
-    pub reference: String,
-    /// What it is about; may be empty.
-    pub category: String,
-    /// Its language; may be empty.
-    pub language: String,
-    /// The answers by model.
-    pub answers: Vec<(String, String)>,
-}
-
-impl ItemTexts {
-    /// The answer of a model; empty where it has none.
-    #[must_use]
-    pub fn answer(&self, model: &str) -> &str {
-        self.answers.iter().find(|(known, _)| known == model).map_or("", |(_, answer)| answer)
-    }
 }
 
 /// A judgement that stands, with its assignment.

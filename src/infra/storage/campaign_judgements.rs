@@ -5,6 +5,7 @@ use sqlx::{AssertSqlSafe, FromRow, Row};
 
 use super::vote_pages::{RECORD, packed_values};
 use super::{Database, Store, StoreError, on_reader};
+use crate::domain::campaign::judged_rows::JudgedRow;
 use crate::metrics::store_time;
 
 /// What is read of a judgement. JSON escapes the [`RECORD`] between judgements, and nothing else that is read here has it.
@@ -37,27 +38,6 @@ pub struct AnnotatorJudgements {
     pub annotator: String,
     columns: [String; COLUMNS.len()],
     count: usize,
-}
-
-/// A judgement that stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JudgedRow<'r> {
-    /// Position of the unit.
-    pub unit: i64,
-    /// Position of its item.
-    pub item: i64,
-    /// Why it was shown.
-    pub kind: &'r str,
-    /// The models in the order in which they were shown, as JSON.
-    pub shown: &'r str,
-    /// What was said, as JSON.
-    pub judgement: &'r str,
-    /// What was answered to questions, as JSON; may be empty.
-    pub answers: &'r str,
-    /// When it was shown, in milliseconds since 1970.
-    pub given_at: i64,
-    /// When it was judged.
-    pub judged_at: i64,
 }
 
 impl AnnotatorJudgements {

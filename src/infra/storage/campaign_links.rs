@@ -111,7 +111,7 @@ impl Store {
         on_reader!(self, |pool| sqlx::query_as(SELECT_LINKS).bind(campaign).fetch_all(pool).await)
     }
 
-    /// Takes a place of a shared link and makes the annotator who has it; whoever has one already keeps it. Returns the pseudonym, or
+    /// Takes a place of a shared link and creates its annotator; an annotator who has one already keeps it. Returns the pseudonym, or
     /// `None` where no place is left.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::items::CampaignItem;
+use crate::domain::campaign::state::CampaignState;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -35,34 +36,6 @@ const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 const REVOKE_SHARED_LINK: &str =
     "UPDATE campaign_links SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
-
-/// Whether annotators can judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CampaignState {
-    /// Made, and not yet opened.
-    Draft,
-    /// Annotators judge.
-    Open,
-    /// It may go on later.
-    Paused,
-    /// It is over.
-    Closed,
-}
-
-impl CampaignState {
-    const ALL: [Self; 4] = [Self::Draft, Self::Open, Self::Paused, Self::Closed];
-
-    /// The word of the database and of lists.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Open => "open",
-            Self::Paused => "paused",
-            Self::Closed => "closed",
-        }
-    }
-}
 
 /// Pseudonym; when the link expires, when it was revoked, and since when the annotator is left out.
 type LinkRow = (String, Option<i64>, Option<i64>, Option<i64>);
@@ -407,7 +380,7 @@ impl Store {
         }))
     }
 
-    /// Makes an annotator's link unusable; what they judged stays. Returns whether it was in force.
+    /// Makes an annotator's link unusable; their judgements stay. Returns whether it was in force.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -422,7 +395,7 @@ impl Store {
         self.revoke(REVOKE_ANNOTATOR, campaign, id, now, audit).await
     }
 
-    /// Makes a shared link unusable; whoever joined by it goes on. Returns whether it was in force.
+    /// Makes a shared link unusable; annotators who joined by it can continue. Returns whether it was in force.
     ///
     /// # Errors
     /// [`StoreError`].

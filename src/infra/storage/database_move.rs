@@ -91,6 +91,9 @@ const TABLES: [&str; 57] = [
     "label_replies",
 ];
 
+/// What commands and a start leave in an empty arena; the rows of the source take their place.
+const REPLACED: [&str; 4] = ["models", "model_changes", "pairing_changes", "secrets"];
+
 /// A table with its columns.
 struct TransferTable {
     name: &'static str,
@@ -118,8 +121,14 @@ pub enum DatabaseMoveError {
     /// The target is in use.
     #[error("the PostgreSQL database holds {0} battles already: an arena can only be moved into an empty one")]
     NotEmpty(i64),
+    /// The target has been started: it has keys and a log of its own, and may be served now.
+    #[error(
+        "an arena was started on the PostgreSQL database (table {0} has rows), and has keys and a public log of its own: an arena can \
+         only be moved into a database on which none was started, so create another one"
+    )]
+    Started(&'static str),
     /// The rows that arrived are not those that left.
-    #[error("table {0} does not arrive as it left, so nothing was moved: check the file with PRAGMA integrity_check")]
+    #[error("table {0} differs after the copy, so nothing was moved: check the file with PRAGMA integrity_check")]
     Changed(&'static str),
     /// A database failed.
     #[error(transparent)]
@@ -153,6 +162,7 @@ pub async fn transfer(
     if battles > 0 {
         return Err(DatabaseMoveError::NotEmpty(battles));
     }
+    check_not_started(&mut tx).await?;
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM counted_sources").execute(&mut *tx).await?;
@@ -185,6 +195,18 @@ pub async fn transfer(
     sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
     tx.commit().await?;
     Ok(tables.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
+}
+
+/// Refuses a target whose rows those of the source would meet.
+async fn check_not_started(target: &mut PgConnection) -> Result<(), DatabaseMoveError> {
+    for name in TABLES.into_iter().filter(|name| !REPLACED.contains(name)) {
+        let has_rows = format!("SELECT EXISTS (SELECT 1 FROM {name})");
+        let has_rows: bool = sqlx::query_scalar(AssertSqlSafe(has_rows.as_str())).fetch_one(&mut *target).await?;
+        if has_rows {
+            return Err(DatabaseMoveError::Started(name));
+        }
+    }
+    Ok(())
 }
 
 impl TransferTable {

@@ -24,14 +24,14 @@ pub enum StoreError {
     #[error("another langya serves from the data folder {}: stop it, or choose another with --data-dir", .0.display())]
     Locked(PathBuf),
     /// The file is no database, or a damaged one.
-    #[error("{} is not a database, or is damaged: put it aside or restore a backup", .0.display())]
+    #[error("{} is not a database, or is damaged: move it away or restore a backup", .0.display())]
     Foreign(PathBuf),
     /// The file is there and holds nothing.
     #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
     Empty(PathBuf),
     /// The write-ahead log is there, and its database is not.
     #[error(
-        "{} is there without its database: put the database file back beside it, or restore a backup into another folder; to begin a \
+        "{} exists without its database: put the database file back beside it, or restore a backup into another folder; to begin a \
          new arena, delete it",
         .0.display()
     )]

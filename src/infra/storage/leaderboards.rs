@@ -28,20 +28,20 @@ pub struct StoredLeaderboard {
 }
 
 impl Store {
-    /// Keeps a leaderboard as the one of its minute and returns its number, which is greater than `board.fit` and than
+    /// Keeps a leaderboard as the one of its minute and returns its number, which is greater than `leaderboard.fit` and than
     /// all that are stored. `None` where one with later votes is kept in that minute already.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<Option<i64>, StoreError> {
+    pub async fn put_leaderboard(&self, leaderboard: &StoredLeaderboard) -> Result<Option<i64>, StoreError> {
         let _time = store_time("put_leaderboard");
         on_writer!(self, |connection| {
             sqlx::query_scalar(UPSERT)
-                .bind(board.fitted_at.0.div_euclid(60_000))
-                .bind(board.fitted_at.0)
-                .bind(board.last_vote_seq)
-                .bind(&board.body)
-                .bind(board.fit)
+                .bind(leaderboard.fitted_at.0.div_euclid(60_000))
+                .bind(leaderboard.fitted_at.0)
+                .bind(leaderboard.last_vote_seq)
+                .bind(&leaderboard.body)
+                .bind(leaderboard.fit)
                 .fetch_optional(connection)
                 .await
         })

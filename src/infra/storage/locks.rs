@@ -8,6 +8,7 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
+use super::sqlite::not_found;
 use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
@@ -40,6 +41,17 @@ impl DataLock {
             Backend::Postgres => None,
         };
         Ok(Self { _file: file })
+    }
+
+    /// As [`Self::take`], of a database that is there: where there is none, nothing is made.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], and as [`Self::take`].
+    pub fn take_existing(settings: &StorageSettings) -> Result<Self, StoreError> {
+        if let Backend::Sqlite(database) = Backend::new(settings)? {
+            database.metadata().map_err(|error| not_found(&database, &error))?;
+        }
+        Self::take(settings)
     }
 }
 

@@ -91,6 +91,13 @@ use self::numbers::{signed, unsigned};
 pub use crate::domain::battle::record::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow, VoteRow,
 };
+pub use crate::domain::battle_judging::pending::SettledGame;
+pub use crate::domain::benchmark::record::{
+    BenchAnswerRow, BenchPlanRow, BenchRunRow, BenchSet, BenchSuiteRow, JudgedGroup, NewBenchRun, PlanStep,
+    ScoredJudgement,
+};
+pub use crate::domain::campaign::state::CampaignState;
+pub use crate::domain::rating::vote_range::VoteRange;
 pub use crate::storage::battle_rows::SideFailure;
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
 pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
@@ -99,26 +106,25 @@ pub use admin_reviews::{FailureCount, LeakDecision, LeakedVote};
 pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
 pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, ProviderAccount, UserChange};
 pub use api_keys::{ApiKeyRow, NewApiKey};
-pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
+pub use battle_verdicts::{JudgeSpending, VerdictRow};
 pub use battles::EditedTurn;
-pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
+pub use bench_answers::{AnswerLength, AnsweredModel, BenchFilter};
 pub use bench_batches::{BatchRowState, BenchBatchRow};
-pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
-pub use bench_plans::{BenchPlanRow, NewBenchPlan, PlanBeat};
-pub use bench_runs::{BenchRunRow, NewBenchRun, PlanStep};
+pub use bench_judgements::{BenchJudgementRow, IncludeText};
+pub use bench_plans::{NewBenchPlan, PlanBeat};
 pub use bench_scores::PublishedScoreRow;
-pub use bench_suites::{BenchItemRow, BenchSuiteRow};
+pub use bench_suites::BenchItemRow;
 pub use campaign_assignments::{
-    AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement,
-    NextAssignment, NothingLeft, StandingJudgement,
+    AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, NewCampaignJudgement, NextAssignment,
+    NothingLeft, StandingJudgement,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
-pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
+pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion};
 pub use campaign_links::{JoiningAnnotator, NewSharedLink, SharedLinkRow};
 pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
 pub use campaign_withdrawals::JudgementWithdrawal;
-pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
+pub use campaigns::{AnnotatorRow, CampaignRow, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};
 pub use database_move::{DatabaseMoveError, Moved, transfer};
 pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
@@ -143,12 +149,11 @@ pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedV
 pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
 pub use question_digests::FirstQuestion;
 pub use request_attempts::{AttemptRow, AttemptStatus, OpenAttempts};
-pub use scored_judgements::ScoredJudgement;
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use vote_columns::{VotePageError, columns_of_log};
 pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionRow, NewExclusion, NewExclusions};
-pub use vote_pages::{PackedOutcome, PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
+pub use vote_pages::{PackedOutcome, PackedVote, VoteColumn, VotePage, is_storable};
 pub use votes::InsertedVote;
 pub use webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
 

@@ -45,9 +45,7 @@ impl Store {
 }
 
 async fn applied_on_sqlite(path: &Path) -> Result<Option<i64>, StoreError> {
-    if !path.exists() {
-        return Err(StoreError::Missing(path.display().to_string()));
-    }
+    path.metadata().map_err(|error| sqlite::not_found(path, &error))?;
     let mut connection = sqlite::options(path)?.read_only(true).connect().await.map_err(|error| {
         if sqlite::is_foreign(&error) { StoreError::Foreign(path.to_owned()) } else { error.into() }
     })?;

@@ -124,6 +124,7 @@ impl RawAttempt {
             // Of what settled nothing only the text is kept.
             reasoning: String::new(),
             numbers: Vec::new(),
+            lost: Default::default(),
         })
     }
 }

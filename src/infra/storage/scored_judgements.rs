@@ -12,6 +12,7 @@ use super::bench_judgements::{BenchJudgementRow, lost_its_number};
 use super::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use crate::domain::benchmark::record::ScoredJudgement;
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 
@@ -39,15 +40,6 @@ type RawPage = (i64, String, String, String, String, String, String, String, Str
 
 /// Judgements with their ids.
 type JudgementPage = Vec<(String, ScoredJudgement)>;
-
-/// A judgement without its words and its request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScoredJudgement {
-    /// The baseline; empty if there was none.
-    pub baseline: String,
-    /// What was read; texts and requests are empty, and tokens where an earlier reply was taken.
-    pub judgement: Judgement,
-}
 
 impl From<BenchJudgementRow> for ScoredJudgement {
     fn from(row: BenchJudgementRow) -> Self {

@@ -76,7 +76,7 @@ impl SqlitePools {
             // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
             (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
             (Ok(_), _) => {}
-            (Err(_), IfMissing::Fail) => return Err(StoreError::Missing(path.display().to_string())),
+            (Err(error), IfMissing::Fail) => return Err(not_found(&path, &error)),
             (Err(_), IfMissing::Create) => create(&path, folder).await?,
         }
         if if_missing == IfMissing::Create {
@@ -302,6 +302,17 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     const BUSY: u32 = 5;
     let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
     code.is_some_and(|code| code & 0xff == BUSY)
+}
+
+/// The error where a database cannot be looked at: there is none, or this user cannot reach it.
+pub(super) fn not_found(database: &Path, error: &std::io::Error) -> StoreError {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => StoreError::Missing(database.display().to_string()),
+        _ => StoreError::DataDir {
+            path: database.parent().unwrap_or(Path::new(".")).to_owned(),
+            reason: error.to_string(),
+        },
+    }
 }
 
 /// Whether the file is there and is no SQLite database, or a damaged one.

@@ -55,15 +55,23 @@ impl VotePage {
             rated.push(outcome.is_rated());
             match outcome {
                 PackedOutcome::Rated(outcome) => log.push(models[0], models[1], outcome)?,
-                PackedOutcome::Excluded(rule) => log.exclude(rule),
+                PackedOutcome::Excluded(rule) => log.exclude_vote(rule),
             }
         }
         let numbers = self.numbers()?;
         for (column, values) in self.columns().filter(|(column, _)| *column != VoteColumn::Seq) {
-            for (vote, value) in values.enumerate().filter(|(vote, _)| rated[*vote]) {
+            for (vote, value) in values.enumerate() {
+                let target = if rated[vote] {
+                    &mut log
+                } else {
+                    match &mut log.excluded_votes {
+                        Some(excluded) if selects_slices(column) => &mut excluded.columns,
+                        _ => continue,
+                    }
+                };
                 let label = numbers.get(vote).and_then(|&seq| label_in(labels, column, seq));
                 let value = label.unwrap_or(value);
-                add_value(&mut log, column, value).ok_or_else(|| self.inconsistent(column.name(), value))?;
+                add_value(target, column, value).ok_or_else(|| self.inconsistent(column.name(), value))?;
             }
         }
         // Of the votes that are in the log.
@@ -84,6 +92,12 @@ fn label_in(labels: &FinalLabels, column: VoteColumn, seq: i64) -> Option<&str> 
         VoteColumn::Intent => labels.of(Scheme::Urs, seq),
         _ => None,
     }
+}
+
+/// Whether slices select by the column.
+fn selects_slices(column: VoteColumn) -> bool {
+    use VoteColumn::{Category, CreatedAt, Intent, Language, PairingPolicy, Prompts, Turn};
+    matches!(column, Language | Category | Intent | Turn | CreatedAt | Prompts | PairingPolicy)
 }
 
 /// Adds a value to its column; `None` for an invalid value.

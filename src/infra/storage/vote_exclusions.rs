@@ -236,7 +236,7 @@ impl Store {
     }
 
     /// Excludes these votes by one decision: all of them, or none on an error. A vote that the same rule excludes already, and a
-    /// number without a vote, change nothing. Returns the number of new exclusions.
+    /// number without a vote, change nothing. Returns the number of new exclusions; without any, there is no entry in the audit log either.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -254,7 +254,7 @@ impl Store {
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
             let query = query.bind(decided_by).bind(decided_at.0);
             let excluded = query.execute(&mut *tx).await?.rows_affected();
-            if let Some(audit) = audit {
+            if let Some(audit) = audit.filter(|_| excluded > 0) {
                 insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| excluded)
@@ -281,7 +281,7 @@ impl Store {
     }
 
     /// Withdraws the exclusions in force of these votes, by one rule or by all: all of them, or none on an error. Returns how many
-    /// they were.
+    /// they were; without any, there is no entry in the audit log either.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -301,7 +301,7 @@ impl Store {
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(rule.unwrap_or_default());
             let query = query.bind(withdrawn_by).bind(withdrawn_at.0);
             let withdrawn = query.execute(&mut *tx).await?.rows_affected();
-            if let Some(audit) = audit {
+            if let Some(audit) = audit.filter(|_| withdrawn > 0) {
                 insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| withdrawn)

@@ -14,6 +14,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::battle_writes::SqliteQuery;
 use super::signed;
+use crate::domain::battle::RunId;
 use crate::storage::vote_rows::{NewVoteRow, VoteExclusion};
 
 type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
@@ -23,10 +24,11 @@ const LONGEST: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no vote.
 const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "id",
     "battle",
     "turn",
+    "run",
     "outcome",
     "satisfaction",
     "reasons_a",
@@ -48,8 +50,10 @@ const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_
      category, intent, new_votes.satisfaction, new_votes.reasons_a, new_votes.reasons_b, pairing_policy, policy_version, \
      pair_probability, new_votes.first_token_ms_a, new_votes.first_token_ms_b, new_votes.duration_ms_a, new_votes.duration_ms_b, \
      new_votes.text_counts, new_votes.receipt, new_votes.created_at";
-/// A further turn may have begun since the voter looked: then no row comes. Of two votes on a battle the first stays.
-const JOIN: &str = "ON battles.id = new_votes.battle WHERE battles.stage = 'ready' AND battles.turn = new_votes.turn";
+/// A further turn may have begun since the voter looked, or another run may have answered the same one again: then no row
+/// comes. Of two votes on a battle the first stays.
+const JOIN: &str = "ON battles.id = new_votes.battle WHERE battles.stage = 'ready' AND battles.turn = new_votes.turn \
+     AND battles.answered_by IS NOT DISTINCT FROM new_votes.run";
 const KEEP_FIRST: &str = "ON CONFLICT (battle_id) DO NOTHING";
 
 /// What excludes a vote when it is cast. The id is made of the vote's and the rule's, so that a statement which is sent
@@ -78,7 +82,7 @@ impl From<NewVoteRow> for VoteInsert {
 
 /// A connection that takes a group of votes in as few trips as its database allows.
 pub(super) trait InsertVotes {
-    /// Inserts each vote whose battle is ready in the turn that the voter saw and has no vote, and ends those battles.
+    /// Inserts each vote whose battle is ready with the replies that the voter saw and has no vote, and ends those battles.
     /// Returns how many it took.
     async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64>;
 }
@@ -112,6 +116,7 @@ fn bind_vote<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b V
         .bind(&vote.id)
         .bind(vote.battle.as_str())
         .bind(i64::from(vote.turn))
+        .bind(vote.answered_by.as_ref().map(RunId::as_str))
         .bind(vote.outcome.as_str())
         .bind(vote.satisfaction)
         .bind(vote.reasons[0].stored())
@@ -150,6 +155,7 @@ fn bind_columns<'b>(query: PostgresQuery<'b>, inserts: &'b [VoteInsert]) -> Post
         .bind(column(inserts, |insert| insert.vote.id.as_str()))
         .bind(column(inserts, |insert| insert.vote.battle.as_str()))
         .bind(column(inserts, |insert| i64::from(insert.vote.turn)))
+        .bind(column(inserts, |insert| insert.vote.answered_by.as_ref().map(RunId::as_str)))
         .bind(column(inserts, |insert| insert.vote.outcome.as_str()))
         .bind(column(inserts, |insert| insert.vote.satisfaction))
         .bind(column(inserts, |insert| insert.vote.reasons[0].stored()))

@@ -11,7 +11,7 @@ use super::vote_exclusions::EXCLUSION;
 use super::{Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::time::Timestamp;
+use crate::domain::rating::vote_range::VoteRange;
 use crate::metrics::store_time;
 
 /// Between values of one row each.
@@ -67,24 +67,6 @@ pub enum VoteColumn {
     /// Times of both replies in milliseconds, between spaces: first token and end of side A, then of side B. A time that
     /// is not known is empty.
     Timings,
-}
-
-/// Which votes are read: `after < seq ≤ upto`, cast in `[since, until)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct VoteRange {
-    /// The last vote that is known already.
-    pub after: i64,
-    /// The last vote to read.
-    pub upto: i64,
-    /// The earliest time.
-    pub since: Timestamp,
-    /// The first time that is too late.
-    pub until: Timestamp,
-}
-
-impl VoteRange {
-    /// All votes.
-    pub const ALL: Self = Self { after: 0, upto: i64::MAX, since: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
 }
 
 /// The votes of a range, in log order.

@@ -3,7 +3,7 @@
 use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::vote_reasons::ReasonSet;
-use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use crate::domain::battle::{BattleId, ModelId, Outcome, RunId, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
@@ -115,6 +115,8 @@ pub struct NewVoteRow {
     pub battle: BattleId,
     /// The latest turn as the voter saw it.
     pub turn: u32,
+    /// The run that answered that turn as the voter saw it.
+    pub answered_by: Option<RunId>,
     /// What the person said.
     pub outcome: Outcome,
     /// The person's satisfaction, 1 to 5.

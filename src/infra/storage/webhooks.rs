@@ -45,7 +45,7 @@ pub struct NewWebhookMessage<'m> {
     pub id: &'m str,
     /// Id of the webhook.
     pub webhook: &'m str,
-    /// What it tells of.
+    /// The event that it reports.
     pub event: WebhookEvent,
     /// What is sent.
     pub body: &'m str,
@@ -60,7 +60,7 @@ pub struct WebhookMessageRow {
     pub id: String,
     /// Id of the webhook.
     pub webhook: String,
-    /// What it tells of.
+    /// The event that it reports.
     pub event: WebhookEvent,
     /// What is sent.
     pub body: String,
@@ -133,7 +133,7 @@ impl Store {
         })
     }
 
-    /// Notes how far a webhook is told of an event without a message, unless that is known: it is told of what comes next.
+    /// Records the position of a webhook for an event without a message, unless there is one already: it is notified of what comes next.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,6 +1,6 @@
-//! The correlations of several series as shades between −1 and 1; each cell has its figure written in it.
+//! The correlations of several series as shades between −1 and 1; each cell has its number written in it.
 //!
-//! A figure in brackets is weak: of fewer than [`FEW`], or its interval holds zero.
+//! A number in brackets is weak: of fewer than [`FEW`], or its interval holds zero.
 
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
@@ -91,7 +91,7 @@ fn cell(canvas: &mut Canvas, corner: At, cell: &CorrelationCell) {
     };
     canvas.rect(&format!("{class}{shade}"), corner, CELL.0, CELL.1);
     let ink = if is_dark(shade) { "figure on-dark" } else { "figure" };
-    canvas.text(ink, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &figure(cell));
+    canvas.text(ink, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &cell_text(cell));
 }
 
 fn legend(canvas: &mut Canvas, at: At) {
@@ -112,14 +112,14 @@ pub fn shade(r: f64) -> &'static str {
     SHADES.into_iter().enumerate().find(|&(place, _)| r < upto(place)).map_or(SHADES[8], |(_, shade)| shade)
 }
 
-/// Whether figures on a shade have the colour of the paper.
+/// Whether numbers on a shade have the colour of the paper.
 fn is_dark(shade: &str) -> bool {
     ["d0", "d1", "d7", "d8"].contains(&shade)
 }
 
 /// A cell as text: the correlation in two decimals, in brackets where it is weak, and a dash for none.
 #[must_use]
-pub fn figure(cell: &CorrelationCell) -> String {
+pub fn cell_text(cell: &CorrelationCell) -> String {
     match cell {
         CorrelationCell::Found { r, .. } if cell.is_weak() => format!("({})", signed(*r)),
         CorrelationCell::Found { r, .. } => signed(*r),

@@ -1,7 +1,7 @@
-//! Heat maps: a figure for each pair of models, as a shade and, where there is room, as a number.
+//! Heat maps: a value for each pair of models, as a shade and, where there is room, as a number.
 //!
 //! Shares diverge from the middle at one half; counts go from paper to ink. All cells of a shade are one path, so that a map
-//! of hundreds of models stays light. A pair that never met has a dash, so that it differs from every figure.
+//! of hundreds of models stays light. A pair that never met has a dash, so that it differs from every value.
 
 use super::Frame;
 use super::axis::real;
@@ -22,19 +22,19 @@ pub enum HeatValues {
     Predicted,
 }
 
-/// Figures by pair: `figures[row][column]`, `None` where there is none. The diagonal is not looked at.
+/// Values by pair: `values[row][column]`, `None` where there is none. The diagonal is not looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct HeatmapData<'a> {
     /// The models, in the order in which they are to stand.
     pub names: &'a [String],
-    /// One row a model, one figure a model in it.
-    pub figures: &'a [Vec<Option<f64>>],
+    /// One row a model, one value a model in it.
+    pub values: &'a [Vec<Option<f64>>],
 }
 
 /// Shades: of counts from paper to ink, of shares from one end over the middle to the other.
 const SHADES: usize = 9;
-/// Models of which each cell has room for its figure.
-const WITH_FIGURES: usize = 25;
+/// Models of which each cell has room for its value.
+const WITH_VALUES: usize = 25;
 /// Models of which each cell has room for a line around it.
 const WITH_LINES: usize = 60;
 const LEFT: f64 = 16.0;
@@ -65,7 +65,7 @@ pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
     canvas.text("quiet", At(LEFT, 46.0), reading);
     labels(&mut canvas, grid, &plan);
     cells(&mut canvas, grid, &plan, shown, most);
-    if plan.has_figures {
+    if plan.has_values {
         written(&mut canvas, grid, &plan, shown, most, frame);
     }
     if !grid.names.is_empty() {
@@ -99,10 +99,10 @@ impl HeatValues {
         }
     }
 
-    /// The shade of a figure, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root. The
+    /// The shade of a value, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root. The
     /// middle shade of shares is one half, and a share and its rest have shades as far from it.
-    fn shade(self, figure: f64, most: f64) -> usize {
-        let share = if self == Self::Counts { (figure / most.max(1.0)).sqrt() } else { figure };
+    fn shade(self, value: f64, most: f64) -> usize {
+        let share = if self == Self::Counts { (value / most.max(1.0)).sqrt() } else { value };
         let above_half = |step: usize| (real(step) - 0.5) / real(SHADES - 1);
         (1..SHADES).rev().find(|&step| share > above_half(step)).unwrap_or(0)
     }
@@ -112,22 +112,22 @@ impl HeatValues {
         if self == Self::Counts { format!("h{shade}") } else { format!("d{shade}") }
     }
 
-    /// Whether figures on a shade are written in the colour of the paper.
+    /// Whether numbers on a shade are written in the colour of the paper.
     fn is_dark(self, shade: usize) -> bool {
         if self == Self::Counts { shade >= 6 } else { matches!(shade, 0 | 1 | 7 | 8) }
     }
 
-    fn written(self, figure: f64) -> String {
+    fn written(self, value: f64) -> String {
         match self {
-            Self::Counts if figure >= 9_999.5 => format!("{:.0}k", figure / 1_000.0),
-            Self::Counts if figure >= 999.5 => format!("{:.1}k", figure / 1_000.0),
-            Self::Counts => format!("{figure:.0}"),
-            Self::Wins | Self::Predicted => format!("{:.0}", 100.0 * figure),
+            Self::Counts if value >= 9_999.5 => format!("{:.0}k", value / 1_000.0),
+            Self::Counts if value >= 999.5 => format!("{:.1}k", value / 1_000.0),
+            Self::Counts => format!("{value:.0}"),
+            Self::Wins | Self::Predicted => format!("{:.0}", 100.0 * value),
         }
     }
 
-    fn in_full(self, figure: f64) -> String {
-        if self == Self::Counts { format!("{figure:.0}") } else { format!("{:.1}", 100.0 * figure) }
+    fn in_full(self, value: f64) -> String {
+        if self == Self::Counts { format!("{value:.0}") } else { format!("{:.1}", 100.0 * value) }
     }
 }
 
@@ -137,20 +137,20 @@ struct HeatPlan {
     /// The corner of the first cell.
     origin: At,
     small: bool,
-    has_figures: bool,
+    has_values: bool,
 }
 
 impl HeatPlan {
     fn new(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
-            few if few <= WITH_FIGURES => (34.0, false),
+            few if few <= WITH_VALUES => (34.0, false),
             some if some <= WITH_LINES => (17.0, false),
             _ => (11.0, true),
         };
         let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
         let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(LABEL).round();
-        Self { cell, small, has_figures: count <= WITH_FIGURES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
+        Self { cell, small, has_values: count <= WITH_VALUES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
     }
 
     fn corner(&self, row: usize, column: usize) -> At {
@@ -176,14 +176,14 @@ fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Hea
     let mut shades = vec![String::new(); SHADES];
     let (mut unmet, mut diagonal) = (String::new(), String::new());
     let (size, dash) = (plan.cell, (0.2 * plan.cell).round());
-    for (row, figures) in grid.figures.iter().enumerate() {
-        for (column, figure) in figures.iter().enumerate() {
+    for (row, row_values) in grid.values.iter().enumerate() {
+        for (column, value) in row_values.iter().enumerate() {
             let corner = plan.corner(row, column);
-            match figure {
+            match value {
                 _ if row == column => {
                     path::line(&mut diagonal, At(corner.0 + 2.0, corner.1 + 2.0), At(size - 4.0, size - 4.0));
                 }
-                Some(figure) => path::square(&mut shades[shown.shade(*figure, most)], corner, size),
+                Some(value) => path::square(&mut shades[shown.shade(*value, most)], corner, size),
                 None => {
                     let start = At(corner.0 + (0.5 * (size - dash)).round(), corner.1 + (0.5 * size).round());
                     path::line(&mut unmet, start, At(dash, 0.0));
@@ -199,16 +199,16 @@ fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Hea
     canvas.path("self", &unmet);
 }
 
-/// The figures, each with its sentence.
+/// The values, each with its sentence.
 fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: HeatValues, most: f64, frame: Frame) {
-    for (row, figures) in grid.figures.iter().enumerate() {
-        for (column, figure) in figures.iter().enumerate() {
-            let Some(figure) = figure.filter(|_| row != column) else { continue };
-            let class = if shown.is_dark(shown.shade(figure, most)) { "figure on-dark" } else { "figure" };
-            let (corner, value) = (plan.corner(row, column), shown.in_full(figure));
+    for (row, row_values) in grid.values.iter().enumerate() {
+        for (column, value) in row_values.iter().enumerate() {
+            let Some(value) = value.filter(|_| row != column) else { continue };
+            let class = if shown.is_dark(shown.shade(value, most)) { "figure on-dark" } else { "figure" };
+            let (corner, text) = (plan.corner(row, column), shown.in_full(value));
             let at = At(corner.0 + 0.5 * plan.cell, corner.1 + 0.5 * plan.cell + 4.0);
-            let values = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", &value)];
-            canvas.tipped_text(class, at, &shown.written(figure), &fill(shown.tip(frame), &values));
+            let words = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", &text)];
+            canvas.tipped_text(class, at, &shown.written(value), &fill(shown.tip(frame), &words));
         }
     }
 }
@@ -233,27 +233,28 @@ fn legend(canvas: &mut Canvas, shown: HeatValues, most: f64, at: At, frame: Fram
     canvas.text("quiet", At(mark + 14.0, at.1 + 10.0), shown.missing(frame));
 }
 
-/// The figures above the diagonal, as (row, column, figure).
+/// The values above the diagonal, as (row, column, value).
 fn pairs(grid: HeatmapData<'_>) -> impl Iterator<Item = (usize, usize, f64)> {
-    let rows = grid.figures.iter().enumerate();
-    let cells = rows.flat_map(|(row, figures)| figures.iter().enumerate().map(move |(column, &f)| (row, column, f)));
-    cells.filter_map(|(row, column, figure)| (column > row).then_some((row, column, figure?)))
+    let rows = grid.values.iter().enumerate();
+    let cells = rows
+        .flat_map(|(row, row_values)| row_values.iter().enumerate().map(move |(column, &value)| (row, column, value)));
+    cells.filter_map(|(row, column, value)| (column > row).then_some((row, column, value?)))
 }
 
 fn largest(grid: HeatmapData<'_>) -> f64 {
-    pairs(grid).map(|(_, _, figure)| figure).fold(0.0, f64::max)
+    pairs(grid).map(|(_, _, value)| value).fold(0.0, f64::max)
 }
 
 fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     let texts = shown.texts(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
-    let weight = |figure: f64| if shown == HeatValues::Counts { figure } else { (figure - 0.5).abs() };
+    let weight = |value: f64| if shown == HeatValues::Counts { value } else { (value - 0.5).abs() };
     pairs.sort_by(|x, y| weight(y.2).total_cmp(&weight(x.2)));
-    let tell = |&(row, column, figure): &(usize, usize, f64)| {
-        let value = shown.in_full(figure);
-        fill(shown.tip(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &value)])
+    let describe = |&(row, column, value): &(usize, usize, f64)| {
+        let text = shown.in_full(value);
+        fill(shown.tip(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &text)])
     };
-    let descriptions: Vec<String> = pairs.iter().take(MAX_DESCRIBED).map(tell).collect();
+    let descriptions: Vec<String> = pairs.iter().take(MAX_DESCRIBED).map(describe).collect();
     let (count, cells) = (grid.names.len().to_string(), pairs.len().to_string());
     let values = [("count", count.as_str()), ("cells", &cells), ("models", &descriptions.join("; "))];
     Caption {

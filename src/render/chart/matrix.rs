@@ -1,4 +1,4 @@
-//! Tables as shades: a figure for each row and column, such as models and tasks, or judges and those whom they judge.
+//! Tables as shades: a number for each row and column, such as models and tasks, or judges and those whom they judge.
 
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
@@ -8,7 +8,7 @@ use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// From this shade on, figures are written in the colour of the paper.
+/// From this shade on, numbers are written in the colour of the paper.
 const DARK: u8 = 6;
 const SHADES: u8 = 9;
 const LEFT: f64 = 16.0;
@@ -20,9 +20,9 @@ const LABEL: f64 = 190.0;
 /// What the shades span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShadedBy {
-    /// All figures, which have one unit.
+    /// All numbers, which have one unit.
     Table,
-    /// The figures of each column, which has a unit of its own.
+    /// The numbers of each column, which has a unit of its own.
     Column,
 }
 

@@ -1,11 +1,11 @@
-//! Charts: data to SVG that says in words, figures and shapes what it says in colour.
+//! Charts: data to SVG that says in words, numbers and shapes what it says in colour.
 //!
 //! Pure. Every chart is one `<svg role="img">` with a title and a description, in the words of a [`Language`]. Names
 //! are shown as text whatever they hold, and are shortened where there is no room; the whole name is in a tooltip.
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
-//! it, light and dark. [`forest`] shows ratings with intervals, [`heatmap`] a figure for each pair of models, [`history`]
+//! it, light and dark. [`forest`] shows ratings with intervals, [`heatmap`] a number for each pair of models, [`history`]
 //! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
-//! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
+//! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a number for each model and task. Of correlations,
 //! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`correlation_history`] one over time.
 
 pub mod correlation_history;
@@ -59,12 +59,12 @@ pub struct Topic<'a> {
     pub title: &'a str,
 }
 
-/// One model's figures, one a place; none where there is nothing to show.
+/// One model's values, one a place; none where there is nothing to show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartSeries {
     /// The model.
     pub name: String,
-    /// Its figures, in the order of the places.
+    /// Its values, in the order of the places.
     pub values: Vec<Option<f64>>,
 }
 

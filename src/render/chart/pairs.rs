@@ -1,4 +1,4 @@
-//! The figures of every pair of models, for heat maps.
+//! The values of every pair of models, for heat maps.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::domain::rating::POINTS_PER_STRENGTH;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::tally::Tally;
 
-type Figures = Vec<Vec<Option<f64>>>;
+type PairMatrix = Vec<Vec<Option<f64>>>;
 
 /// A model against another; none where they never met, or where the ratings cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,16 +23,16 @@ pub struct Meeting {
     pub predicted: Option<f64>,
 }
 
-/// Square figures over the models of a leaderboard, in its order.
+/// Square matrices over the models of a leaderboard, in its order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pairs {
-    wins: Figures,
-    counts: Figures,
-    predicted: Figures,
+    wins: PairMatrix,
+    counts: PairMatrix,
+    predicted: PairMatrix,
 }
 
 impl Pairs {
-    /// The figures of the models of a leaderboard and of the votes behind it.
+    /// The pairs of the models of a leaderboard and of the votes behind it.
     #[must_use]
     pub fn new(models: &[RankedModel], tally: &Tally) -> Self {
         let place: HashMap<&str, usize> = models.iter().enumerate().map(|(at, row)| (row.model.as_str(), at)).collect();
@@ -51,28 +51,28 @@ impl Pairs {
         Self { wins, counts, predicted }
     }
 
-    /// Draws one of the figures, of the first models, which have these names.
+    /// Draws one of the matrices, of the first models, which have these names.
     #[must_use]
     pub fn draw(&self, shown: HeatValues, names: &[String], frame: Frame) -> String {
-        let figures = match shown {
+        let values = match shown {
             HeatValues::Wins => &self.wins,
             HeatValues::Counts => &self.counts,
             HeatValues::Predicted => &self.predicted,
         };
         let first = |row: &Vec<Option<f64>>| row.iter().take(names.len()).copied().collect();
-        let figures: Figures = figures.iter().take(names.len()).map(first).collect();
-        heatmap::draw(shown, HeatmapData { names, figures: &figures }, frame)
+        let values: PairMatrix = values.iter().take(names.len()).map(first).collect();
+        heatmap::draw(shown, HeatmapData { names, values: &values }, frame)
     }
 
     /// A model against each other one of the first `count`.
     #[must_use]
     pub fn meetings(&self, model: usize, count: usize) -> Vec<Meeting> {
-        let figure = |figures: &Figures, opponent: usize| *figures.get(model)?.get(opponent)?;
+        let value = |values: &PairMatrix, opponent: usize| *values.get(model)?.get(opponent)?;
         let meeting = |opponent: usize| Meeting {
             opponent,
-            won: figure(&self.wins, opponent),
-            votes: figure(&self.counts, opponent),
-            predicted: figure(&self.predicted, opponent),
+            won: value(&self.wins, opponent),
+            votes: value(&self.counts, opponent),
+            predicted: value(&self.predicted, opponent),
         };
         (0..count).filter(|&opponent| opponent != model).map(meeting).collect()
     }

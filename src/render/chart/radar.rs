@@ -130,7 +130,7 @@ fn words(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, t
 }
 
 fn describe(axes: &[String], series: &ChartSeries) -> String {
-    let figure = |value: &Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
-    let figures = axes.iter().zip(&series.values).map(|(axis, value)| format!("{axis} {}", figure(value)));
-    format!("{}: {}.", series.name, figures.collect::<Vec<_>>().join(", "))
+    let text = |value: &Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+    let texts = axes.iter().zip(&series.values).map(|(axis, value)| format!("{axis} {}", text(value)));
+    format!("{}: {}.", series.name, texts.collect::<Vec<_>>().join(", "))
 }

@@ -135,11 +135,11 @@ fn words(
 
 /// A dot in words, with its intervals.
 fn describe(dot: &Dot, texts: &ChartTexts) -> String {
-    let figure = |side: usize| {
+    let coordinate = |side: usize| {
         let value = significant(dot.at[side]);
         dot.intervals[side].map_or(value.clone(), |ends| {
             format!("{value} ({} … {})", significant(ends.lower), significant(ends.upper))
         })
     };
-    fill(texts.scatter_one, &[("name", &dot.name), ("x", &figure(0)), ("y", &figure(1))])
+    fill(texts.scatter_one, &[("name", &dot.name), ("x", &coordinate(0)), ("y", &coordinate(1))])
 }

@@ -52,8 +52,8 @@ fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), texts
     // Hollow where the interval holds zero: the effect may be none.
     let class = if effect.lower <= 0.0 && effect.upper >= 0.0 { "hollow" } else { "point" };
     canvas.circle(class, At(axis.place(effect.coefficient), y), 4.5);
-    let figures = format!("{:+.3}  ({:+.3} … {:+.3})", effect.coefficient, effect.lower, effect.upper);
-    canvas.text("end", At(WIDTH - 16.0, y + 4.5), &figures);
+    let estimate = format!("{:+.3}  ({:+.3} … {:+.3})", effect.coefficient, effect.lower, effect.upper);
+    canvas.text("end", At(WIDTH - 16.0, y + 4.5), &estimate);
 }
 
 fn words(effects: &[StyleEffect], texts: &ChartTexts) -> Caption {
@@ -66,8 +66,8 @@ fn words(effects: &[StyleEffect], texts: &ChartTexts) -> Caption {
 }
 
 fn describe(effect: &StyleEffect, texts: &ChartTexts) -> String {
-    let figure = |value: f64| format!("{value:+.3}");
-    let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
+    let text = |value: f64| format!("{value:+.3}");
+    let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(text);
     fill(
         texts.style_one,
         &[("name", texts.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)],

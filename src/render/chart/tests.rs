@@ -44,7 +44,7 @@ fn models(count: usize) -> Vec<RankedModel> {
         .collect()
 }
 
-fn figures(count: usize, most: f64) -> Vec<Vec<Option<f64>>> {
+fn values(count: usize, most: f64) -> Vec<Vec<Option<f64>>> {
     let at =
         |row: usize, column: usize| (!(row + column).is_multiple_of(5)).then(|| most * real(row + 1) / real(count));
     (0..count).map(|row| (0..count).map(|column| at(row, column)).collect()).collect()
@@ -67,7 +67,7 @@ fn effects() -> Vec<StyleEffect> {
     vec![effect("length", 0.12), effect(HOSTILE[0], -0.01)]
 }
 
-/// Figures of `count` models at some places, with gaps.
+/// Values of `count` models at some places, with gaps.
 fn series(count: usize, places: usize) -> Vec<ChartSeries> {
     let value = |model: usize, place: usize| (!(model + place).is_multiple_of(7)).then(|| real((model + place) % 10));
     let one = |(at, model): (usize, RankedModel)| ChartSeries {
@@ -104,8 +104,8 @@ fn of_benchmarks(count: usize, frame: Frame) -> Vec<String> {
 /// Every chart of `count` models.
 fn all(count: usize, frame: Frame) -> Vec<String> {
     let names: Vec<String> = models(count).into_iter().map(|model| model.model).collect();
-    let grid = |most| figures(count, most);
-    let heat = |shown, figures: &[Vec<_>]| heatmap::draw(shown, HeatmapData { names: &names, figures }, frame);
+    let grid = |most| values(count, most);
+    let heat = |shown, values: &[Vec<_>]| heatmap::draw(shown, HeatmapData { names: &names, values }, frame);
     vec![
         forest::draw(&models(count), 0.95, frame),
         heat(HeatValues::Wins, &grid(1.0)),
@@ -283,7 +283,7 @@ fn curves_differ_without_their_colours_and_begin_at_their_turn() {
 }
 
 #[test]
-fn a_matrix_writes_each_figure_on_its_shade() {
+fn a_matrix_writes_each_value_on_its_shade() {
     let columns = ["x", "y"].map(str::to_owned);
     let rows = [
         ChartSeries { name: "low".into(), values: vec![Some(1.0), None] },
@@ -298,7 +298,7 @@ fn a_matrix_writes_each_figure_on_its_shade() {
         .collect();
     assert_eq!(cells, [("cell h0", "1.0"), ("cell h4", "5.5"), ("cell h8", "10.0")]);
     assert!(
-        svg.contains("2 rows and 2 columns; 3 cells have a figure. The lowest is 1.00, the highest 10.00."),
+        svg.contains("2 rows and 2 columns; 3 cells have a number. The lowest is 1.00, the highest 10.00."),
         "{svg}"
     );
 }
@@ -337,11 +337,11 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
 }
 
 #[test]
-fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
+fn a_heat_map_writes_its_values_and_names_the_clearest_pairs() {
     let names = ["one".to_owned(), "two".to_owned(), "three".to_owned()];
-    let figures =
+    let values =
         [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
-    let svg = heatmap::draw(HeatValues::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let svg = heatmap::draw(HeatValues::Counts, HeatmapData { names: &names, values: &values }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let written: Vec<&str> = texts(&document)
         .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("figure")))
@@ -357,8 +357,8 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
 #[test]
 fn a_heat_map_has_one_path_for_each_shade_and_a_dash_where_nobody_met() {
     let names = ["one", "two", "three"].map(str::to_owned);
-    let figures = [vec![None, Some(0.0), Some(0.5)], vec![Some(1.0), None, None], vec![Some(0.5), None, None]];
-    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let values = [vec![None, Some(0.0), Some(0.5)], vec![Some(1.0), None, None], vec![Some(0.5), None, None]];
+    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, values: &values }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let paths = document.descendants().filter(|node| node.tag_name().name() == "path");
     let shapes = |path: &Node<'_, '_>| path.attribute("d").unwrap().matches('M').count();
@@ -373,8 +373,8 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
     for thousandths in 0..=1000 {
         let share = f64::from(thousandths) / 1000.0;
         let shade = |share: f64| {
-            let (names, figures) = (["a".to_owned(), "b".to_owned()], [vec![None, Some(share)], vec![None, None]]);
-            let svg = heatmap::draw(HeatValues::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
+            let (names, values) = (["a".to_owned(), "b".to_owned()], [vec![None, Some(share)], vec![None, None]]);
+            let svg = heatmap::draw(HeatValues::Predicted, HeatmapData { names: &names, values: &values }, PAGE);
             let (_, class) = svg.split_once("<path class=\"cell d").unwrap();
             class[..1].parse::<i32>().unwrap()
         };
@@ -386,8 +386,8 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
 #[test]
 fn maps_of_three_hundred_models_stay_light() {
     let names: Vec<String> = (0..300).map(|at| format!("model-{at}")).collect();
-    let grid = figures(300, 1.0);
-    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
+    let grid = values(300, 1.0);
+    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, values: &grid }, PAGE);
     let nodes = svg.matches('<').count();
     assert!(nodes < 5_000, "{nodes} tags of 90,000 pairs");
 }
@@ -406,7 +406,7 @@ fn a_history_of_one_moment_is_not_drawn() {
 }
 
 #[test]
-fn shades_differ_in_lightness_and_their_figures_can_be_read() {
+fn shades_differ_in_lightness_and_their_numbers_can_be_read() {
     let (light, dark) = colours::sheet().split_once("@media").unwrap();
     for (sheet, sign) in [(light, -1.0), (dark, 1.0)] {
         let shades: Vec<f64> = (0..9).map(|shade| luminance(fill(sheet, &format!(".h{shade}")))).collect();
@@ -415,8 +415,8 @@ fn shades_differ_in_lightness_and_their_figures_can_be_read() {
         }
         let (ink, paper) = (luminance(fill(sheet, "text")), luminance(fill(sheet, "text.on-dark")));
         for (shade, &lightness) in shades.iter().enumerate() {
-            let figure = if shade >= 6 { paper } else { ink };
-            let contrast = (figure.max(lightness) + 0.05) / (figure.min(lightness) + 0.05);
+            let text = if shade >= 6 { paper } else { ink };
+            let contrast = (text.max(lightness) + 0.05) / (text.min(lightness) + 0.05);
             assert!(contrast >= 4.5, "contrast {contrast} on shade {shade} of {sheet}");
         }
     }

@@ -160,14 +160,14 @@ impl<'a> ViolinRow<'a> {
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| scale.place(self.quantile(share)));
         canvas.line("quartiles", At(lower, y), At(upper, y));
         canvas.circle("hollow", At(median, y), 4.0);
-        let figures = format!("{:.2} · {}", self.mean(), self.sorted.len());
-        canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &figures);
+        let summary = format!("{:.2} · {}", self.mean(), self.sorted.len());
+        canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &summary);
     }
 
     fn describe(&self, texts: &ChartTexts) -> String {
-        let figure = |value: f64| format!("{value:.2}");
-        let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| figure(self.quantile(share)));
-        let (mean, count) = (figure(self.mean()), self.sorted.len().to_string());
+        let text = |value: f64| format!("{value:.2}");
+        let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| text(self.quantile(share)));
+        let (mean, count) = (text(self.mean()), self.sorted.len().to_string());
         let values = [
             ("name", self.name),
             ("lower", &lower),

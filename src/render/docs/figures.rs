@@ -13,19 +13,19 @@ use crate::domain::rating::vote_log::VoteLog;
 /// The chart of this name; empty for a name that there is none of, which a test finds.
 pub(super) fn draw(name: &str, language: Language) -> String {
     match name {
-        "few-votes" => forest_of(&board(1), language),
-        "many-votes" => forest_of(&board(20), language),
+        "few-votes" => forest_of(&leaderboard(1), language),
+        "many-votes" => forest_of(&leaderboard(20), language),
         "close-open" => close_and_open(language),
         _ => String::new(),
     }
 }
 
-fn forest_of(board: &Leaderboard, language: Language) -> String {
-    forest::draw(&board.models, board.confidence, Frame { language, setting: Setting::Page })
+fn forest_of(leaderboard: &Leaderboard, language: Language) -> String {
+    forest::draw(&leaderboard.models, leaderboard.confidence, Frame { language, setting: Setting::Page })
 }
 
 /// Four models, each pair of which meets ten times in each round. Of ten battles the better model wins six, loses two and ties two.
-fn board(rounds: usize) -> Leaderboard {
+fn leaderboard(rounds: usize) -> Leaderboard {
     let names = ["heron", "crane", "egret", "ibis"];
     let mut log = VoteLog::default();
     for (b, model_b) in names.iter().enumerate() {
@@ -53,7 +53,7 @@ fn close_and_open(language: Language) -> String {
     let dots: Vec<Dot> = close.iter().filter_map(dot).collect();
     let titles = match language {
         Language::English => ["SuperCLUE CLOSE, accuracy, %", "SuperCLUE OPEN, %"],
-        Language::Chinese => ["SuperCLUE CLOSE，正确率，%", "SuperCLUE OPEN，%"],
+        Language::Chinese => ["SuperCLUE CLOSE，准确率，%", "SuperCLUE OPEN，%"],
     };
     let topic = Topic { key: "close-open", title: &titles.join(" × ") };
     scatter::draw(topic, titles, &dots, Frame { language, setting: Setting::Page })

@@ -156,8 +156,8 @@ const ENGLISH: ChartTexts = ChartTexts {
     curves: ChartNotes { description: "{count} models. {models}", reading: "Mean score by turn." },
     turn: "turn {n}",
     matrix: ChartNotes {
-        description: "{rows} rows and {columns} columns; {cells} cells have a figure. The lowest is {low}, the highest {high}.",
-        reading: "The darker, the higher; shades go from the lowest figure to the highest.",
+        description: "{rows} rows and {columns} columns; {cells} cells have a number. The lowest is {low}, the highest {high}.",
+        reading: "The darker, the higher; shades go from the lowest number to the highest.",
     },
     matrix_by_column: "The darker, the higher within its column; columns have units of their own.",
     matrix_tip: "{row}, {column}: {value}",
@@ -227,7 +227,7 @@ const CHINESE: ChartTexts = ChartTexts {
     history_last: "{name}：由 {first} 到 {last}。",
     history_of_a_moment: "目前的选票都来自同一时刻，还没有变化可以显示。",
     style: ChartText {
-        title: "文风对投票的影响",
+        title: "风格对投票的影响",
         description: "各项特征每多一个标准差的影响（对数几率）。{models}",
         reading: "偏右：该特征越多越得票；横线跨过零：影响不明确。",
     },

@@ -210,7 +210,7 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     },
     telling_items: FindingText {
         title: "区分度最高的题目",
-        lead: "区分度是各模型在该题的得分与其在其余题目上均值的皮尔逊相关（校正后的题总相关），至少需要三个模型。",
+        lead: "区分度是各模型在该题的得分与其在其余题目上均值的 Pearson 相关（校正后的题总相关），至少需要三个模型。",
         columns: &["裁判", "题目", "类别", "模型", "均值", "标准差", "区分度"],
     },
     contrary_items: FindingText {
@@ -264,7 +264,7 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     },
     length: FindingText {
         title: "长回答与分数",
-        lead: "分数与长度的斯皮尔曼等级相关，各减去同一题回答的均值。较长的回答也可能确实更好。",
+        lead: "分数与长度的 Spearman 等级相关，各减去同一题回答的均值。较长的回答也可能确实更好。",
         columns: &["裁判", "分数", "相关", "p"],
     },
     preference: FindingText {
@@ -275,7 +275,7 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     pairs: FindingText {
         title: "裁判之间",
         lead: "两位裁判对相同模型的评分有多一致，以及次序相同与相反的模型对数。",
-        columns: &["裁判一", "裁判二", "模型", "皮尔逊", "斯皮尔曼", "肯德尔", "次序相同", "次序相反"],
+        columns: &["裁判一", "裁判二", "模型", "Pearson", "Spearman", "Kendall", "次序相同", "次序相反"],
     },
     ranks: FindingText {
         title: "各裁判的名次",
@@ -299,7 +299,7 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     },
     runs: FindingText {
         title: "运行记录",
-        lead: "评分的来历：以此方式、此轮回答、此份数据所做的最近几次运行。括号内为模型设置的 SHA-256 前几位；问题与提示词为关于 20 道固定题目的请求的 SHA-256。langya bench compare 运行 运行 可列出两次运行之间的差别。",
-        columns: &["运行", "开始（UTC）", "程序", "题目", "模型", "裁判", "基准模型", "问题", "提示词", "种子", "批量"],
+        lead: "评分的来历：以此方式、此轮回答、此份数据所做的最近几次运行。括号内为模型设置的 SHA-256 前几位；问题与提示词为关于 20 道固定题目的请求的 SHA-256。langya bench compare RUN RUN 可列出两次运行之间的差别。",
+        columns: &["运行", "开始（UTC）", "程序", "题目", "模型", "裁判", "基线模型", "问题", "提示词", "种子", "批量"],
     },
 };

@@ -24,7 +24,7 @@ pub struct ReportTexts {
     pub variant: &'static str,
     /// The round of answers.
     pub sample: &'static str,
-    /// Where published figures are from.
+    /// Where published results are from.
     pub source: &'static str,
     /// The heading of what others published.
     pub published: &'static str,
@@ -101,11 +101,27 @@ pub fn yes_or_no(holds: bool, language: Language) -> &'static str {
 /// What a part is called in a language; a name that is nobody's stays as it is.
 #[must_use]
 pub fn named(name: &str, language: Language) -> &str {
-    let known = NAMES.iter().find(|(english, chinese)| *english == name || *chinese == name);
+    let mut all = NAMES.iter().chain(&SERIES);
+    let known = all.find(|(english, chinese)| *english == name || *chinese == name);
     known.map_or(name, |(english, chinese)| match language {
         Language::English => english,
         Language::Chinese => chinese,
     })
+}
+
+/// The title of a published series in a language; behind its name may stand a part and its unit.
+#[must_use]
+pub fn series_title(title: &str, language: Language) -> String {
+    let (rest, unit) = title.strip_suffix(", %").map_or((title, ""), |rest| (rest, "（%）"));
+    let known = SERIES.iter().filter_map(|(english, chinese)| Some((*chinese, rest.strip_prefix(*english)?)));
+    let mut known = known.filter(|(_, part)| part.is_empty() || part.starts_with(": "));
+    match (language, known.next()) {
+        (Language::English, _) | (_, None) => title.to_owned(),
+        (Language::Chinese, Some((chinese, part))) => {
+            let part = part.strip_prefix(": ").map_or_else(String::new, |part| format!("：{}", named(part, language)));
+            format!("{chinese}{part}{unit}")
+        }
+    }
 }
 
 const NAMES: &[(&str, &str)] = &[
@@ -165,7 +181,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Safety", "安全"),
     ("Language", "语言"),
     ("Factuality", "事实正确性"),
-    ("wins and ties", "胜加平"),
+    ("wins and ties", "胜和率"),
     ("ties half", "平局计半"),
     ("3-1-0", "胜三平一负零"),
     ("mean over turns", "各轮平均"),
@@ -182,17 +198,28 @@ const NAMES: &[(&str, &str)] = &[
     ("General reasoning", "通用推理"),
     ("Instruction clarification", "指令澄清"),
     ("Proactive interaction", "主动互动"),
-    // Series that the papers print.
+];
+
+/// Series that the papers print.
+const SERIES: [(&str, &str); 18] = [
     ("SuperCLUE CLOSE, accuracy", "SuperCLUE CLOSE，准确率"),
-    ("SuperCLUE OPEN, wins and ties against ChatGPT", "SuperCLUE OPEN，对 ChatGPT 的胜加平"),
+    ("SuperCLUE OPEN, wins and ties against ChatGPT", "SuperCLUE OPEN，对 ChatGPT 的胜和率"),
+    ("LangYa CArena, wins and ties in people's votes", "琅琊 CArena，人工投票的胜和率"),
     ("URS by intent", "URS，按意图"),
     ("URS by intent and language", "URS，按意图与语言"),
+    ("URS, 57 factual questions, models beside a search engine", "URS，57 道事实问答题，模型与搜索引擎"),
+    ("URS, translations, models beside a translator", "URS，翻译题，模型与翻译工具"),
     ("AlignBench judged by GPT-4", "AlignBench，由 GPT-4 评判"),
     ("AlignBench judged by CritiqueLLM", "AlignBench，由 CritiqueLLM 评判"),
     ("AlignBench by dimension", "AlignBench，按维度"),
+    ("AlignBench's judges beside people: Pearson within items", "AlignBench 的裁判与人：题内 Pearson 相关"),
+    ("AlignBench's judges beside people: Pearson over models", "AlignBench 的裁判与人：模型间 Pearson 相关"),
+    ("AlignBench's judges beside people: pairs without ties", "AlignBench 的裁判与人：不计平局的两两比较"),
     ("MT-Bench-101 judged by GPT-4", "MT-Bench-101，由 GPT-4 评判"),
     ("MT-Bench-101 judged by Qwen-72B-Chat", "MT-Bench-101，由 Qwen-72B-Chat 评判"),
     ("MT-Bench-101 before and after alignment with preferences", "MT-Bench-101，偏好对齐前后"),
+    ("MT-Bench-101's judges beside people: agreement", "MT-Bench-101 的裁判与人：一致率"),
+    ("MT-Bench-101's judges beside people: Fleiss' kappa", "MT-Bench-101 的裁判与人：Fleiss κ"),
 ];
 
 const ENGLISH: ReportTexts = ReportTexts {
@@ -208,7 +235,7 @@ const ENGLISH: ReportTexts = ReportTexts {
     sample: "Round of answers",
     source: "Source",
     published: "Published results",
-    published_lead: "Printed by others, with their models and their judges. They are not results of this arena.",
+    published_lead: "Published by others, with their models and their judges. They are not results of this arena.",
     analyses: "About the items and the judges",
     charts: "Charts",
     turn_charts: "Turn by turn",
@@ -288,3 +315,28 @@ const CHINESE: ReportTexts = ReportTexts {
     distribution: "分数分布",
     matrix: "模型与分类",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::benchmark::published;
+
+    #[test]
+    fn every_published_series_has_a_title_in_both_languages() {
+        for series in published::series() {
+            let chinese = series_title(&series.title, Language::Chinese);
+            assert_ne!(chinese, series.title);
+            assert_eq!(named(&chinese, Language::English), series.title);
+        }
+    }
+
+    #[test]
+    fn a_part_and_a_unit_stand_behind_a_title() {
+        let chinese = |title: &str| series_title(title, Language::Chinese);
+        assert_eq!(chinese("SuperCLUE CLOSE, accuracy, %"), "SuperCLUE CLOSE，准确率（%）");
+        assert_eq!(chinese("URS by intent: Leisure"), "URS，按意图：休闲娱乐");
+        assert_eq!(chinese("URS by intent and language"), "URS，按意图与语言");
+        assert_eq!(chinese("Elsewhere: overall"), "Elsewhere: overall", "a name of the operator's stays");
+        assert_eq!(series_title("URS by intent: Leisure", Language::English), "URS by intent: Leisure");
+    }
+}

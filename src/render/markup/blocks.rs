@@ -26,8 +26,9 @@ const MAX_HTML: usize = 512 * 1024;
 const PLAIN_BLOCK: usize = 32 * 1024;
 /// Blocks of one text that are still formatted: a page takes long to lay out ten thousand.
 pub(super) const MAX_BLOCKS: usize = 1_000;
-/// Bytes of one text whose code gets colours: they are the most work on a page, and it is done for each reader again.
-const MAX_COLOURED: usize = 64 * 1024;
+/// Bytes of one text whose code gets colours and whose formulas are typeset: both are the most work and the most HTML on a page,
+/// and that is done for each reader again.
+const MAX_DETAILED: usize = 64 * 1024;
 /// Openings of a LaTeX formula between two blank lines: the parser looks for the end of each one.
 const MAX_OPENINGS: usize = 256;
 /// Levels of quotes, lists and emphasis within one block.
@@ -41,26 +42,27 @@ pub(super) struct Block {
     pub(super) outline: Outline,
 }
 
-/// Whether code gets colours once it is closed.
+/// Whether code gets colours once it is closed, and formulas are typeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum CodeColours {
-    On,
-    Off,
+enum Detail {
+    Full,
+    Plain,
 }
 
 /// A part that is rendered apart from Markdown and put in after cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
-    Code { language: String, text: String, closed: bool, colours: CodeColours },
-    Math { latex: String, layout: FormulaPlace },
+    Code { language: String, text: String, closed: bool, detail: Detail },
+    Math { latex: String, layout: FormulaPlace, detail: Detail },
 }
 
 impl Slot {
     fn html(&self) -> String {
         match self {
-            Slot::Code { language, text, closed: true, colours: CodeColours::On } => code::highlighted(language, text),
+            Slot::Code { language, text, closed: true, detail: Detail::Full } => code::highlighted(language, text),
             Slot::Code { language, text, .. } => code::plain(language, text),
-            Slot::Math { latex, layout } => math::html(latex, *layout),
+            Slot::Math { latex, layout, detail: Detail::Full } => math::html(latex, *layout),
+            Slot::Math { latex, .. } => math::source(latex),
         }
     }
 }
@@ -148,8 +150,8 @@ fn render_blocks(
     let block = |node| {
         let source = source(node);
         outline.settle(node);
-        let colours = if from + source.start < MAX_COLOURED { CodeColours::On } else { CodeColours::Off };
-        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, colours) };
+        let detail = if from + source.start < MAX_DETAILED { Detail::Full } else { Detail::Plain };
+        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, detail) };
         let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
         Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)), outline }
     };
@@ -161,9 +163,9 @@ fn prose<'a>(
     node: Node<'a>,
     arena: &'a Arena<'a>,
     options: &Options<'_>,
-    colours: CodeColours,
+    detail: Detail,
 ) -> Option<(String, Vec<Slot>)> {
-    let slots = defuse(node, arena, colours)?;
+    let slots = defuse(node, arena, detail)?;
     let mut html = String::new();
     // Not `format_html`: in a debug build it panics on a cell of a table that holds a line break or a slot.
     comrak::format_html_with_plugins(node, options, &mut html, &Plugins::default()).ok()?;
@@ -191,34 +193,34 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Replaces everything that the formatter would write as it stands, and collects the slots. `None` where the block
 /// is nested too deeply.
-fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, colours: CodeColours) -> Option<Vec<Slot>> {
+fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detail) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
     while let Some((node, depth)) = stack.pop() {
         if depth > MAX_DEPTH {
             return None;
         }
-        defuse_node(node, arena, &mut slots, colours);
+        defuse_node(node, arena, &mut slots, detail);
         stack.extend(node.children().map(|child| (child, depth + 1)));
     }
     Some(slots)
 }
 
-fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, colours: CodeColours) {
+fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, detail: Detail) {
     let text_node = |text: String| arena.alloc(NodeValue::Text(text.into()).into());
     let value = node.data().value.clone();
     let replacement = match value {
         NodeValue::CodeBlock(block) if block.info.trim() == "math" && block.closed => {
-            slot(slots, Slot::Math { latex: block.literal, layout: FormulaPlace::Block })
+            slot(slots, Slot::Math { latex: block.literal, layout: FormulaPlace::Block, detail })
         }
         NodeValue::CodeBlock(block) => {
             let language = block.info.split_whitespace().next().unwrap_or_default().to_owned();
             let closed = block.fenced && block.closed;
-            slot(slots, Slot::Code { language, text: block.literal, closed, colours })
+            slot(slots, Slot::Code { language, text: block.literal, closed, detail })
         }
         NodeValue::Math(formula) => {
             let layout = if formula.display_math { FormulaPlace::Block } else { FormulaPlace::Inline };
-            slot(slots, Slot::Math { latex: formula.literal, layout })
+            slot(slots, Slot::Math { latex: formula.literal, layout, detail })
         }
         NodeValue::HtmlInline(tag) if is_line_break(&tag) => NodeValue::LineBreak,
         NodeValue::HtmlInline(tag) => NodeValue::Text(tag.into()),

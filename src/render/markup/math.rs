@@ -12,6 +12,8 @@ const LONGEST_INLINE: usize = 48;
 
 /// Bytes of one formula.
 const MAX_LATEX: usize = 4 * 1024;
+/// Bytes of the MathML that one formula becomes: a single character may become an element of its own.
+const MAX_MATHML: usize = 40 * 1024;
 /// Levels of groups, and commands in a row, in one formula.
 const MAX_DEPTH: usize = 32;
 /// Commands that define others: a formula of a few bytes could grow without end.
@@ -37,11 +39,16 @@ pub(super) enum FormulaPlace {
     Block,
 }
 
+/// A formula as it was written.
+pub(super) fn source(latex: &str) -> String {
+    format!("<code class=\"tex\">{}</code>", escape(latex))
+}
+
 /// A formula as MathML.
 pub(super) fn html(latex: &str, layout: FormulaPlace) -> String {
     // The parser's few internal assertions must not end a battle; it shares no state with us.
     let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, layout))).ok().flatten();
-    mathml.unwrap_or_else(|| format!("<code class=\"tex\">{}</code>", escape(latex)))
+    mathml.unwrap_or_else(|| source(latex))
 }
 
 fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
@@ -62,6 +69,9 @@ fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
     let mut mathml = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut mathml, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;
+    if mathml.len() > MAX_MATHML {
+        return None;
+    }
     let clean = sanitize::formula(&mathml);
     // A formula on a line of its own may be wider than its place; keys scroll what can be focused.
     Some(match layout {

@@ -313,6 +313,24 @@ fn a_formula_that_is_none_is_shown_as_written() {
 }
 
 #[test]
+fn a_formula_that_would_fill_the_page_is_shown_as_written() {
+    let primes = "'".repeat(4_000);
+    assert!(render(&format!("$x{}$", &primes[..40])).concat().contains("<math"));
+    let html = render(&format!("$x{primes}$")).concat();
+    assert!(html.contains("<code class=\"tex\">") && !html.contains("<math"), "{}", html.len());
+}
+
+#[test]
+fn formulas_far_down_in_a_long_text_are_shown_as_written() {
+    let text = format!("{0}{1}{0}", "so $x^2$ it is\n\n", ("word ".repeat(200) + "\n\n").repeat(70));
+    let blocks = render(&text);
+    let typeset: Vec<bool> =
+        blocks.iter().filter(|html| html.contains("so ")).map(|html| html.contains("<math")).collect();
+    assert_eq!(typeset, [true, false]);
+    assert_eq!(streamed(&text, &[40_000, 66_000]), blocks);
+}
+
+#[test]
 fn a_direction_override_stays_within_its_block() {
     let blocks = render("abc \u{202e}evil\n\nnext");
     assert_eq!(blocks.len(), 2);

@@ -5,4 +5,4 @@ pub mod campaign;
 pub mod correlation;
 mod file;
 pub mod study;
-pub mod suite_board;
+pub mod suite_score_table;

@@ -112,7 +112,7 @@ pub(super) async fn admit(
     app: &AppState,
     scope: Option<KeyScope>,
 ) -> Result<ApiKeyRow, KeyRefused> {
-    let sent = bearer(request).ok_or(KeyRefused::Missing(scope.unwrap_or(KeyScope::Read)))?;
+    let sent = bearer(request).ok_or(KeyRefused::Missing(scope))?;
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
     app.api_keys.admit(sent, scope, network.as_deref().unwrap_or(THIS_MACHINE), &app.limits).await
 }

@@ -33,7 +33,7 @@ fn check(request: &ServiceRequest) -> Result<(), PageError> {
     match given.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some((name, _)) if known.is_empty() => {
-            Err(PageError::InvalidQuery(format!("{name:?} is not a parameter: this address takes none")))
+            Err(PageError::InvalidQuery(format!("{name:?} is not a parameter: this address has none")))
         }
         Some((name, _)) => {
             Err(PageError::InvalidQuery(format!("{name:?} is not a parameter of this address: {}", known.join(", "))))

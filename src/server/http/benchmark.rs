@@ -14,11 +14,11 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
+use crate::render::report::benchmark::suite_results::{ReportChoice, SuiteResults};
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
-use crate::services::benchmark::suite_results::{ReportChoice, SuiteResults};
 
 /// Items on a page.
 const PAGE: usize = 50;
@@ -187,7 +187,7 @@ pub(super) async fn items(
     let wanted = BenchmarkQuery::from_request(&request)?;
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
     let measured = app.suite_results.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
-    let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
+    let (suite, items) = (measured.suite.as_ref(), &measured.data.items);
     let (disputed, models) = (measured.disputed_items(), measured.judged_models());
     let sides = wanted.sorted_by(suite.name(), &models)?;
     let pairs = sides.as_ref().map(|sides| measured.item_pairs(sides.each_ref().map(String::as_str)));
@@ -239,9 +239,8 @@ pub(super) async fn item(
     let sides = sorted_by.clone().unwrap_or_else(|| [wanted.left.clone(), wanted.right.clone()]);
     let choice = pages::ItemChoice { sides, around, sorted_by, carried, fields: wanted.fields() };
     // Markdown of many models' answers is work.
-    let view = tokio::task::spawn_blocking(move || {
-        pages::ItemPageView::new(measured.loaded.suite.as_ref(), &view, language, choice)
-    });
+    let view =
+        tokio::task::spawn_blocking(move || pages::ItemPageView::new(measured.suite.as_ref(), &view, language, choice));
     Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
 }
 
@@ -263,7 +262,7 @@ fn around(measured: &SuiteResults, id: &str, sorted_by: Option<&[String; 2]>) ->
 }
 
 fn all_items(measured: &SuiteResults) -> Vec<&str> {
-    measured.loaded.data.items.iter().map(|item| item.id.as_str()).collect()
+    measured.data.items.iter().map(|item| item.id.as_str()).collect()
 }
 
 async fn report(

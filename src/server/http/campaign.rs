@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
-use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
+use actix_web::{Error, HttpRequest, HttpResponse, ResponseError, web};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
 use crate::domain::campaign::questions::CampaignQuestion;
+use crate::domain::campaign::shown_assignment::ShownAssignment;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
@@ -24,11 +25,14 @@ use crate::infra::storage::StandingJudgement;
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
-use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
+use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking};
 use crate::services::campaign::joining::{self, JoinIdentity};
 
 /// Bytes of a request at most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
+
+/// The bytes of a request, or why they could not be read, so that this too is answered as JSON.
+type CampaignBody = Result<web::Bytes, Error>;
 
 /// What `…/next` may be sent.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -78,6 +82,9 @@ pub(super) enum CampaignApiError {
     /// The request cannot be read.
     #[error("invalid request body: {0}")]
     Syntax(String),
+    /// The request is too long to be read.
+    #[error("the request is longer than {MAX_BYTES} bytes: shorten its texts")]
+    TooLong,
 }
 
 /// Why a request is refused.
@@ -206,6 +213,7 @@ impl CampaignApiError {
             Self::TooFast(_) => "rate_limited",
             Self::Thread(_) => "unavailable",
             Self::Syntax(_) => "bad_request",
+            Self::TooLong => "too_long",
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => "unknown_link",
                 AnnotatingError::UnknownCampaign => "unknown_campaign",
@@ -232,6 +240,7 @@ impl ResponseError for CampaignApiError {
             Self::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Thread(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Syntax(_) => StatusCode::BAD_REQUEST,
+            Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => StatusCode::UNAUTHORIZED,
                 AnnotatingError::Revoked | AnnotatingError::Expired | AnnotatingError::Full => StatusCode::FORBIDDEN,
@@ -294,9 +303,9 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 pub(super) async fn next(
     request: HttpRequest,
     app: web::Data<AppState>,
-    body: web::Bytes,
+    body: CampaignBody,
 ) -> Result<HttpResponse, CampaignApiError> {
-    let wanted: NextRequest = if body.is_empty() { NextRequest::default() } else { parse(&body)? };
+    let wanted: NextRequest = parse_optional(body)?;
     let annotator = admit(&request, &app).await?;
     let next = annotator.next(&app.store, &app.rng, &*app.clock).await?;
     let progress = AnnotatorProgressJson { done: next.done, of: next.of };
@@ -319,9 +328,9 @@ pub(super) async fn next(
 pub(super) async fn judge(
     request: HttpRequest,
     app: web::Data<AppState>,
-    body: web::Bytes,
+    body: CampaignBody,
 ) -> Result<HttpResponse, CampaignApiError> {
-    let sent: JudgementRequest = parse(&body)?;
+    let sent: JudgementRequest = parse(&read(body)?)?;
     let annotator = admit(&request, &app).await?;
     if let Some(visitor) = annotator.voter() {
         app.limits.take(LimitedAction::Vote, &Caller { visitor, network: network(&request, &app) }).await?;
@@ -337,9 +346,9 @@ pub(super) async fn judge(
 pub(super) async fn join(
     request: HttpRequest,
     app: web::Data<AppState>,
-    body: web::Bytes,
+    body: CampaignBody,
 ) -> Result<HttpResponse, CampaignApiError> {
-    let sent: JoinRequest = if body.is_empty() { JoinRequest::default() } else { parse(&body)? };
+    let sent: JoinRequest = parse_optional(body)?;
     let id = request.match_info().query("id");
     if !is_id(id) {
         return Err(AnnotatingError::UnknownLink.into());
@@ -358,9 +367,9 @@ pub(super) async fn join(
 pub(super) async fn undo(
     request: HttpRequest,
     app: web::Data<AppState>,
-    body: web::Bytes,
+    body: CampaignBody,
 ) -> Result<HttpResponse, CampaignApiError> {
-    let sent: UndoRequest = if body.is_empty() { UndoRequest::default() } else { parse(&body)? };
+    let sent: UndoRequest = parse_optional(body)?;
     let annotator = admit(&request, &app).await?;
     annotator.undo(&taking(&app), sent.judgement.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
@@ -379,6 +388,19 @@ fn taking(app: &AppState) -> JudgementTaking<'_> {
         rules: &voting.rules,
         events: &*voting.events,
     }
+}
+
+/// The bytes of a request, which may be empty; what they ask for where they are.
+fn parse_optional<T: Default + for<'de> Deserialize<'de>>(body: CampaignBody) -> Result<T, CampaignApiError> {
+    let body = read(body)?;
+    if body.is_empty() { Ok(T::default()) } else { parse(&body) }
+}
+
+fn read(body: CampaignBody) -> Result<web::Bytes, CampaignApiError> {
+    body.map_err(|error| match error.as_response_error().status_code() {
+        StatusCode::PAYLOAD_TOO_LARGE => CampaignApiError::TooLong,
+        _ => CampaignApiError::Syntax(error.to_string()),
+    })
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, CampaignApiError> {

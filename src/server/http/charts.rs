@@ -16,7 +16,7 @@ use crate::server::state::AppState;
 
 /// Numbers of models to choose from.
 const COUNTS: [usize; 4] = [10, 25, 50, 100];
-/// Models in the charts unless the address says otherwise: so many figures can be read.
+/// Models in the charts unless the address says otherwise: so many numbers can be read.
 const DEFAULT_COUNT: usize = 25;
 
 /// What of the leaderboard is drawn: `?models=50&model=crane`.
@@ -58,9 +58,9 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     let wanted = ChartsQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let study = answer(&app, &filter).await?;
-    let (frame, total) = (frame_of(&request), study.board.models.len());
+    let (frame, total) = (frame_of(&request), study.leaderboard.models.len());
     let count = wanted.count(total)?;
-    let shown = &study.board.models[..count];
+    let shown = &study.leaderboard.models[..count];
     let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };
     let models: Vec<RankedModel> = shown.iter().map(named).collect();
     let names: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
@@ -68,8 +68,9 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     for trace in &mut traces {
         trace.name = name_of(&trace.name, &app.models);
     }
-    let mut charts = vec![ChartView::table_on_phones(chart::forest::draw(&models, study.board.confidence, frame))];
-    charts.extend(style_chart(&study.board, frame));
+    let mut charts =
+        vec![ChartView::table_on_phones(chart::forest::draw(&models, study.leaderboard.confidence, frame))];
+    charts.extend(style_chart(&study.leaderboard, frame));
     if !filter.style && !filter.side {
         charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }
@@ -77,7 +78,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     charts.extend(pairs.map(|shown| ChartView::table_on_phones(study.pairs.draw(shown, &names, frame))));
     let ids = shown.iter().map(|model| model.model.as_str()).zip(names.iter().map(String::as_str)).collect();
     let view = ChartsView {
-        votes: study.board.votes.rated,
+        votes: study.leaderboard.votes.rated,
         counts: count_links(&query, count, total),
         against: against(ids, &wanted, &query, &study.pairs),
         query: query.query_string(),

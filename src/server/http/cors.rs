@@ -22,7 +22,7 @@ pub(super) async fn allow_reading(
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let settings = app.settings.now();
-    let reads = request.method() == Method::GET;
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.call(request).await?;
     let pattern = response.request().match_pattern().unwrap_or_default();
     if !reads || settings.api.cors_origins.is_empty() || !openapi::is_public(&pattern, settings.api.votes) {

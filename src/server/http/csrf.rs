@@ -1,5 +1,6 @@
 //! Requests that may change something: those with another method than the ones that only read. Before any route sees them, pages of
-//! other sites are refused, and so is the one type of content that they could send unasked; their bodies have to come in time.
+//! other sites are refused, and so is the one type of content that they could send unasked; their bodies have to come in time and
+//! unpacked. A body of the methods that only read is not read at all.
 //!
 //! What a route asks for besides, such as the token of a form or of an annotator's link, is the route's own.
 
@@ -13,7 +14,7 @@ use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
 use actix_web::http::ConnectionType;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap, ORIGIN};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use bytes::Bytes;
@@ -29,6 +30,8 @@ use crate::server::state::AppState;
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// How long an image may take: a phone sends megabytes slowly.
 const IMAGE_TIME: Duration = Duration::from_secs(90);
+/// Where the addresses of websockets begin, whose messages come as a body.
+const SOCKETS: &str = "/ws/";
 /// Browsers say by it whose page a request comes from, also where they leave out `Origin`.
 const FETCH_SITE: &str = "sec-fetch-site";
 
@@ -42,6 +45,10 @@ pub(super) async fn refuse_cross_site<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     if request.method().is_safe() {
+        // A route that collects the body of forms would wait for this one without end, or unpack it.
+        if !request.path().starts_with(SOCKETS) {
+            drop(request.take_payload());
+        }
         return Ok(next.call(request).await?.map_into_left_body());
     }
     if let Err(refused) = check(request.headers(), &app.settings.now().server.public_url) {
@@ -67,6 +74,10 @@ fn check(headers: &HeaderMap, public_url: &str) -> Result<(), PageError> {
     let is_foreign_site = site.is_some_and(|site| !matches!(site, b"same-origin" | b"none"));
     if is_foreign_site || (headers.contains_key(ORIGIN) && !is_own_page(headers, public_url)) {
         return Err(PageError::ForeignPage);
+    }
+    // A piece of 64 kB unpacks to 64 MB before any limit looks at it.
+    if headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(PageError::PackedBody);
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -128,6 +139,14 @@ mod tests {
             check_headers(&[("sec-fetch-site", site)], foreign);
             check_headers(&[("sec-fetch-site", site), ("origin", "http://127.0.0.1:8717")], foreign);
         }
+    }
+
+    #[test]
+    fn packed_bodies_are_refused() {
+        for encoding in ["gzip", "GZIP", "deflate", "br", "zstd", "identity, gzip", ""] {
+            check_headers(&[("content-encoding", encoding)], Some("without Content-Encoding"));
+        }
+        check_headers(&[("content-encoding", "Identity")], None);
     }
 
     #[test]

@@ -41,11 +41,11 @@ pub(super) async fn leaderboard(
     if settings.site.embed_on.is_empty() {
         return Ok(pages::not_found::not_found(request).await);
     }
-    let mut board = view(&app);
-    let models = board.rows.len();
-    board.rows.truncate(query.top.unwrap_or(USUAL).clamp(1, MOST));
+    let mut leaderboard = view(&app);
+    let models = leaderboard.rows.len();
+    leaderboard.rows.truncate(query.top.unwrap_or(USUAL).clamp(1, MOST));
     let page = Page::new(&request, pages::Section::None);
-    let html = embed_html(&EmbedView { page, board, models, theme: query.theme });
+    let html = embed_html(&EmbedView { page, leaderboard, models, theme: query.theme });
     let tag = weak_tag(html.as_bytes());
     let known = is_known(&request, &tag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };

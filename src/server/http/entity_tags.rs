@@ -4,7 +4,7 @@
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, Header as _, HeaderValue, IfNoneMatch};
+use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, Header as _, HeaderValue, IfNoneMatch, VARY};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, body, error};
@@ -39,6 +39,8 @@ pub(super) async fn tag_answers(
     let is_known = is_known(&request, &tag);
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
+        // RFC 9110, section 15.4.5: as the whole answer says it, which is compressed after this.
+        response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
     }
     let answer = if is_known { BoxBody::new(()) } else { BoxBody::new(bytes) };
     Ok(ServiceResponse::new(request, response.set_body(answer)))
@@ -49,7 +51,7 @@ pub(super) fn weak_tag(answer: &[u8]) -> EntityTag {
     EntityTag::new_weak(hex(&Sha256::digest(answer)[..16]))
 }
 
-/// Whether whoever asks has what this tag stands for.
+/// Whether the client already has the response that this tag stands for.
 pub(super) fn is_known(request: &impl HttpMessage, tag: &EntityTag) -> bool {
     IfNoneMatch::parse(request).is_ok_and(|known| match known {
         IfNoneMatch::Any => true,

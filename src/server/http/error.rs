@@ -31,8 +31,7 @@ pub enum PageError {
     ForeignHost,
     /// A websocket from another site's page.
     #[error(
-        "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program \
-         that brings a cookie sends the arena's address as Origin"
+        "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program that sends a cookie must send the arena's address as Origin"
     )]
     ForeignOrigin,
     /// Not a websocket request.
@@ -93,13 +92,15 @@ pub enum PageError {
     #[error("sign in first: open /admin/sign-in")]
     AdminSignInRequired,
     /// An address of the admin that asks for more.
-    #[error("this is for people with the role {} or a higher one", .0.as_str())]
+    #[error("this requires the role {} or a higher one", .0.as_str())]
     AdminRole(Role),
     /// A program whose API key does not let it in.
     #[error(transparent)]
     Key(#[from] KeyRefused),
     /// A form that does not come from a page of ours.
-    #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
+    #[error(
+        "this form does not come from the arena's own page, or has expired: go back, reload the page and try again"
+    )]
     ForeignForm,
     /// A request that may change something, from another site's page.
     #[error(
@@ -110,6 +111,9 @@ pub enum PageError {
     /// The type of content that any site's page can send.
     #[error("unsupported content type: send JSON as \"Content-Type: application/json\"")]
     PlainText,
+    /// A body that would have to be unpacked.
+    #[error("compressed request bodies are not read: send the body without Content-Encoding")]
+    PackedBody,
     /// A body that did not come in time.
     #[error("the request body did not arrive in time: send it again")]
     SlowBody,
@@ -158,7 +162,7 @@ impl ResponseError for PageError {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Key(error) => key_status(error),
-            Self::PlainText => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::PlainText | Self::PackedBody => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::AdminSignInRequired => StatusCode::UNAUTHORIZED,
             Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm | Self::AdminRole(_) => {

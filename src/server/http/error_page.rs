@@ -41,6 +41,7 @@ pub(super) async fn as_page<B: MessageBody>(
 fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Option<HttpResponse> {
     match error {
         PageError::ForeignHost | PageError::Key(_) => None,
+        PageError::ForeignForm => Some(refused::refused_form(request, status)),
         error if error.is_outage() => Some(unavailable::unavailable(request, status)),
         error => Some(refused::refused(request, status, &error.to_string())),
     }

@@ -75,9 +75,9 @@ pub(super) async fn list(
 }
 
 /// The visitor's leaderboard with the names of the models; `None` without a vote.
-fn own_rows(app: &AppState, board: OwnLeaderboard) -> Option<(OwnLeaderboard, Vec<String>)> {
-    let names = board.models.iter().map(|row| app.models.card(&row.model).name).collect();
-    (board.votes > 0).then_some((board, names))
+fn own_rows(app: &AppState, leaderboard: OwnLeaderboard) -> Option<(OwnLeaderboard, Vec<String>)> {
+    let names = leaderboard.models.iter().map(|row| app.models.card(&row.model).name).collect();
+    (leaderboard.votes > 0).then_some((leaderboard, names))
 }
 
 /// `GET /history/export`
@@ -152,7 +152,7 @@ async fn past_battle(
     Ok(pages::history::battle(request, &view.await?))
 }
 
-/// `GET /shared/TOKEN`: for whoever has the link. Search engines are told to leave it out.
+/// `GET /shared/TOKEN`: for everybody who has the link. Search engines are asked not to index it.
 ///
 /// # Errors
 /// [`PageError`].
@@ -177,7 +177,7 @@ pub(super) async fn shared(
     Ok(private(response))
 }
 
-/// `POST /shared/TOKEN/removal`: whoever has the link asks the operator to delete the texts. It acts for nobody's session, so the form
+/// `POST /shared/TOKEN/removal`: a reader with the link asks the operator to delete the texts. It acts for nobody's session, so the form
 /// has no token; pages of other sites are refused before any route. One request about a battle waits at a time.
 ///
 /// # Errors

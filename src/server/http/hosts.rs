@@ -61,6 +61,16 @@ fn is_own_host(host: Option<&str>, public_url: &str) -> bool {
     address.domain().is_none_or(is_loopback_name) || has_host_of(&address, public_url)
 }
 
+/// Whether a request names the public address, with its port, where that has TLS. A proxy before the arena has passed it on
+/// then: the arena itself speaks plain HTTP.
+pub(super) fn is_by_public_name(headers: &HeaderMap, public_url: &str) -> bool {
+    let address = headers.get(HOST).and_then(|host| address_of(host.to_str().ok()?));
+    let public = Url::parse(public_url).ok().filter(|public| public.scheme() == "https");
+    let (Some(address), Some(public)) = (address, public) else { return false };
+    let is_named = address.domain().is_some_and(|domain| !is_loopback_name(domain));
+    is_named && (address.host_str(), address.port()) == (public.host_str(), public.port())
+}
+
 fn is_loopback_name(domain: &str) -> bool {
     let domain = domain.strip_suffix('.').unwrap_or(domain);
     domain == "localhost" || domain.ends_with(".localhost")

@@ -19,7 +19,7 @@ pub(super) struct DatedLeaderboard<'a> {
     /// Time of the fit, or the end of the votes that were asked for, in milliseconds since 1970; `null` before the first fit.
     as_of: Option<i64>,
     #[serde(flatten)]
-    board: &'a Leaderboard,
+    leaderboard: &'a Leaderboard,
     /// Against the leaderboard of the rated votes, where other votes are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'a LeaderboardChange>,
@@ -37,13 +37,17 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
     if question.is_plain() {
         return Ok(HttpResponse::Ok().json(DatedLeaderboard {
             as_of: fitted_at,
-            board: &snapshot.board,
+            leaderboard: &snapshot.leaderboard,
             change: None,
         }));
     }
     let study = leaderboard_view::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));
-    Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board, change: study.change.as_ref() }))
+    Ok(HttpResponse::Ok().json(DatedLeaderboard {
+        as_of,
+        leaderboard: &study.leaderboard,
+        change: study.change.as_ref(),
+    }))
 }
 
 /// How firm the leaderboard is.

@@ -19,8 +19,8 @@ use crate::services::transfer::export::ranked_models;
 /// [`PageError`] where the address asks for what cannot be.
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mut table = Vec::new();
-    let board = wanted(&request, &app).await?;
-    ranked_models(&board.models, Format::Csv, &mut table).map_err(|_| PageError::Early)?;
+    let leaderboard = wanted(&request, &app).await?;
+    ranked_models(&leaderboard.models, Format::Csv, &mut table).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"leaderboard.csv\"";
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
@@ -33,18 +33,18 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
 /// # Errors
 /// As [`csv()`].
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let board = wanted(&request, &app).await?;
+    let leaderboard = wanted(&request, &app).await?;
     let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };
-    let models: Vec<RankedModel> = board.models.iter().map(named).collect();
+    let models: Vec<RankedModel> = leaderboard.models.iter().map(named).collect();
     let frame = chart::Frame { language: requested_language(&request), setting: Setting::File };
-    let drawing = chart::forest::draw(&models, board.confidence, frame);
+    let drawing = chart::forest::draw(&models, leaderboard.confidence, frame);
     Ok(HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(drawing))
 }
 
 async fn wanted(request: &HttpRequest, app: &AppState) -> Result<Leaderboard, PageError> {
     let filter = LeaderboardQuery::parse(request.query_string())?.filter()?;
     if filter.is_plain() {
-        return Ok(app.leaderboard.latest().board.clone());
+        return Ok(app.leaderboard.latest().leaderboard.clone());
     }
-    Ok(answer(app, &filter).await?.board.clone())
+    Ok(answer(app, &filter).await?.leaderboard.clone())
 }

@@ -109,16 +109,16 @@ pub(super) async fn page(
     let study = answer(&app, &filter).await?;
     // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
     let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
-    let style_chart = style_chart(&study.board, frame_of(&request));
+    let style_chart = style_chart(&study.leaderboard, frame_of(&request));
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
     let change = study.change.as_ref().map(|change| ChangeView::new(change, language, name));
-    let view = LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.board) };
+    let view = LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.leaderboard) };
     Ok(pages::respond_html(&request, StatusCode::OK, leaderboard_html(&request, &narrowed(view, &choice, language))))
 }
 
 /// The leaderboard of all votes.
 fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
-    let votes = &app.leaderboard.latest().board.votes;
+    let votes = &app.leaderboard.latest().leaderboard.votes;
     let exclusions = Some(ExclusionsDetails::new(votes, &app.exclusion_reports.latest().report, language));
     narrowed(
         LeaderboardView { robustness: robustness_details(app, language), exclusions, ..view(app) },

@@ -34,9 +34,9 @@ pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
 }
 
 /// The effects of style, where they were fitted.
-pub(super) fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
+pub(super) fn style_chart(leaderboard: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
     let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
-    let effects: Vec<StyleEffect> = board.style.iter().filter(of_style).cloned().collect();
+    let effects: Vec<StyleEffect> = leaderboard.style.iter().filter(of_style).cloned().collect();
     (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
 }
 
@@ -112,11 +112,11 @@ fn frame(app: &AppState, language: Language) -> String {
 
 pub(super) fn view(app: &AppState) -> LeaderboardView {
     let snapshot = app.leaderboard.latest();
-    let board = &snapshot.board;
+    let leaderboard = &snapshot.leaderboard;
     // Models that have not met yet have to be compared, too.
-    let models = app.models.current().all().len().max(board.models.len());
-    let early = EarlyVotes::new(board.votes.rated, models as u64, app.settings.now().rating.min_votes);
-    LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), early, ..shown(app, board) }
+    let models = app.models.current().all().len().max(leaderboard.models.len());
+    let early = EarlyVotes::new(leaderboard.votes.rated, models as u64, app.settings.now().rating.min_votes);
+    LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), early, ..shown(app, leaderboard) }
 }
 
 /// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
@@ -127,29 +127,33 @@ pub(super) fn robustness_details(app: &AppState, language: Language) -> Option<R
     RobustnessDetails::new(&report.overall, &report.rigging, report.computed_at?, language, name)
 }
 
-pub(super) fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
+pub(super) fn shown(app: &AppState, leaderboard: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
-        confidence: board.confidence,
-        votes: board.votes.rated,
-        early: EarlyVotes::new(board.votes.rated, board.models.len() as u64, app.settings.now().rating.min_votes),
-        notes: notes(board, &app.models),
-        top: top_two(board, &app.models),
-        rows: rows(board, &app.models),
+        confidence: leaderboard.confidence,
+        votes: leaderboard.votes.rated,
+        early: EarlyVotes::new(
+            leaderboard.votes.rated,
+            leaderboard.models.len() as u64,
+            app.settings.now().rating.min_votes,
+        ),
+        notes: notes(leaderboard, &app.models),
+        top: top_two(leaderboard, &app.models),
+        rows: rows(leaderboard, &app.models),
         facets: app.leaderboard.facets(),
-        pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
-        levels: levels(board, &app.models),
-        side: board.style.iter().find(|effect| effect.feature == "side").cloned(),
+        pooled: leaderboard.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
+        levels: levels(leaderboard, &app.models),
+        side: leaderboard.style.iter().find(|effect| effect.feature == "side").cloned(),
         priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
 }
 
 /// The first two models with a rating in one component.
-fn top_two(board: &Leaderboard, models: &Models) -> Option<TopTwo> {
-    let mut rated = board.models.iter().filter(|model| model.rating.is_some() && model.component == 0);
+fn top_two(leaderboard: &Leaderboard, models: &Models) -> Option<TopTwo> {
+    let mut rated = leaderboard.models.iter().filter(|model| model.rating.is_some() && model.component == 0);
     let (first, second) = (rated.next()?, rated.next()?);
     let is_pair = |pair: &&NeighbourPair| pair.upper == first.model && pair.lower == second.model;
-    let apart = board.neighbours.iter().find(is_pair).map(|pair| pair.state);
+    let apart = leaderboard.neighbours.iter().find(is_pair).map(|pair| pair.state);
     Some(TopTwo {
         names: [first, second].map(|model| name_of(&model.model, models)),
         lead: first.rating? - second.rating?,
@@ -158,11 +162,11 @@ fn top_two(board: &Leaderboard, models: &Models) -> Option<TopTwo> {
 }
 
 /// The models by how often they are good enough, with their names; empty where that is unknown.
-fn levels(board: &Leaderboard, models: &Models) -> Vec<RankedModel> {
+fn levels(leaderboard: &Leaderboard, models: &Models) -> Vec<RankedModel> {
     let named =
         |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
     let mut levels: Vec<RankedModel> =
-        board.models.iter().filter(|model| model.good_enough.is_some()).map(named).collect();
+        leaderboard.models.iter().filter(|model| model.good_enough.is_some()).map(named).collect();
     levels.sort_by(|x, y| y.good_enough.partial_cmp(&x.good_enough).unwrap_or(Ordering::Equal));
     levels
 }
@@ -177,8 +181,8 @@ fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
 }
 
 /// The notes with the names of the models. Where there is no vote, the page says so in the table's place.
-fn notes(board: &Leaderboard, models: &Models) -> Vec<RatingNote> {
-    let notes = board.notes.iter().filter(|note| **note != RatingNote::NoVotes);
+fn notes(leaderboard: &Leaderboard, models: &Models) -> Vec<RatingNote> {
+    let notes = leaderboard.notes.iter().filter(|note| **note != RatingNote::NoVotes);
     notes.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
 }
 
@@ -187,26 +191,26 @@ pub(super) fn name_of(model: &str, models: &Models) -> String {
 }
 
 /// The models with a rating, best first, then those that have only won, then those that have only lost.
-fn rows(board: &Leaderboard, models: &Models) -> Vec<LeaderboardRow> {
-    let mut shown: Vec<&RankedModel> = board.models.iter().collect();
+fn rows(leaderboard: &Leaderboard, models: &Models) -> Vec<LeaderboardRow> {
+    let mut shown: Vec<&RankedModel> = leaderboard.models.iter().collect();
     shown.sort_by_key(|model| match model.unbounded {
         None => 0,
         Some(Direction::Above) => 1,
         Some(Direction::Below) => 2,
     });
     let following = shown.iter().skip(1).map(Some).chain([None]);
-    shown.iter().zip(following).map(|(model, next)| row(model, next.copied(), board, models)).collect()
+    shown.iter().zip(following).map(|(model, next)| row(model, next.copied(), leaderboard, models)).collect()
 }
 
-fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, models: &Models) -> LeaderboardRow {
+fn row(model: &RankedModel, next: Option<&RankedModel>, leaderboard: &Leaderboard, models: &Models) -> LeaderboardRow {
     let card = models.card(&ModelId::new(&model.model));
     let is_pair =
         |pair: &&NeighbourPair| pair.upper == model.model && next.is_some_and(|next| pair.lower == next.model);
-    let rank = model.shown_rank(board.interval);
+    let rank = model.shown_rank(leaderboard.interval);
     LeaderboardRow {
         rank: rank.and_then(|rank| u32::try_from(rank).ok()),
         ranks: model.best_rank.zip(model.worst_rank).filter(|_| rank.is_some()),
-        next: board.neighbours.iter().find(is_pair).map(|pair| pair.state),
+        next: leaderboard.neighbours.iter().find(is_pair).map(|pair| pair.state),
         model: model.model.clone(),
         name: card.name,
         organization: card.organization,
@@ -222,7 +226,7 @@ fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, mod
         win_tie_rate: Some(model.win_tie_rate),
         record: [model.wins, model.ties, model.losses, model.both_bad],
         provisional: model.provisional,
-        group: board.group_of(model).map(|_| model.component + 1),
+        group: leaderboard.group_of(model).map(|_| model.component + 1),
     }
 }
 

@@ -5,14 +5,17 @@
 
 use std::net::IpAddr;
 
+use actix_web::http::Version;
 use actix_web::http::header::HeaderMap;
 use actix_web::{HttpRequest, HttpResponse, web};
 use ipnet::IpNet;
 
+use super::hosts::is_by_public_name;
 use super::pages::not_found;
 use super::probes::{Readiness, is_draining, takes_writes};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
+use crate::infra::storage::backup::LastBackup;
 use crate::server::state::AppState;
 
 /// What a request carries that came through a proxy: headers of these names, or of names that begin so.
@@ -23,23 +26,29 @@ const PROXIED_BEGIN: [&str; 9] =
 /// `GET /metrics`; for everybody else there is no such page.
 pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
     let peer = request.peer_addr().map(|address| address.ip());
-    if !is_allowed(request.headers(), peer, &app.settings.now().server.metrics_allow) {
+    let settings = app.settings.now();
+    let (headers, version, public_url) = (request.headers(), request.version(), &settings.server.public_url);
+    if !is_allowed(peer, &settings.server.metrics_allow) || is_proxied(headers, version, public_url) {
         return not_found::not_found(request).await;
     }
     look(&app).await;
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics::render())
 }
 
-fn is_allowed(headers: &HeaderMap, peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
+fn is_allowed(peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
     let Some(peer) = peer.map(|peer| peer.to_canonical()) else { return false };
-    networks.iter().any(|network| network.contains(&peer)) && !is_proxied(headers)
+    networks.iter().any(|network| network.contains(&peer))
 }
 
-fn is_proxied(headers: &HeaderMap) -> bool {
+/// Whether a proxy passed the request on: it adds a header, keeps the public name, or speaks HTTP/1.0 as nginx does where
+/// nobody configures it. Prometheus does none of these. A proxy that does none either cannot be told from it.
+fn is_proxied(headers: &HeaderMap, version: Version, public_url: &str) -> bool {
     // Names are in lower case here, however they were sent.
     let written_by_proxies =
         |name: &str| PROXIED.contains(&name) || PROXIED_BEGIN.iter().any(|begin| name.starts_with(begin));
     headers.keys().any(|name| written_by_proxies(name.as_str()))
+        || version < Version::HTTP_11
+        || is_by_public_name(headers, public_url)
 }
 
 /// Sets the gauges that are read on request rather than counted.
@@ -50,11 +59,16 @@ async fn look(app: &AppState) {
     metrics::breakers(roster.all().iter().map(|model| (&model.card.id, model.state().phase.as_str())));
     let snapshot = app.leaderboard.latest();
     if let Some(fitted_at) = snapshot.fitted_at {
-        metrics::leaderboard(snapshot.board.votes.rated, fitted_at.0);
+        metrics::leaderboard(snapshot.leaderboard.votes.rated, fitted_at.0);
     }
     match *app.events.state().borrow() {
         BusState::Alone => {}
         state => metrics::redis(state == BusState::Connected, takes_writes(app)),
+    }
+    let folder = app.settings.now().storage.data_dir.clone();
+    // A read that cannot be done leaves the time that is known.
+    if let Ok(Some(backup)) = web::block(move || LastBackup::read(&folder)).await {
+        metrics::last_backup(backup.at.0);
     }
     metrics::readiness(Readiness::new(app).await.is_ready(), is_draining(app));
 }
@@ -72,7 +86,27 @@ mod tests {
         if let Some(name) = header {
             headers.insert(name.parse::<HeaderName>().unwrap(), HeaderValue::from_static("127.0.0.1"));
         }
-        assert_eq!(is_allowed(&headers, Some(peer.parse().unwrap()), &networks), allowed, "{peer} {header:?}");
+        let peer_is_allowed = is_allowed(Some(peer.parse().unwrap()), &networks);
+        let told = peer_is_allowed && !is_proxied(&headers, Version::HTTP_11, "");
+        assert_eq!(told, allowed, "{peer} {header:?}");
+    }
+
+    #[test]
+    fn a_proxy_that_adds_no_header_is_known_by_the_public_name_and_by_an_old_version() {
+        let proxied = |host: &'static str, version, public_url| {
+            let mut headers = HeaderMap::new();
+            headers.insert(actix_web::http::header::HOST, HeaderValue::from_static(host));
+            is_proxied(&headers, version, public_url)
+        };
+        let public = "https://arena.example.org";
+        assert!(proxied("arena.example.org", Version::HTTP_11, public));
+        assert!(proxied("127.0.0.1:8717", Version::HTTP_10, public));
+        assert!(!proxied("127.0.0.1:8717", Version::HTTP_11, public));
+        // A port that visitors do not use is the arena's own.
+        assert!(!proxied("arena.example.org:8717", Version::HTTP_11, public));
+        // Without TLS the name may be the arena's own.
+        assert!(!proxied("arena.example.org", Version::HTTP_11, "http://arena.example.org"));
+        assert!(!proxied("localhost:8717", Version::HTTP_11, "https://localhost"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod session;
 mod sign_in;
 mod site;
 pub mod static_files;
-mod suite_board;
+mod suite_score_table;
 mod value;
 mod vote_log_api;
 mod websocket_upgrade;
@@ -79,7 +79,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .configure(admin::routes)
         .configure(files)
         .configure(programs)
-        .default_service(web::to(pages::not_found::not_found));
+        .default_service(web::to(pages::not_found::no_such_address));
 }
 
 /// Pages that are the same for everybody, and the battle page.
@@ -93,7 +93,9 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
-        .service(web::resource("/benchmarks").get(suite_board::page).route(web::head().to(suite_board::page)))
+        .service(
+            web::resource("/benchmarks").get(suite_score_table::page).route(web::head().to(suite_score_table::page)),
+        )
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
             web::resource("/benchmarks/{suite}/items").get(benchmark::items).route(web::head().to(benchmark::items)),
@@ -188,10 +190,10 @@ fn campaigns(config: &mut web::ServiceConfig) {
         .service(
             web::scope("/api/v1/campaigns/{id}")
                 .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
-                .route("/next", web::post().to(campaign::next))
-                .route("/judgements", web::post().to(campaign::judge))
-                .route("/undo", web::post().to(campaign::undo))
-                .route("/join", web::post().to(campaign::join)),
+                .service(web::resource("/next").post(campaign::next))
+                .service(web::resource("/judgements").post(campaign::judge))
+                .service(web::resource("/undo").post(campaign::undo))
+                .service(web::resource("/join").post(campaign::join)),
         );
 }
 
@@ -229,9 +231,9 @@ fn programs(config: &mut web::ServiceConfig) {
         .service(readable("/api/v1/exclusions", exclusions::json))
         .service(readable("/api/v1/pairing", leaderboard_api::pairing))
         .service(readable("/api/v1/consent", consent::json))
-        .service(readable("/benchmarks.svg", suite_board::svg))
-        .service(readable("/api/v1/benchmarks.csv", suite_board::csv))
-        .service(readable("/api/v1/benchmarks", suite_board::json))
+        .service(readable("/benchmarks.svg", suite_score_table::svg))
+        .service(readable("/api/v1/benchmarks.csv", suite_score_table::csv))
+        .service(readable("/api/v1/benchmarks", suite_score_table::json))
         .service(readable("/api/v1/benchmarks/{suite}", benchmark::suite_json))
         .service(readable("/api/v1/benchmarks/{suite}/compare", benchmark_comparison::json))
         .service(readable("/api/v1/correlation", correlation::json))
@@ -253,7 +255,7 @@ where
     web::resource(path).route(web::get().to(handler.clone())).route(web::head().to(handler))
 }
 
-/// Serves on a socket that listens already, until it is told to stop. `commands` is the reference of commands for `/docs`.
+/// Serves on a socket that listens already, until it is asked to stop. `commands` is the reference of commands for `/docs`.
 ///
 /// # Errors
 /// Where the socket cannot be served.

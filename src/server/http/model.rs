@@ -45,10 +45,10 @@ pub(super) async fn page(
 
 async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<ModelView, PageError> {
     let (latest, language) = (app.leaderboard.latest(), requested_language(request));
-    let on_leaderboard: BTreeSet<String> = latest.board.models.iter().map(|row| row.model.clone()).collect();
+    let on_leaderboard: BTreeSet<String> = latest.leaderboard.models.iter().map(|row| row.model.clone()).collect();
     let register = app.register.get(Period::default(), on_leaderboard).await?;
     let id = card.id.as_str();
-    let place = latest.board.models.iter().position(|row| row.model == id);
+    let place = latest.leaderboard.models.iter().position(|row| row.model == id);
     let rated = match place {
         Some(_) => now_or_later(app.filtered.get(&LeaderboardFilter::default(), latest.last_vote_seq).await)?,
         None => None,
@@ -62,18 +62,18 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
             let pooled = now_or_later(app.filtered.get(&filter, latest.last_vote_seq).await)?;
-            let pooled = pooled.and_then(|found| found.board.pooled.clone());
+            let pooled = pooled.and_then(|found| found.leaderboard.pooled.clone());
             pooled.map(|pooled| slices(&pooled, id, column, page_texts(language)))
         }
         None => None,
     };
-    let row = place.map(|place| &latest.board.models[place]);
-    let group = row.and_then(|row| latest.board.group_of(row));
+    let row = place.map(|place| &latest.leaderboard.models[place]);
+    let group = row.and_then(|row| latest.leaderboard.group_of(row));
     Ok(ModelView {
         row: row.cloned(),
-        models: group.as_ref().map_or(latest.board.models.len(), Vec::len),
+        models: group.as_ref().map_or(latest.leaderboard.models.len(), Vec::len),
         is_grouped: group.is_some(),
-        confidence: latest.board.confidence,
+        confidence: latest.leaderboard.confidence,
         entry: register.models.iter().find(|entry| entry.id == id).cloned(),
         is_computed: place.is_none() || (rated.is_some() && usage.is_some() && slices.is_some() == column.is_some()),
         history: rated.as_deref().and_then(|rated| history(rated, &card, request)),
@@ -119,7 +119,7 @@ fn slices(pooled: &PooledSlices, id: &str, column: SliceColumn, texts: &'static 
 }
 
 fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest) -> Option<ChartView> {
-    let row = rated.board.models.iter().find(|row| row.model == card.id.as_str())?;
+    let row = rated.leaderboard.models.iter().find(|row| row.model == card.id.as_str())?;
     let mut traces = chart::history::traces(std::slice::from_ref(row), &rated.history);
     traces.iter_mut().for_each(|trace| trace.name.clone_from(&card.name));
     let times = |trace: &chart::history::Trace| {
@@ -131,7 +131,7 @@ fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest)
 
 /// Those that it beats most and least often, of those that it has met.
 fn opponents(app: &AppState, rated: &FilteredLeaderboard, id: &str) -> [Vec<OpponentRow>; 2] {
-    let models = &rated.board.models;
+    let models = &rated.leaderboard.models;
     let Some(place) = models.iter().position(|row| row.model == id) else { return Default::default() };
     let met = rated.pairs.meetings(place, models.len()).into_iter().filter_map(|meeting| {
         let (won, votes) = (meeting.won?, meeting.votes.filter(|votes| *votes > 0.0)?);

@@ -46,6 +46,6 @@ async fn register(request: &HttpRequest, app: &AppState) -> Result<Arc<Register>
     let unknown = || PageError::InvalidQuery("period is day, week or month".into());
     let period = named.map_or(Ok(Period::default()), |name| Period::parse(name).ok_or_else(unknown))?;
     let latest = app.leaderboard.latest();
-    let on_leaderboard: BTreeSet<String> = latest.board.models.iter().map(|row| row.model.clone()).collect();
+    let on_leaderboard: BTreeSet<String> = latest.leaderboard.models.iter().map(|row| row.model.clone()).collect();
     Ok(app.register.get(period, on_leaderboard).await?)
 }

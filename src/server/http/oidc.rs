@@ -65,7 +65,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
     noted(app.oidc.identity(flow, answer).await).map_err(Refused::Provider)
 }
 
-/// Says in the log what an operator can mend.
+/// Logs what an operator can fix.
 fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
     result.inspect_err(|error| {
         if matches!(error, OidcError::Provider(_) | OidcError::Token(_)) {

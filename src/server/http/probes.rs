@@ -93,7 +93,7 @@ async fn database(app: &AppState) -> Option<&'static str> {
         Ok(Err(_)) if app.store.outage_kind().is_some_and(OutageKind::loses_commits) => {
             Some("database: it would lose votes in a crash, see the log")
         }
-        Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),
+        Ok(Err(error)) if error.stops_writes_only() => Some("database: it refuses writes, see the log"),
         Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
         Ok(Err(error)) => {
             if !error.is_outage() {
@@ -103,7 +103,7 @@ async fn database(app: &AppState) -> Option<&'static str> {
         }
         // The try of a write may take longer than a probe waits; others have found out why.
         Err(_) if app.store.outage_kind().is_some_and(OutageKind::stops_writes_only) => {
-            Some("database: it takes no writes, see the log")
+            Some("database: it refuses writes, see the log")
         }
         Err(_) => Some("database: no answer within 2 s"),
     }
@@ -112,7 +112,7 @@ async fn database(app: &AppState) -> Option<&'static str> {
 fn redis(app: &AppState) -> Option<&'static str> {
     match *app.events.state().borrow() {
         BusState::Lost => Some("redis: lost, live updates are late and limits are counted without it"),
-        BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, limits are counted without it"),
+        BusState::Connected if !takes_writes(app) => Some("redis: it refuses writes, limits are counted without it"),
         BusState::Connected | BusState::Alone => None,
     }
 }

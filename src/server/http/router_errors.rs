@@ -22,7 +22,7 @@ pub(super) async fn with_text<B: MessageBody>(
     let kind = header::HeaderValue::from_static("text/plain; charset=utf-8");
     let mut response = response.map_body(|_, _| {
         EitherBody::right(BoxBody::new(
-            "this address is not asked by this method: pages are read by GET, forms and JSON sent by POST\n",
+            "this address does not take this method: read with GET, send forms and JSON with POST\n",
         ))
     });
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -43,7 +43,7 @@ mod tests {
         let app = init_service(app.route("/empty", web::post().to(HttpResponse::NotFound))).await;
         for (request, status, said) in [
             (TestRequest::get().uri("/page"), 200, ""),
-            (TestRequest::post().uri("/page"), 405, "this address is not asked by this method"),
+            (TestRequest::post().uri("/page"), 405, "this address does not take this method"),
             (TestRequest::post().uri("/empty"), 404, ""),
         ] {
             let response = call_service(&app, request.to_request()).await;

@@ -53,7 +53,9 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
     let filter = query.filter()?;
     if filter.until.is_some() {
-        return Err(PageError::InvalidQuery("until is of no use here: prices and times are those of now".into()));
+        return Err(PageError::InvalidQuery(
+            "until is not supported here: prices and times are the current ones".into(),
+        ));
     }
     Ok(LeaderboardFilter { pool_by: None, level: false, ..filter })
 }
@@ -64,7 +66,7 @@ fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
 /// [`PageError::FilteredLeaderboard`].
 async fn report(app: &AppState, filter: &LeaderboardFilter) -> Result<ValueReport, PageError> {
     let latest = app.leaderboard.latest();
-    let names = latest.board.models.iter().map(|row| row.model.as_str());
+    let names = latest.leaderboard.models.iter().map(|row| row.model.as_str());
     let practice: BTreeSet<String> =
         names.filter(|model| app.models.card(&ModelId::new(*model)).practice).map(str::to_owned).collect();
     Ok(app.value.get(filter, latest.last_vote_seq, &practice).await?)

@@ -10,8 +10,8 @@ use super::next_event::next_event;
 use crate::infra::events::{BusState, Event};
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
+use crate::infra::stored_votes::vote_tally::StoreWhen;
 use crate::services::leaderboard::refit::{RefitError, Refitter};
-use crate::services::leaderboard::vote_tally::StoreWhen;
 
 /// Interval of the checks for new votes, in case an event was lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);

@@ -49,7 +49,7 @@ pub async fn delete_expired_texts(
         if let Err(error) = store.delete_returned_limits().await
             && !error.is_outage()
         {
-            tracing::warn!(error = ?error, "counts of limits that limit nothing any more could not be deleted");
+            tracing::warn!(error = ?error, "expired counts of rate limits could not be deleted");
         }
         let retention =
             Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(PROGRAM.to_owned()) };

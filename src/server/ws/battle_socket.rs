@@ -244,12 +244,12 @@ impl Driver {
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Text { turn, side } => self.say_text(turn, side).await,
-            ClientMessage::Vote { battle, turn, outcome, satisfaction, reasons } => {
+            ClientMessage::Vote { battle, turn, answer, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(LimitedAction::Vote, &self.connection.caller).await {
                     return self.say_error(&limited, Some(&id)).await;
                 }
-                self.vote(NewVote { visitor, battle: id, turn, outcome, satisfaction, reasons }).await
+                self.vote(NewVote { visitor, battle: id, turn, answer, outcome, satisfaction, reasons }).await
             }
         }
     }

@@ -159,7 +159,7 @@ impl ErrorCode for VoteError {
         match self {
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),
-            Self::OutdatedTurn { .. } => "battle_went_on",
+            Self::OutdatedTurn { .. } | Self::OutdatedAnswer => "battle_went_on",
             Self::NothingCompared => "unknown_outcome",
             Self::BadSatisfaction(_) => "invalid_message",
             Self::Store(_) => "storage",

@@ -78,6 +78,8 @@ pub enum ClientMessage {
         battle: Option<BattleId>,
         /// The turn that the vote is about; `None` where the client does not say, which means the latest.
         turn: Option<u32>,
+        /// Which answering of the turn it is about, as its `battle` frame said; `None` where the client does not say.
+        answer: Option<String>,
         /// Which reply.
         outcome: Outcome,
         /// 1 to 5.
@@ -164,6 +166,7 @@ struct RawMessage {
     reasons: Option<RawReasons>,
     after: Option<u64>,
     turn: Option<u32>,
+    answer: Option<String>,
     side: Option<Side>,
     proof: Option<Solution>,
     consent: Option<String>,
@@ -246,7 +249,8 @@ impl ClientMessage {
             "vote" => {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
                 let reasons = raw.reasons.as_ref().map_or(Ok(Default::default()), RawReasons::parse)?;
-                Ok(Self::Vote { battle: battle()?, turn: raw.turn, outcome, satisfaction: raw.satisfaction, reasons })
+                let (battle, turn, answer) = (battle()?, raw.turn, raw.answer.clone());
+                Ok(Self::Vote { battle, turn, answer, outcome, satisfaction: raw.satisfaction, reasons })
             }
             "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), form }),
             "text" => {
@@ -270,6 +274,9 @@ pub enum ServerMessage<'a> {
         turn: u32,
         /// Event number.
         seq: u64,
+        /// Names this answering of the turn; a vote that repeats it is about no other.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<&'a str>,
         /// The question: only for a client that comes back.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<&'a str>,
@@ -386,13 +393,14 @@ impl<'a> ServerMessage<'a> {
     ) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
-            BattleEvent::Turn { prompt } => {
+            BattleEvent::Turn { prompt, answer } => {
+                let answer = answer.as_deref();
                 let (prompt, images) = match prompts {
                     Prompts::Known => (None, &[][..]),
                     Prompts::Repeated(images) if turn == 1 => (Some(prompt.as_ref()), images.as_slice()),
                     Prompts::Repeated(_) => (Some(prompt.as_ref()), &[][..]),
                 };
-                Self::Battle { battle, turn, seq, prompt, images, known }
+                Self::Battle { battle, turn, seq, answer, prompt, images, known }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
             BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },

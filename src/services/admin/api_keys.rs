@@ -45,8 +45,8 @@ pub enum ApiKeyError {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyRefused {
     /// None was sent.
-    #[error("send an API key with the scope {} as \"Authorization: Bearer KEY\"", .0.as_str())]
-    Missing(KeyScope),
+    #[error("send an API key{} as \"Authorization: Bearer KEY\"", with_scope(*.0))]
+    Missing(Option<KeyScope>),
     /// It is not in force.
     #[error("this API key is unknown, was revoked, or has expired")]
     Unknown,
@@ -59,6 +59,11 @@ pub enum KeyRefused {
     /// The database failed.
     #[error("the API key could not be looked up: try again in a minute")]
     Store(#[from] StoreError),
+}
+
+/// What the key that is missing must have; any key will do where no scope is needed.
+fn with_scope(scope: Option<KeyScope>) -> String {
+    scope.map_or_else(String::new, |scope| format!(" with the scope {}", scope.as_str()))
 }
 
 /// A key to make.
@@ -184,4 +189,19 @@ impl ApiKeys {
 /// What is kept of a key.
 fn key_hash(key: &str) -> String {
     hex(&Sha256::digest(format!("langya api key {key}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_key_is_asked_for_with_the_scope_that_it_needs() {
+        let said = |scope| KeyRefused::Missing(scope).to_string();
+        assert_eq!(said(None), "send an API key as \"Authorization: Bearer KEY\"");
+        assert_eq!(
+            said(Some(KeyScope::Admin)),
+            "send an API key with the scope admin as \"Authorization: Bearer KEY\""
+        );
+    }
 }

@@ -12,7 +12,7 @@ const FAILURES: u32 = 500;
 /// The models as the database knows them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelHealth {
-    /// Figures of battles that began in the last 24 hours and are over.
+    /// Statistics of battles that began in the last 24 hours and are over.
     pub stats: RecentModelStats,
     /// Failures of the last 24 hours, the latest first.
     pub failures: Vec<FailureCount>,

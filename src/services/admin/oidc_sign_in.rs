@@ -15,7 +15,7 @@ use crate::infra::oidc::Identity;
 use crate::infra::storage::{ActedVia, AddedUser, AdminUserRow, IdentityHash, NewProviderUser};
 
 impl AdminSessions {
-    /// Signs in whoever the provider knows and the arena, too, and returns the token of a new session.
+    /// Signs in a person whom both the provider and the arena know, and returns the token of a new session.
     ///
     /// # Errors
     /// [`AdminSignInError`].

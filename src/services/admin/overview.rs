@@ -7,7 +7,7 @@ const DAY_MS: i64 = 24 * 3_600_000;
 /// Kinds of failures that are listed.
 const FAILURES: u32 = 20;
 
-/// The figures of the database.
+/// The counts from the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overview {
     /// Number of the latest vote.

@@ -31,14 +31,14 @@ pub enum AdminSignInError {
     /// Too many tries from one network, or at one account.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// A wrong name, passphrase or code; which, nobody is told.
-    #[error("name, passphrase or code are not right")]
+    /// A wrong name, passphrase or code; which one is not revealed.
+    #[error("the name, the passphrase or the code is wrong")]
     Wrong,
     /// Passphrases cannot be checked at the moment.
     #[error(transparent)]
     Busy(#[from] PassphraseError),
     /// The provider knows somebody who has no account here, or a locked one.
-    #[error("this account at the provider may do nothing here")]
+    #[error("this account at the provider has no permissions here")]
     NoRole,
     /// Nobody comes from the provider.
     #[error(transparent)]

@@ -31,19 +31,19 @@ pub enum UserError {
     #[error(transparent)]
     Account(#[from] AccountError),
     /// The name is taken.
-    #[error("somebody else is called {0}: choose another name")]
+    #[error("the name {0} is taken: choose another name")]
     NameTaken(String),
     /// The link is of no use.
     #[error("this link was used, has expired, or is incomplete: ask for another one")]
     VoidLink,
     /// There is no such user.
-    #[error("no user is called {0:?}: `langya admin users list` shows them")]
+    #[error("there is no user {0:?}: `langya admin users list` shows them")]
     Unknown(String),
     /// An arena without an owner could not be run.
-    #[error("{0} is the last owner: make somebody else an owner first")]
+    #[error("{0} is the last owner: make another user an owner first")]
     LastOwner(String),
     /// The passphrase to confirm with is wrong.
-    #[error("the passphrase is not yours")]
+    #[error("the passphrase is wrong")]
     WrongPassphrase,
     /// Their passphrase and second factor are the provider's.
     #[error("{0} signs in at the provider: passphrase and second factor are changed there")]

@@ -31,7 +31,7 @@ pub enum SignInError {
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// No such code, or a wrong passphrase.
-    #[error("this is no valid code or passphrase")]
+    #[error("this code or passphrase is not valid")]
     Wrong,
     /// The invite has expired.
     #[error("this invite has expired")]

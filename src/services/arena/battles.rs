@@ -54,7 +54,7 @@ pub enum BattleError {
     #[error("the arena is full at the moment: try again in a minute")]
     Busy,
     /// The connection shows another battle before this one's replies had ended.
-    #[error("this connection has gone on to another battle: resume this one to see the rest of it")]
+    #[error("this connection has moved on to another battle: resume this one to see the rest of it")]
     Superseded,
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
@@ -352,7 +352,7 @@ impl Battles {
             state.stopper = Some(stopper);
             state.active.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
-        battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
+        battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt, answer: Some(run.public()) }));
         let (dependencies, live, battle) = (Arc::clone(&self.dependencies), Arc::clone(&self.live), Arc::clone(battle));
         self.dependencies.tasks.spawn_turn(async move {
             let _permit = permit;

@@ -235,7 +235,7 @@ impl Matchmaker {
         });
         let pool = model_pool(
             weighted,
-            &self.leaderboard.latest().board,
+            &self.leaderboard.latest().leaderboard,
             |one, other| self.leaderboard.votes_between(one, other),
             rules,
         );
@@ -247,19 +247,19 @@ impl Matchmaker {
         let playing = roster.all().iter().filter(|model| may_play(&model.card.id));
         let weighted = playing.map(|model| (model.card.id.clone(), model.weight));
         let votes = |one: &str, other: &str| self.leaderboard.votes_between(one, other);
-        model_pool(weighted, &self.leaderboard.latest().board, votes, rules)
+        model_pool(weighted, &self.leaderboard.latest().leaderboard, votes, rules)
     }
 }
 
 /// Models with their weights as a pool, with the ratings of a leaderboard. Only `Active` asks for the votes between two models.
 pub fn model_pool(
     weighted: impl Iterator<Item = (ModelId, f64)>,
-    board: &Leaderboard,
+    leaderboard: &Leaderboard,
     votes_between: impl Fn(&str, &str) -> u64,
     rules: &PairingRules,
 ) -> ModelPool {
     let entries = weighted.filter(|(_, weight)| *weight > 0.0).map(|(id, weight)| {
-        let row = board.models.iter().find(|row| row.model == id.as_str());
+        let row = leaderboard.models.iter().find(|row| row.model == id.as_str());
         PoolEntry {
             weight,
             rating: row.map_or(START_RATING, RankedModel::rating_or_limit),

@@ -9,16 +9,19 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::domain::battle::ModelId;
+use crate::domain::battle::model_card::shared_names;
 use crate::infra::clock::Clock;
 use crate::infra::llm::ModelCard;
+use crate::infra::llm::discover::REMOTE_WAIT;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
 
 /// Models that left the roster and are still kept for battles that have them.
 const MAX_RETIRED: usize = 64;
-/// How long after the start battles wait for model discovery.
-const SEARCH_ENDS_WITHIN: Duration = Duration::from_secs(3);
+/// How long after the start battles wait for model discovery: for the slowest provider that it still hears, and for the
+/// registration of what it found.
+const SEARCH_ENDS_WITHIN: Duration = REMOTE_WAIT.saturating_add(Duration::from_secs(1));
 
 /// The current roster, and the names of everyone who ever took part.
 pub struct Models {
@@ -63,6 +66,9 @@ impl Models {
 
     async fn replace(&self, roster: Roster, store: &Store, clock: &dyn Clock) -> Result<(), StoreError> {
         let cards: Vec<ModelCard> = roster.all().iter().map(|model| model.card.clone()).collect();
+        for shared in shared_names(&cards) {
+            tracing::warn!("{shared}");
+        }
         store.register_models(&cards, clock.now()).await?;
         let known = store.registered_models().await?.into_iter().map(|model| (model.card.id.clone(), model.card));
         *self.cards.write() = known.collect();
@@ -79,7 +85,7 @@ impl Models {
         self.settled.subscribe()
     }
 
-    /// Waits for the model discovery that follows a start, until three seconds after the start at most: before it, a new battle would get
+    /// Waits for the model discovery that follows a start, until five seconds after the start at most: before it, a new battle would get
     /// practice models, and an interrupted one would lose its own. Where discovery fails, the roster stays as it is.
     pub async fn searched(&self) {
         let mut settled = self.settled();
@@ -121,5 +127,17 @@ impl Models {
     pub fn card(&self, id: &ModelId) -> ModelCard {
         let cards = self.cards.read();
         cards.get(id).cloned().unwrap_or_else(|| ModelCard::of_id(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infra::llm::discover::DiscoveryTargets;
+
+    #[test]
+    fn battles_wait_longer_than_any_server_that_discovery_still_hears() {
+        let DiscoveryTargets { local_wait, remote_wait, .. } = DiscoveryTargets::default();
+        assert!(SEARCH_ENDS_WITHIN > local_wait.max(remote_wait), "{SEARCH_ENDS_WITHIN:?}");
     }
 }

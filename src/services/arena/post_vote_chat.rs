@@ -127,7 +127,7 @@ impl PostVoteChat {
         for side in &mut self.sides {
             side.ask(prompt);
         }
-        self.entry(BattleEvent::Turn { prompt: prompt.into() })
+        self.entry(BattleEvent::Turn { prompt: prompt.into(), answer: None })
     }
 
     /// Ends both replies as they stand; nothing where none is under way.
@@ -146,10 +146,12 @@ impl PostVoteChat {
             part = next_part(b) => (Side::B, part),
         };
         match part {
-            Some(Ok(ReplyPart::Text(text))) => {
+            Some(Ok(ReplyPart::Text(mut text))) => {
                 let reply = &mut self.sides[side.index()].reply;
+                let room = self.max_reply_bytes.saturating_sub(reply.len());
+                let is_full = text.len() >= room;
+                text.truncate(text.floor_char_boundary(room));
                 reply.push_str(&text);
-                let is_full = reply.len() >= self.max_reply_bytes;
                 let mut entries = vec![self.entry(BattleEvent::Delta { side, text })];
                 if is_full {
                     entries.extend(self.end(side));

@@ -31,7 +31,7 @@ pub struct PromptImages {
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// The operator takes none, or no two models see them.
-    #[error("this arena takes no images: ask without them")]
+    #[error("this arena does not accept images: ask without them")]
     Off,
     /// More than a question may have.
     #[error("a question has at most {max} images: leave some out")]
@@ -46,7 +46,7 @@ pub enum ImageError {
         max: usize,
     },
     /// One that was never sent by this visitor, or is deleted.
-    #[error("an image of this question is not there any more: add it again")]
+    #[error("an image of this question is no longer stored: add it again")]
     Unknown,
     /// No image, or none that can be shown.
     #[error(transparent)]

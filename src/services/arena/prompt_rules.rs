@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::domain::battle::BattleId;
 use crate::domain::moderation::{ModeratedPart, ModerationResult};
+use crate::domain::visible_text::has_visible_text;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, OnFailure};
 use crate::infra::metrics;
@@ -16,7 +17,7 @@ use crate::infra::storage::{NewModerationFlag, Store};
 /// Why a prompt is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// It is empty.
+    /// Nothing of it can be seen.
     #[error("the prompt is empty: write a question")]
     Empty,
     /// It is too long.
@@ -31,7 +32,7 @@ pub enum PromptError {
     #[error("the prompt holds a NUL character: remove it")]
     HasNul,
     /// The operator's rules refuse it; which one stays with the operator.
-    #[error("this arena does not take this question: ask another one")]
+    #[error("this arena does not accept this question: ask another one")]
     Refused,
     /// The moderation service does not answer, and the operator wants each prompt looked at.
     #[error("questions cannot be checked at the moment: try again in a minute")]
@@ -63,7 +64,7 @@ impl PromptRules {
         match prompt {
             _ if prompt.len() > limit => Err(PromptError::TooLong { bytes: prompt.len(), limit }),
             _ if prompt.contains('\0') => Err(PromptError::HasNul),
-            _ if prompt.trim().is_empty() => Err(PromptError::Empty),
+            _ if !has_visible_text(prompt) => Err(PromptError::Empty),
             _ => match settings.moderation.refuses(prompt) {
                 None => Ok(()),
                 Some(rule) => {

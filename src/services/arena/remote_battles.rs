@@ -6,7 +6,7 @@
 //! neither instance keeps state about the other. When the turn has ended, or the answering instance is gone, the state of the
 //! battle is read from the database.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,6 +94,8 @@ pub(super) struct RemoteBattles {
     followed: Mutex<HashMap<BattleId, mpsc::Sender<LogEntries>>>,
     /// The battles that others follow: the last event that each of them has.
     followers: Mutex<HashMap<FollowerKey, LastEvent>>,
+    /// The instances that sent what cannot be parsed.
+    unreadable: Mutex<HashSet<InstanceId>>,
 }
 
 impl RemoteBattles {
@@ -102,6 +104,11 @@ impl RemoteBattles {
         let (sender, inbox) = mpsc::channel(MESSAGES);
         lock(&self.followed).insert(battle.clone(), sender.clone());
         (sender, inbox)
+    }
+
+    /// Whether an instance has sent nothing before that cannot be parsed: one of another version sends it twice a second.
+    fn is_first_unreadable(&self, from: InstanceId) -> bool {
+        lock(&self.unreadable).insert(from)
     }
 
     /// Takes out a follower by this very channel: who asks again while the former request ends has another one already.
@@ -153,7 +160,10 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
             }
         }
         Err(error) => {
-            tracing::warn!(error = %error, "a message of another instance cannot be parsed: run the same version on all instances")
+            let instance = from.to_string();
+            if battles.remote_battles().is_first_unreadable(from) {
+                tracing::warn!(instance, error = %error, "a message of another instance cannot be parsed: run the same version on all instances");
+            }
         }
     }
 }
@@ -409,6 +419,13 @@ mod tests {
         assert!(lock(&all.followed)[&battle].same_channel(&latter));
         all.close_inbox(&battle, &latter);
         assert!(lock(&all.followed).is_empty());
+    }
+
+    #[test]
+    fn an_instance_of_another_version_is_named_once() {
+        let (remote, id) = (RemoteBattles::default(), |name: &str| InstanceId(name.into()));
+        assert!(remote.is_first_unreadable(id("newer")) && remote.is_first_unreadable(id("another")));
+        assert!(!remote.is_first_unreadable(id("newer")));
     }
 
     #[test]

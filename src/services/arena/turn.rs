@@ -299,11 +299,9 @@ impl<'a> Turn<'a> {
         let run = &mut self.sides[side.index()];
         match part {
             Some(Ok(ReplyPart::Text(text))) => {
-                let text = without_nul(text);
-                run.first_token_at.get_or_insert_with(Instant::now);
-                run.received_bytes += text.len();
+                let (text, is_full) = run.receive(text, limit);
                 self.pacer.push(side, &text, self.began.elapsed());
-                if run.received_bytes >= limit {
+                if is_full {
                     run.end(ReplyEnding::Cut);
                     self.pacer.end(side, Ending::Complete, self.began.elapsed());
                 }

@@ -59,6 +59,8 @@ pub struct NewVote {
     pub battle: BattleId,
     /// The turn that it is about; `None` means the latest.
     pub turn: Option<u32>,
+    /// Which answering of that turn it is about; `None` means the latest.
+    pub answer: Option<String>,
     /// Which reply is better.
     pub outcome: Outcome,
     /// 1 to 5, if given.
@@ -84,6 +86,9 @@ pub enum VoteError {
         /// The turn of the battle.
         latest: u32,
     },
+    /// The vote is about replies that were regenerated.
+    #[error("the replies of this vote were regenerated: read the latest replies and vote again")]
+    OutdatedAnswer,
     /// An outcome that compares, where one model answered alone.
     #[error("one model answered alone: vote \"a\" where the reply is good, or \"both_bad\" where it is not")]
     NothingCompared,
@@ -125,6 +130,9 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     let Progress { stage, turn: latest } = battle.progress;
     if let Some(about) = vote.turn.filter(|turn| *turn != latest && stage.awaits_vote()) {
         return Err(VoteError::OutdatedTurn { about, latest });
+    }
+    if stage.awaits_vote() && vote.answer.is_some() && battle.answered_by.is_some() && vote.answer != battle.answer() {
+        return Err(VoteError::OutdatedAnswer);
     }
     let shown = |side: &Side| record.reply(latest, *side).map_or("", |reply| reply.text.as_str());
     let shown: Vec<&str> = battle.mode.sides().iter().map(shown).collect();
@@ -228,6 +236,7 @@ fn new_row(
         id: receipt.vote.clone(),
         battle: record.battle.id.clone(),
         turn: record.battle.progress.turn,
+        answered_by: record.battle.answered_by.clone(),
         outcome: vote.outcome,
         satisfaction: vote.satisfaction,
         reasons: vote.reasons,

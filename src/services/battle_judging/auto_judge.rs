@@ -4,10 +4,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::daily_budget::left;
 use super::judging::judge;
-use super::{BattleJudging, LOCK, Scope};
+use super::{BattleJudging, LOCK};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
+use crate::domain::battle_judging::scope::Scope;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::Budget;
 use crate::domain::time::{Timestamp, day_of};

@@ -9,6 +9,7 @@ use futures_util::try_join;
 use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
+use crate::domain::battle_judging::pending::{OpenPair, PendingWork};
 use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
 use crate::domain::benchmark::pairwise::reminder;
@@ -21,7 +22,6 @@ use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
-use crate::services::battle_judging::pending_work::{OpenPair, PendingWork};
 use crate::services::benchmark::attempts::RunRow;
 use crate::services::benchmark::{OnProgress, RunProgress};
 
@@ -200,7 +200,8 @@ impl<'r> BattleJudgeRun<'r> {
     }
 }
 
-/// Tokens of all replies, as the provider counted them, or else estimated.
+/// Tokens of all replies, as the provider counted them, or else estimated, with those of failed requests that may be billed: the
+/// daily budget is counted from them.
 fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
     // An empty reply is unreadable, but the provider bills its prompt.
     let is_answered = !judge_reply.raw_text.is_empty() || judge_reply.status == Some(Status::ParseFailed);
@@ -212,8 +213,9 @@ fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
         .map(|text| estimate(text))
         .sum();
     JudgeTokens {
-        prompt: judge_reply.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
-        reply: judge_reply.usage.output.unwrap_or(words),
+        prompt: judge_reply.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages))
+            + judge_reply.lost.input,
+        reply: judge_reply.usage.output.unwrap_or(words) + judge_reply.lost.output,
     }
 }
 
@@ -221,6 +223,7 @@ fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
 mod tests {
     use super::*;
     use crate::domain::battle::message::Message;
+    use crate::domain::judging::budget::Tokens;
 
     #[test]
     fn an_empty_reply_costs_its_prompt_and_a_request_that_never_came_through_costs_nothing() {
@@ -231,5 +234,9 @@ mod tests {
         };
         assert_eq!([of(Status::ParseFailed, 0), of(Status::ParseFailed, 2)], [7, 21]);
         assert_eq!([of(Status::TransportFailed, 0), of(Status::Refused, 0)], [0, 0]);
+        let lost = Tokens { input: 14, output: 3 };
+        let timed_out = JudgeReply { status: Some(Status::TransportFailed), lost, ..JudgeReply::default() };
+        let JudgeTokens { prompt, reply } = tokens(&timed_out, &request);
+        assert_eq!((prompt, reply), (14, 3), "a request that timed out may be billed");
     }
 }

@@ -13,9 +13,7 @@ pub mod reports;
 
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
-use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::subject::JudgedSubject;
-use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
@@ -23,8 +21,6 @@ use crate::services::benchmark::attempts::AttemptLog;
 
 /// The lock of who judges battles, commands and the arena alike.
 pub const LOCK: &str = "judge";
-/// A conversation of more tokens is not judged: what a judge cannot take in whole it cannot compare.
-pub const MOST_TOKENS: u64 = 24_000;
 
 /// By which instructions is judged, and where verdicts go.
 #[derive(Clone, Copy)]
@@ -42,41 +38,6 @@ pub struct BattleJudging<'c> {
 impl<'c> BattleJudging<'c> {
     fn log(&self) -> AttemptLog<'c> {
         AttemptLog { store: self.store, clock: self.clock, rng: self.rng }
-    }
-}
-
-/// Which battles are judged.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scope {
-    /// The share of all.
-    pub sample: Sample,
-    /// Voted on at this moment or later.
-    pub since: Timestamp,
-    /// Voted on before this moment.
-    pub until: Timestamp,
-    /// Only battles whose votes come after this one in the log.
-    pub after: i64,
-    /// Maximum number of battles; those that a smaller share would include come first.
-    pub at_most: usize,
-    /// Whether to ask again what was refused or could not be read.
-    pub retry_failed: RetryFailed,
-}
-
-/// Whether a run asks again what was refused or could not be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryFailed {
-    /// It does not.
-    No,
-    /// It does.
-    Yes,
-}
-
-impl Scope {
-    /// A share of all battles.
-    #[must_use]
-    pub fn all(sample: Sample) -> Self {
-        let (since, until) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
-        Self { sample, since, until, after: 0, at_most: usize::MAX, retry_failed: RetryFailed::No }
     }
 }
 

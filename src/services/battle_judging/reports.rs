@@ -18,10 +18,10 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::stored_votes::final_labels::final_labels_of;
+use crate::infra::stored_votes::vote_log::ReadLogError;
+use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
-use crate::services::labeling::final_labels::final_labels_of;
-use crate::services::leaderboard::vote_log::ReadLogError;
-use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// Numbers of the log whose labels are looked up together.
 const PAGE: i64 = 10_000;

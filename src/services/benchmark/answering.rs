@@ -268,6 +268,7 @@ impl<'r> ModelRun<'r> {
             latency: *latency,
             usage: Usage::default(),
             numbers: Vec::new(),
+            lost: Default::default(),
         };
         match batch.keep(attempts.row(AttemptStatus::Refused, reply)).await {
             true => ItemTurnEnd::Refused,

@@ -1,6 +1,5 @@
 //! Asks a model to rewrite open questions as multiple choice and appends each draft to a file.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use futures_util::{StreamExt, stream, try_join};
@@ -11,7 +10,7 @@ use super::{OnProgress, RunProgress};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::benchmark::superclue::construction::DraftPrompt;
-use crate::domain::benchmark::superclue::drafts::DraftLine;
+use crate::domain::benchmark::superclue::drafts::{DraftLine, OpenItem, open_items};
 use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use crate::formats::drafts::DraftFile;
 use crate::formats::records::{BenchFileError, read};
@@ -55,7 +54,7 @@ pub async fn construct(
 ) -> Result<DraftRunOutcome, BenchError> {
     let items = questions(work.questions)?;
     let (file, lines) = DraftFile::open(work.drafts)?;
-    let open = open(&items, &lines, model.id.as_str(), work.retry_failed);
+    let open = open_items(&items, &lines, model.id.as_str(), work.retry_failed);
     let (total, before) = (items.len() as u64, (items.len() - open.len()) as u64);
     let begun =
         DraftRunOutcome { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
@@ -77,31 +76,6 @@ fn questions(path: &Path) -> Result<Vec<Item>, BenchError> {
     let open = suite("superclue-open", &SuiteOptions::default())?;
     let data = SuiteData::read(open.as_ref(), &read(path)?);
     Ok(data.map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?.items)
-}
-
-/// An item without a draft.
-#[derive(Clone, Copy)]
-struct OpenItem<'i> {
-    item: &'i Item,
-    /// Replies of earlier runs of this model, which were no drafts.
-    attempts: u32,
-}
-
-/// The items without a draft, or the last word of the model.
-fn open<'i>(items: &'i [Item], lines: &[DraftLine], model: &str, retry_failed: bool) -> Vec<OpenItem<'i>> {
-    let latest: HashMap<&str, &DraftLine> = lines.iter().map(|line| (line.id.as_str(), line)).collect();
-    let open = |item: &'i Item| {
-        let line = latest.get(item.id.as_str()).filter(|line| line.is_of(item));
-        match line.map(|line| (&line.draft, line.attempt())) {
-            Some((Ok(_), _)) => None,
-            Some((Err(_), None)) if !retry_failed => None,
-            Some((Err(_), Some(attempts))) if line.is_some_and(|line| line.model == model) => {
-                Some(OpenItem { item, attempts })
-            }
-            _ => Some(OpenItem { item, attempts: 0 }),
-        }
-    };
-    items.iter().filter_map(open).collect()
 }
 
 struct Run<'r> {

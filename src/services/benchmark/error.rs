@@ -4,6 +4,7 @@ use crate::domain::benchmark::SuiteError;
 use crate::formats::records::BenchFileError;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
+use crate::render::report::benchmark::suite_results::NotCompared;
 
 /// Why a benchmark cannot be run or read.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +23,7 @@ pub enum BenchError {
         known: String,
     },
     /// The suite has no data yet.
-    #[error("suite {suite} has no data here: bring its file with `langya import suite {suite} FILE`")]
+    #[error("suite {suite} has no data here: import its file with `langya import suite {suite} FILE`")]
     NoData {
         /// The suite.
         suite: String,
@@ -53,7 +54,7 @@ pub enum BenchError {
     },
     /// Nothing was judged in this way or round.
     #[error(
-        "suite {suite} was not judged like this (variant {variant:?}, round {sample}): choose a variant and round that its page lists"
+        "suite {suite} was not judged with variant {variant:?} in round {sample}: choose a variant and round that its page lists"
     )]
     NotJudged {
         /// The suite.
@@ -64,13 +65,8 @@ pub enum BenchError {
         sample: u32,
     },
     /// The model that others should be compared with has no judgements.
-    #[error("suite {suite} has no judgements of {model:?} to compare with: name another model")]
-    NotCompared {
-        /// The suite.
-        suite: String,
-        /// The model.
-        model: String,
-    },
+    #[error(transparent)]
+    NotCompared(#[from] NotCompared),
     /// No run, or several, have an id that ends like this.
     #[error("no single run has an id that ends in {id:?}: `langya bench runs` lists them")]
     NoRun {
@@ -121,7 +117,7 @@ impl BenchError {
             | Self::NoAnswers { .. }
             | Self::Unanswered { .. }
             | Self::NotJudged { .. }
-            | Self::NotCompared { .. }
+            | Self::NotCompared(_)
             | Self::NoRun { .. }
             | Self::OtherSuite { .. } => true,
             Self::Shared(error) => error.cause().is_some_and(Self::is_missing),

@@ -16,7 +16,6 @@ pub mod judging;
 pub mod loading;
 pub mod locked_run;
 pub mod model_clients;
-pub mod plan_progress;
 pub mod planned_run;
 pub mod plans;
 pub mod question_digests;

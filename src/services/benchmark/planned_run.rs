@@ -61,7 +61,7 @@ pub struct OpenRun<'s> {
     pub judgements: Vec<RequestPlan>,
 }
 
-/// What is told while a plan is run.
+/// Progress events of a plan.
 #[derive(Clone, Copy)]
 pub struct PlanWatch<'w> {
     /// The progress of the run under way.

@@ -10,15 +10,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::batches::{BatchOptions, OnBatch};
 use super::model_clients::ModelClients;
-use super::plan_progress::spent;
 use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
 use super::run_error::RunError;
 use super::suite_run::RunSession;
 use crate::domain::admin::action::AdminAction;
+use crate::domain::benchmark::plan_end::PlanEnd;
+use crate::domain::benchmark::plan_progress::{PlanProgress, spent};
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::PlannedStep;
 use crate::domain::benchmark::run_state::RunState;
-use crate::domain::judging::budget::{Budget, ReachedLimit, Spent};
+use crate::domain::judging::budget::{Budget, Spent};
+use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::model_client::RunLimits;
@@ -36,7 +38,7 @@ const LONGEST_NOTE: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub enum StartPlanError {
     /// Another one runs.
-    #[error("a plan of benchmarks runs already: wait for its end, or stop it")]
+    #[error("a plan of benchmarks runs already: wait until it ends, or stop it")]
     AlreadyRunning,
     /// It cannot be run.
     #[error(transparent)]
@@ -57,12 +59,6 @@ pub struct BenchPlans {
     pub clock: Arc<dyn Clock>,
 }
 
-/// How a plan ended.
-struct PlanEnd {
-    state: RunState,
-    note: String,
-}
-
 impl BenchPlans {
     fn session(&self, plan: &RunPlan) -> RunSession {
         let clients = ModelClients::new(self.settings.now(), self.models.current(), Arc::clone(&self.rng));
@@ -76,7 +72,7 @@ impl BenchPlans {
     /// [`RunError`] where it cannot be run.
     pub async fn dry_run(&self, plan: &RunPlan) -> Result<Vec<PlannedStep>, RunError> {
         let session = self.session(plan);
-        let options = PlanOptions { budget: budget_of(plan, Spent::default()), ..PlanOptions::default() };
+        let options = PlanOptions { budget: plan.budget_after(Spent::default()), ..PlanOptions::default() };
         Ok(OpenPlan::open(&session, plan, &options).await?.steps())
     }
 
@@ -101,7 +97,7 @@ impl BenchPlans {
     /// [`RunError`] of the database, while which the plan stays for later.
     pub async fn run(&self, row: &BenchPlanRow, stop: CancellationToken) -> Result<(), RunError> {
         let before = spent(&self.store.bench_runs_of_plan(&row.id).await?);
-        let budget = budget_of(&row.plan, before);
+        let budget = row.plan.budget_after(before);
         let limits = Arc::new(RunLimits::new(stop, budget));
         let waits_for = Arc::new(Mutex::new(String::new()));
         let asked = tokio::select! {
@@ -129,7 +125,10 @@ impl BenchPlans {
             match self.store.beat_bench_plan(&row.id, &note, self.clock.now()).await {
                 Ok(PlanBeat::StopAsked | PlanBeat::Ended) => {
                     if !limits.stop.is_cancelled() {
-                        tracing::info!(plan = row.id, "a plan of benchmarks is to stop: what is under way is finished");
+                        tracing::info!(
+                            plan = row.id,
+                            "a plan of benchmarks is stopping: requests under way are finished"
+                        );
                     }
                     limits.stop.cancel();
                 }
@@ -171,17 +170,27 @@ impl BenchPlans {
     ) -> Result<Option<PlanEnd>, RunError> {
         let (left, reached) = (asked.left, limits.budget.reached());
         if left == 0 {
-            return Ok(Some(PlanEnd { state: RunState::Done, note: String::new() }));
+            return Ok(Some(PlanEnd::done()));
         }
         if limits.stop.is_cancelled() {
             let is_asked = self.store.running_bench_plan().await?.is_some_and(|now| now.id == row.id && now.stop_asked);
-            return Ok(is_asked.then(|| PlanEnd { state: RunState::Stopped, note: stopped(&row.plan, left) }));
+            return Ok(is_asked.then(|| PlanEnd::stopped(&row.plan, left)));
         }
         Ok(Some(match reached {
-            Some(limit) => PlanEnd { state: RunState::OverBudget, note: over_budget(&row.plan, limit, left) },
-            None => PlanEnd { state: RunState::Failed, note: failed(left, given_up) },
+            Some(limit) => PlanEnd::over_budget(&row.plan, limit, left),
+            None => PlanEnd::failed(left, given_up),
         }))
     }
+}
+
+/// How far the latest plan has come; `None` where there was never one.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn latest_plan(store: &Store, now: Timestamp) -> Result<Option<PlanProgress>, StoreError> {
+    let Some(row) = store.bench_plans(1).await?.pop() else { return Ok(None) };
+    let runs = store.bench_runs_of_plan(&row.id).await?;
+    Ok(Some(PlanProgress::new(row, &runs, now)))
 }
 
 /// Asks the plan that runs to end; the instance that runs it does so. Returns whether there is one that was not asked yet.
@@ -202,14 +211,6 @@ fn subject(id: &str) -> String {
     format!("plan {id}")
 }
 
-/// What a plan may still spend.
-fn budget_of(plan: &RunPlan, spent: Spent) -> Budget {
-    Budget {
-        max_calls: plan.max_calls.map(|most| most.saturating_sub(spent.calls)),
-        max_cost: plan.budget.map(|most| (most - spent.cost).max(0.0)),
-    }
-}
-
 /// Logs the events of batches, and makes the latest what the plan waits for.
 fn on_batch(waits_for: Arc<Mutex<String>>) -> OnBatch {
     Arc::new(move |event| {
@@ -218,55 +219,4 @@ fn on_batch(waits_for: Arc<Mutex<String>>) -> OnBatch {
         let text = event.to_string();
         *waits_for.lock() = text.chars().filter(|letter| !letter.is_control()).take(LONGEST_NOTE).collect();
     })
-}
-
-fn stopped(plan: &RunPlan, left: u64) -> String {
-    let batches = match plan.batch {
-        true => ". Batches that were sent go on at the provider, and its replies are taken then",
-        false => "",
-    };
-    format!("{left} results are left: the same plan, started again, goes on with them{batches}")
-}
-
-fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> String {
-    // The tracker counts what was left at the last start; people know the limit of the plan.
-    let limit = match limit {
-        ReachedLimit::Calls(_) => format!("the limit of {} requests is reached", plan.max_calls.unwrap_or(0)),
-        ReachedLimit::Cost(_) => {
-            format!("the budget of {} is reached: one more request could pass it", plan.budget.unwrap_or(0.0))
-        }
-    };
-    format!("{limit}. {left} results are left: the same plan with another limit goes on with them")
-}
-
-fn failed(left: u64, given_up: &[String]) -> String {
-    let why = match given_up {
-        [] => "each suite says what failed".to_owned(),
-        words => words.join(". "),
-    };
-    format!("{left} results are missing: {why}. The same plan, started again, requests only these")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plan_that_goes_on_has_what_is_left_of_its_limits() {
-        let plan = RunPlan { budget: Some(2.0), max_calls: Some(100), ..RunPlan::default() };
-        let spent = Spent { calls: 30, cost: 0.5, ..Spent::default() };
-        assert_eq!(budget_of(&plan, spent), Budget { max_calls: Some(70), max_cost: Some(1.5) });
-        let spent = Spent { calls: 101, cost: 2.5, ..spent };
-        assert_eq!(budget_of(&plan, spent), Budget { max_calls: Some(0), max_cost: Some(0.0) });
-        assert_eq!(budget_of(&RunPlan::default(), spent), Budget::default());
-    }
-
-    #[test]
-    fn an_end_says_what_to_do() {
-        let plan = RunPlan { max_calls: Some(100), ..RunPlan::default() };
-        let said = over_budget(&plan, ReachedLimit::Calls(70), 5);
-        assert!(said.contains("limit of 100 requests") && said.contains("5 results are left"), "{said}");
-        let said = failed(5, &["model two was given up after 4 failures in a row: refused; set base_url".to_owned()]);
-        assert!(said.contains("set base_url") && said.contains("started again"), "{said}");
-    }
 }

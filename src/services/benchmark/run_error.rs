@@ -27,7 +27,7 @@ pub enum RunError {
     },
     /// Batches are to be sent, and the model's provider takes none.
     #[error(
-        "model {:?} cannot be asked in batches, because its provider takes none: leave --batch (in a plan, `batch`) out, or run \
+        "model {:?} cannot be asked in batches, because its provider has no batches: leave --batch (in a plan, `batch`) out, or run \
          the others with it and this one alone", .model.as_str()
     )]
     NoBatches {
@@ -69,11 +69,11 @@ pub enum RunError {
         suite: String,
     },
     /// No suite has data.
-    #[error("no suite has data here: bring files with `langya import suite NAME FILE`")]
+    #[error("no suite has data here: import files with `langya import suite NAME FILE`")]
     NoSuites,
     /// Another process, or another run of this one, asks for the suite at the moment.
     #[error(
-        "another langya runs suite {suite} on this database: wait for its end, or stop it. A plan that was started on the \
+        "another langya runs suite {suite} on this database: wait until it ends, or stop it. A plan that was started on the \
          admin page is stopped by `langya bench stop`"
     )]
     SuiteTaken {

@@ -3,56 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
-use crate::domain::benchmark::analysis::item_scores::ItemScores;
 use crate::domain::benchmark::arena_votes::{ArenaPairVotes, pair_votes};
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
-use crate::domain::benchmark::score::Coverage;
+use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::campaign::item_opinions::ItemOpinions;
 use crate::domain::integrity::question_digest::question_digest;
-use crate::domain::time::Timestamp;
 use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store,
-    StoreError,
+    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ScoredJudgement, Store, StoreError,
 };
-
-/// A data file of a suite, with what was done over it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuiteSummary {
-    /// The file.
-    pub suite: BenchSuiteRow,
-    /// Rounds of answers, each with how many there are by model.
-    pub answered: BTreeMap<u32, BTreeMap<String, u64>>,
-    /// Number of judgements by judge, model and status.
-    pub judged: Vec<JudgedGroup>,
-    /// When the latest judgement was stored.
-    pub latest: Option<Timestamp>,
-}
-
-impl SuiteSummary {
-    /// The models that have answers.
-    #[must_use]
-    pub fn models(&self) -> BTreeSet<&str> {
-        self.answered.values().flat_map(BTreeMap::keys).map(String::as_str).collect()
-    }
-
-    /// The judges.
-    #[must_use]
-    pub fn judges(&self) -> BTreeSet<&str> {
-        self.judged.iter().map(|group| group.judge.as_str()).filter(|judge| !judge.is_empty()).collect()
-    }
-
-    /// Judgements with a verdict, and all.
-    #[must_use]
-    pub fn coverage(&self) -> Coverage {
-        let count = |ok: &dyn Fn(&JudgedGroup) -> bool| {
-            self.judged.iter().filter(|group| ok(group)).map(|group| group.count).sum()
-        };
-        Coverage { ok: count(&|group| group.status == Status::Ok), total: count(&|_| true) }
-    }
-}
 
 /// Every data file, the latest of a suite first.
 ///
@@ -98,26 +58,8 @@ pub async fn scores(
 pub async fn item_scores(bench: RunContext<'_>) -> Result<Vec<ItemScoreRow>, StoreError> {
     let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
     rows.retain(|row| row.variant == bench.suite.variant());
-    let mut groups: BTreeMap<(String, String), Vec<Judgement>> = BTreeMap::new();
-    for row in rows {
-        groups.entry((row.baseline, row.judgement.judge_model.clone())).or_default().push(row.judgement);
-    }
-    let of_group = |((baseline, judge), said): (&(String, String), &Vec<Judgement>)| {
-        let scores = ItemScores::new(bench.suite, &bench.data.items, &said.iter().collect::<Vec<_>>());
-        let row = |(item, model, score): (&str, &str, f64)| ItemScoreRow {
-            suite: bench.suite.name().to_owned(),
-            suite_version: bench.data.sha256.clone(),
-            variant: bench.suite.variant().to_owned(),
-            sample: bench.sample,
-            item: item.to_owned(),
-            model: model.to_owned(),
-            judge: judge.clone(),
-            baseline: baseline.clone(),
-            score,
-        };
-        scores.scores().map(row).collect::<Vec<_>>()
-    };
-    Ok(groups.iter().flat_map(of_group).collect())
+    let judged: Vec<ScoredJudgement> = rows.into_iter().map(ScoredJudgement::from).collect();
+    Ok(ItemScoreRow::all(bench.suite, bench.data, bench.sample, &judged))
 }
 
 /// Groups judgements for [`ModelScores::all`].

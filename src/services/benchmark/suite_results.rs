@@ -3,7 +3,7 @@
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
 //! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::infra::single_flight)).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,28 +13,23 @@ use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::run_comparison::RunComparisons;
 use super::run_manifests::mixed_settings;
-use super::scores::{SuiteSummary, suites};
-use crate::domain::benchmark::analysis::item_scores::ItemPair;
-use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
+use super::scores::suites;
+use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::options::split_references;
-use crate::domain::benchmark::panel_scores::{
-    JudgementFilter, JudgementsByBaseline, judge_names, model_names, silent_judges,
-};
-use crate::domain::benchmark::run_manifest::ReportedRun;
+use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
-use crate::domain::judging::verdict::Verdict;
+use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{ByAddress, SingleFlight, Throttle};
 use crate::infra::storage::{
-    AnswerLength, BenchJudgementRow, BenchRunRow, BenchSet, JudgedGroup, NewBenchRun, PublishedScoreRow,
-    ScoredJudgement, Store, StoreError,
+    AnswerLength, BenchJudgementRow, BenchSet, PublishedScoreRow, ScoredJudgement, Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
-use crate::render::report::benchmark::findings::{ComparedJudgement, Findings, Lengths};
-use crate::render::report::benchmark::{PublishedScore, Report, ReportInput, ScoreEntry};
+use crate::render::report::benchmark::findings::Lengths;
+use crate::render::report::benchmark::suite_results::{ReportChoice, ReportSources, ResultsInput, SuiteResults};
+use crate::render::report::benchmark::{PublishedScore, Report};
 
 /// Suites that are kept.
 const KEPT: usize = 16;
@@ -46,89 +41,6 @@ const REPORTS: usize = 16;
 const QUICK: Duration = Duration::from_millis(200);
 /// Longest wait for the scores and reports of others.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A suite with its items and scores.
-pub struct SuiteResults {
-    /// The suite and its items.
-    pub loaded: Loaded,
-    /// Which judgements.
-    pub way: RunSelector,
-    entries: Vec<ScoreEntry>,
-    findings: Findings,
-    silent_judges: Vec<String>,
-    judgements: u64,
-    /// Time to read and compute it.
-    cost: Duration,
-}
-
-impl SuiteResults {
-    /// Its set of answers in the database.
-    #[must_use]
-    pub fn set(&self) -> BenchSet {
-        let row = &self.loaded.row;
-        BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
-    }
-
-    /// The models with judgements.
-    #[must_use]
-    pub fn judged_models(&self) -> Vec<&str> {
-        self.findings.models().into_iter().collect()
-    }
-
-    /// The items that two models have scores for, the largest difference first.
-    #[must_use]
-    pub fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
-        self.findings.item_pairs(models)
-    }
-
-    /// The items that judges disagree on, the most first.
-    #[must_use]
-    pub fn disputed_items(&self) -> Vec<&str> {
-        self.findings.disputed_items()
-    }
-
-    /// The report as it is asked for.
-    ///
-    /// # Errors
-    /// [`BenchError::NotCompared`] for a model without judgements.
-    pub fn report(
-        &self,
-        choice: &ReportChoice,
-        beside: &ReportSources,
-        language: Language,
-    ) -> Result<Report, BenchError> {
-        let row = &self.loaded.row;
-        let compare_with = choice.compare_with.as_deref();
-        if let Some(model) = compare_with.filter(|model| !self.findings.models().contains(model)) {
-            return Err(BenchError::NotCompared { suite: row.suite.to_string(), model: model.to_owned() });
-        }
-        let material = ReportInput {
-            suite: self.loaded.suite.as_ref(),
-            variant: &self.way.variant,
-            version: &row.version,
-            source: &row.source,
-            items: row.items,
-            sample: self.way.sample,
-            entries: &self.entries,
-            published: &beside.published,
-            runs: &beside.runs,
-            findings: &self.findings,
-            silent_judges: &self.silent_judges,
-            mixed_settings: &beside.mixed_settings,
-            compare_with,
-        };
-        Ok(Report::new(material, choice.judge.as_deref(), language))
-    }
-}
-
-/// What of a suite's results a report is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReportChoice {
-    /// The judge; the panel where none is named and there is one.
-    pub judge: Option<String>,
-    /// The model that the others are compared with; the best one where none is named.
-    pub compare_with: Option<String>,
-}
 
 /// Reads and computes a suite's scores, of the models and by the judges that the filter takes. What was
 /// [`reread`](super::reread) counts beside what is kept.
@@ -142,29 +54,16 @@ pub async fn measure(
     filter: &JudgementFilter,
     reread: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
-    let started = Instant::now();
-    let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
-    let judgements = store.judgement_count(&loaded.row.suite, &loaded.row.version).await?;
-    let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: way.sample };
+    let Loaded { row, suite, data } = load(store, suite, Some(&way.data), &way.options()).await?;
+    let set = BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: way.sample };
     let grid = cross_validation(store, &set, way, &reread, filter).await?;
-    let mut rows = store.scored_judgements(&set, &way.variant).await?;
-    rows.extend(reread.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
+    let mut judgements = store.scored_judgements(&set, &way.variant).await?;
+    judgements.extend(reread.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
     let lengths = store.answer_lengths(&set).await?;
     let (way, filter) = (way.clone(), filter.clone());
     let computed = tokio::task::spawn_blocking(move || {
-        // Every model that is judged at all is evaluated, shown or not.
-        let evaluated_models = owned(model_names(rows.iter().map(|row| &row.judgement)));
-        rows.retain(|row| filter.matches(&row.judgement));
-        let findings = Findings::new(&judged(&rows), &by_answer(lengths));
-        let silent_judges = silent_judges(rows.iter().map(|row| &row.judgement));
-        let silent_judges: Vec<String> = silent_judges.into_iter().map(str::to_owned).collect();
-        let judges = owned(judge_names(rows.iter().map(|row| &row.judgement)));
-        let mut by_baseline = JudgementsByBaseline::new();
-        rows.into_iter().for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
-        let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &evaluated_models);
-        let findings = findings.with_scores(&entries, &judges).with_grid(grid);
-        let findings = findings.with_items(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &entries);
-        SuiteResults { loaded, way, entries, findings, silent_judges, judgements, cost: started.elapsed() }
+        let lengths = by_answer(lengths);
+        SuiteResults::new(ResultsInput { row, suite, data, way, filter, judgements, lengths, grid })
     });
     Ok(computed.await?)
 }
@@ -187,62 +86,30 @@ async fn cross_validation(
         rows.extend(said.into_iter().map(|row| (sample, variant, row.judgement)));
     }
     rows.extend(reread.iter().map(|row| (row.sample, row.variant.as_str(), row.judgement.clone())));
-    let mut latest = BTreeMap::new();
-    for (sample, variant, said) in rows.iter().filter(|(.., said)| filter.matches(said)) {
-        let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(variant).1, &said.parsed) else {
-            continue;
-        };
-        if way.crosses((*sample, variant), &said.model, generator) {
-            latest.insert((&said.judge_model, generator, &said.model, &said.item_id, said.turn), rating.score);
-        }
-    }
-    let scores = latest.into_iter().map(|((evaluator, generator, model, ..), score)| CrossScore {
-        evaluator,
-        generator,
-        model,
-        score,
+    let taken = rows.iter().filter(|(.., said)| filter.matches(said));
+    Ok(SelfPreferenceMatrix::of_judgements(way, taken.map(|(sample, variant, said)| (*sample, *variant, said))))
+}
+
+/// What was published of a suite, in the papers and in files that were imported, and the runs over its data in this way.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn report_sources(store: &Store, set: &BenchSet, variant: &str) -> Result<ReportSources, StoreError> {
+    let suite = set.suite.as_str();
+    let rows = store.published_scores().await?;
+    let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {
+        let PublishedScoreRow { series, part, model, score, source, .. } = row;
+        PublishedScore { series, source, part, model, score }
     });
-    Ok(SelfPreferenceMatrix::new(scores))
-}
-
-/// What a report says beside the scores.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReportSources {
-    /// What others published of the suite.
-    published: Vec<PublishedScore>,
-    /// The latest runs that the judgements come from.
-    runs: Vec<ReportedRun>,
-    /// Models and judges whose scores are of several settings.
-    mixed_settings: Vec<MixedSettings>,
-}
-
-impl ReportSources {
-    /// What was published of a suite, in the papers and in files that were imported, and the runs over its data in this way.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn read(store: &Store, set: &BenchSet, variant: &str) -> Result<Self, StoreError> {
-        let suite = set.suite.as_str();
-        let rows = store.published_scores().await?;
-        let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {
-            let PublishedScoreRow { series, part, model, score, source, .. } = row;
-            PublishedScore { series, source, part, model, score }
-        });
-        let mut runs = store.bench_runs_of(suite, RUNS).await?;
-        runs.retain(|row| {
-            row.run.version == set.version && row.run.sample == set.sample && row.run.manifest.variant == variant
-        });
-        Ok(Self {
-            published: PublishedScore::printed(suite).chain(brought).collect(),
-            runs: runs.into_iter().map(reported).collect(),
-            mixed_settings: mixed_settings(store, set).await?,
-        })
-    }
-}
-
-fn reported(BenchRunRow { run, .. }: BenchRunRow) -> ReportedRun {
-    let NewBenchRun { id, started_at, models, judges, baseline, manifest, .. } = run;
-    ReportedRun { run: id, started_at: started_at.0, models, judges, baseline, manifest }
+    let mut runs = store.bench_runs_of(suite, RUNS).await?;
+    runs.retain(|row| {
+        row.run.version == set.version && row.run.sample == set.sample && row.run.manifest.variant == variant
+    });
+    Ok(ReportSources {
+        published: PublishedScore::printed(suite).chain(brought).collect(),
+        runs: runs.into_iter().map(|row| row.run.reported()).collect(),
+        mixed_settings: mixed_settings(store, set).await?,
+    })
 }
 
 /// The scores of all suites, kept while they are true.
@@ -251,7 +118,7 @@ fn reported(BenchRunRow { run, .. }: BenchRunRow) -> ReportedRun {
 /// while it is computed again.
 pub struct SuiteResultsCache {
     store: Store,
-    measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
+    measured: SingleFlight<(SuiteId, RunSelector), MeasuredSuite, BenchError>,
     reports: SingleFlight<ReportKey, Report, BenchError>,
     listed: SingleFlight<(), ListedSuites, BenchError>,
     /// Comparisons of runs, which wait for each other and for nothing else.
@@ -262,6 +129,14 @@ pub struct SuiteResultsCache {
 
 /// What a report depends on.
 type ReportKey = (ByAddress<SuiteResults>, ReportChoice, Language, ReportSources);
+
+/// A suite's results, and what tells whether they are still true.
+struct MeasuredSuite {
+    results: Arc<SuiteResults>,
+    judgements: u64,
+    /// Time to read and compute them.
+    cost: Duration,
+}
 
 /// Every data file of every suite, and the number of all rows at that moment.
 struct ListedSuites {
@@ -289,21 +164,26 @@ impl SuiteResultsCache {
     pub async fn measured(&self, suite: &SuiteId, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
         let way = self.exact(suite, way).await?;
         let judgements = self.judgements(suite, &way.data).await?;
-        let is_current = move |measured: &SuiteResults| measured.judgements == judgements;
+        let is_current = move |measured: &MeasuredSuite| measured.judgements == judgements;
         let key = (suite.clone(), way.clone());
         if let Some(kept) = self.measured.kept(&key, is_current) {
-            return Ok(kept);
+            return Ok(Arc::clone(&kept.results));
         }
         self.check_is_there(suite, &way).await?;
         let compute = || {
             let (store, (suite, way)) = (self.store.clone(), key.clone());
-            async move { measure(&store, suite.as_str(), &way, &JudgementFilter::default(), Vec::new()).await }
+            async move {
+                let started = Instant::now();
+                let judgements = store.judgement_count(&suite, &way.data).await?;
+                let results = measure(&store, suite.as_str(), &way, &JudgementFilter::default(), Vec::new()).await?;
+                Ok(MeasuredSuite { results: Arc::new(results), judgements, cost: started.elapsed() })
+            }
         };
         if let Some(before) = self.measured.kept(&key, |measured| measured.cost > QUICK) {
             self.measured.begin(&key, is_current, compute);
-            return Ok(before);
+            return Ok(Arc::clone(&before.results));
         }
-        Ok(self.measured.get(key.clone(), is_current, compute).await?)
+        Ok(Arc::clone(&self.measured.get(key.clone(), is_current, compute).await?.results))
     }
 
     /// The number of judgements over a data file, counted again only after a new row of any.
@@ -327,7 +207,7 @@ impl SuiteResultsCache {
         let summaries = self.suites().await?;
         let of_file = |summary: &&SuiteSummary| summary.suite.suite == *suite && summary.suite.version == way.data;
         let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
-        if is_in(way, summary) {
+        if summary.has(way) {
             return Ok(());
         }
         // What the suite does not have at all says so first.
@@ -355,11 +235,11 @@ impl SuiteResultsCache {
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
         // Scores may be imported, and runs begin, at any time.
-        let beside = ReportSources::read(&self.store, &measured.set(), &measured.way.variant).await?;
+        let beside = report_sources(&self.store, &measured.set(), &measured.way.variant).await?;
         let key = (ByAddress(Arc::clone(&measured)), choice.clone(), language, beside.clone());
         let make = || {
             let (measured, choice, beside) = (Arc::clone(&measured), choice.clone(), beside.clone());
-            async move { tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await? }
+            async move { Ok(tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await??) }
         };
         Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))
     }
@@ -387,23 +267,6 @@ impl SuiteResultsCache {
         }
         Ok(Arc::clone(&self.listed.get((), is_current, compute).await?.summaries))
     }
-}
-
-/// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
-fn is_in(way: &RunSelector, summary: &SuiteSummary) -> bool {
-    let base = |variant: &str| split_references(variant).0 == way.variant;
-    let judged =
-        |group: &JudgedGroup| group.sample == way.sample && (group.variant == way.variant || base(&group.variant));
-    let plain = way.variant.is_empty() && (way.sample == 1 || summary.answered.contains_key(&way.sample));
-    plain || summary.judged.iter().any(judged)
-}
-
-fn owned(names: BTreeSet<&str>) -> BTreeSet<String> {
-    names.into_iter().map(str::to_owned).collect()
-}
-
-fn judged(rows: &[ScoredJudgement]) -> Vec<ComparedJudgement<'_>> {
-    rows.iter().map(|row| ComparedJudgement { judgement: &row.judgement, baseline: &row.baseline }).collect()
 }
 
 fn by_answer(lengths: Vec<AnswerLength>) -> Lengths {

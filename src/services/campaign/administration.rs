@@ -5,12 +5,11 @@ use serde_json::json;
 use super::annotating::token_hash;
 use super::creation::{CreateCampaignError, PreparedCampaign};
 use crate::domain::admin::action::AdminAction;
+use crate::domain::campaign::state::StateChange;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{
-    CampaignRow, CampaignState, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable,
-};
+use crate::infra::storage::{CampaignRow, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable};
 use crate::services::admin::actor::{Actor, audit_json};
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -163,7 +162,7 @@ impl CampaignAdmin<'_> {
         Ok(token)
     }
 
-    /// Makes an annotator's link, or a shared one, unusable; what was judged stays, and whoever joined goes on.
+    /// Makes an annotator's link, or a shared one, unusable; judgements stay, and annotators who joined can continue.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
@@ -220,35 +219,4 @@ impl CampaignAdmin<'_> {
 
 fn subject(id: &str) -> String {
     format!("campaign {id}")
-}
-
-/// A change of state that somebody may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StateChange {
-    /// Annotators judge.
-    Open,
-    /// It may go on later.
-    Pause,
-    /// It is over.
-    Close,
-}
-
-impl StateChange {
-    /// The state after it.
-    #[must_use]
-    pub fn state(self) -> CampaignState {
-        match self {
-            Self::Open => CampaignState::Open,
-            Self::Pause => CampaignState::Paused,
-            Self::Close => CampaignState::Closed,
-        }
-    }
-
-    fn action(self) -> AdminAction {
-        match self {
-            Self::Open => AdminAction::OpenCampaign,
-            Self::Pause => AdminAction::PauseCampaign,
-            Self::Close => AdminAction::CloseCampaign,
-        }
-    }
 }

@@ -7,9 +7,10 @@ use crate::domain::battle::VisitorId;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
 use crate::domain::campaign::ending::EndReason;
-use crate::domain::campaign::judgement::{InvalidJudgement, LETTERS, SentJudgement, UnitJudgement};
+use crate::domain::campaign::judgement::{InvalidJudgement, SentJudgement, UnitJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::questions::{AskedAbout, CampaignQuestion};
+use crate::domain::campaign::questions::AskedAbout;
+use crate::domain::campaign::shown_assignment::{Finished, ShownAssignment};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -18,8 +19,8 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
-    ItemTexts, JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store,
-    StoreError, is_storable,
+    JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
+    is_storable,
 };
 use crate::services::arena::exclusion_rules::ExclusionRules;
 
@@ -27,16 +28,16 @@ use crate::services::arena::exclusion_rules::ExclusionRules;
 #[derive(Debug, thiserror::Error)]
 pub enum AnnotatingError {
     /// There is no such campaign, or the token is none of its links.
-    #[error("this link is not valid: ask whoever invited you for a new one")]
+    #[error("this link is not valid: ask the person who invited you for a new one")]
     UnknownLink,
     /// There is no such campaign.
     #[error("there is no such campaign")]
     UnknownCampaign,
     /// The link was revoked.
-    #[error("this link was revoked: ask whoever invited you")]
+    #[error("this link was revoked: ask the person who invited you")]
     Revoked,
     /// The link is too old.
-    #[error("this link has expired: ask whoever invited you for a new one")]
+    #[error("this link has expired: ask the person who invited you for a new one")]
     Expired,
     /// Nobody can judge at the moment.
     #[error("{}", match .0 {
@@ -49,7 +50,7 @@ pub enum AnnotatingError {
     #[error("there is no such assignment of yours: ask for the next one")]
     UnknownAssignment,
     /// The shared link has no place left.
-    #[error("all places of this link are taken: ask whoever invited you for another one")]
+    #[error("all places of this link are taken: ask the person who invited you for another one")]
     Full,
     /// The judgement is not this annotator's.
     #[error("there is no such judgement of yours")]
@@ -93,46 +94,6 @@ pub struct JudgementTaking<'j> {
     pub rules: &'j ExclusionRules,
     /// Announces votes of rated campaigns.
     pub events: &'j dyn EventBus,
-}
-
-/// What the annotator sees next.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ShownAssignment {
-    /// Id of the assignment.
-    pub id: String,
-    /// Id of the item.
-    pub item: String,
-    /// What was asked.
-    pub prompt: String,
-    /// A known good answer, where the campaign shows it.
-    pub reference: Option<String>,
-    /// The answers by the letters under which they are shown.
-    pub answers: Vec<(&'static str, String)>,
-    /// What is asked about this item beside the task.
-    pub questions: Vec<CampaignQuestion>,
-}
-
-/// Why nothing is left to judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finished {
-    /// Everything that this annotator may see has its judgements.
-    NothingLeft,
-    /// The annotator has made as many judgements as the link allows.
-    Quota,
-    /// The campaign as a whole ended.
-    Ended(EndReason),
-}
-
-impl Finished {
-    /// The word of answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NothingLeft => "nothing_left",
-            Self::Quota => "quota",
-            Self::Ended(because) => because.as_str(),
-        }
-    }
 }
 
 /// The next assignment, and how far the annotator is.
@@ -251,7 +212,7 @@ impl Annotator {
             Err(nothing) => Err(self.finished(nothing)),
             Ok(row) => {
                 let texts = store.campaign_item(&self.campaign.id, row.item).await?;
-                Ok(self.shown(row, texts))
+                Ok(ShownAssignment::new(row.id, &row.shown, texts, &self.plan))
             }
         };
         let of = if assignment.is_err() { judged } else { of.max(judged + 1) };
@@ -381,20 +342,6 @@ impl Annotator {
             items: count(self.campaign.items),
             shared_units: count(self.campaign.shared_units),
             repeat_share: self.plan.repeat_share,
-        }
-    }
-
-    fn shown(&self, row: AssignmentRow, texts: ItemTexts) -> ShownAssignment {
-        let answer = |model: &String| texts.answer(model).to_owned();
-        let asked = self.plan.questions.iter().filter(|question| question.is_about(&texts.category));
-        ShownAssignment {
-            // What an annotator sees has nothing about other items.
-            questions: asked.map(|question| CampaignQuestion { categories: Vec::new(), ..question.clone() }).collect(),
-            answers: LETTERS.into_iter().zip(row.shown.iter().map(answer)).collect(),
-            id: row.id,
-            item: texts.name,
-            prompt: texts.prompt,
-            reference: Some(texts.reference).filter(|text| self.plan.show_reference && !text.is_empty()),
         }
     }
 }

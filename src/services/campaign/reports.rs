@@ -1,16 +1,14 @@
 //! Reads a campaign's judgements and reports them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::DeserializeOwned;
 
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
-use crate::domain::campaign::judgement::UnitJudgement;
+use crate::domain::campaign::judged_rows::{JudgedRow, JudgedRowParser, position};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
-use crate::domain::campaign::questions::{CampaignQuestion, QuestionAnswers, QuestionKind, Subject};
 use crate::domain::campaign::report::{
     CampaignFacts, CampaignReport, JudgedUnit, LeftOutAnnotator, question_scores, report, scores_by_model,
     unit_verdict_log, vote_log,
@@ -20,7 +18,7 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::VoteLog;
 use crate::infra::single_flight::FlightError;
-use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, JudgedRow, Store, StoreError};
+use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, Store, StoreError};
 
 /// Annotators whose judgements are read at once.
 const AT_ONCE: usize = 4;
@@ -149,7 +147,9 @@ pub async fn campaign_series(
     let unreadable = |source| CampaignReportError::Unreadable { campaign: id.to_owned(), source };
     let plan: CampaignPlan = serde_json::from_str(&campaign.plan).map_err(unreadable)?;
     let question = match part {
-        CampaignPart::Question(question) => Some(scale_of(&plan, question)?),
+        CampaignPart::Question(question) => Some(plan.model_scale(question).ok_or_else(|| {
+            CampaignReportError::UnknownQuestion { campaign: plan.id.clone(), question: question.clone() }
+        })?),
         CampaignPart::Task | CampaignPart::Judge(_) => None,
     };
     let judged = counted_units(store, id).await?;
@@ -175,14 +175,6 @@ pub(super) async fn counted_units(store: &Store, id: &str) -> Result<Vec<JudgedU
     Ok(judged)
 }
 
-/// The question of this id, if each model has a number by it.
-fn scale_of<'p>(plan: &'p CampaignPlan, id: &str) -> Result<&'p CampaignQuestion, CampaignReportError> {
-    let is_of_model = |question: &&CampaignQuestion| question.about == Subject::Answer || plan.task == Task::Score;
-    let found = plan.questions.iter().find(|question| question.id == id && question.kind == QuestionKind::Scale);
-    let unknown = || CampaignReportError::UnknownQuestion { campaign: plan.id.clone(), question: id.to_owned() };
-    found.filter(is_of_model).ok_or_else(unknown)
-}
-
 fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOutAnnotator> {
     let AnnotatorExclusion { annotator, reason, excluded_by: by, excluded_at: at, withdrawn_at, .. } = exclusion;
     withdrawn_at.is_none().then_some(LeftOutAnnotator { annotator, reason, by, at, judgements: 0 })
@@ -205,8 +197,8 @@ async fn judged_by(
     annotator: String,
 ) -> Result<Vec<(i64, JudgedUnit)>, CampaignReportError> {
     let judgements = store.judgements_of(&annotator).await?;
-    let parsed = tokio::task::spawn_blocking(move || TextCache::default().judged(&judgements)).await;
-    parsed.map_err(|_| CampaignReportError::Thread)?.map_err(|error| match error {
+    let units = tokio::task::spawn_blocking(move || parsed(&judgements)).await;
+    units.map_err(|_| CampaignReportError::Thread)?.map_err(|error| match error {
         UnreadableJudgement::Json(source) => CampaignReportError::Unreadable { campaign: campaign.to_owned(), source },
         UnreadableJudgement::Store(error) => error.into(),
     })
@@ -218,50 +210,12 @@ enum UnreadableJudgement {
     Store(StoreError),
 }
 
-/// Parsed texts: an annotator's judgements have few distinct ones.
-#[derive(Default)]
-struct TextCache {
-    shown: HashMap<String, Arc<[String]>>,
-    said: HashMap<String, UnitJudgement>,
-    answers: HashMap<String, Arc<QuestionAnswers>>,
-}
-
-impl TextCache {
-    /// The judgements of an annotator with their times.
-    fn judged(mut self, judgements: &AnnotatorJudgements) -> Result<Vec<(i64, JudgedUnit)>, UnreadableJudgement> {
-        let annotator: Arc<str> = judgements.annotator.as_str().into();
-        let unit = |row: Result<JudgedRow<'_>, StoreError>| {
-            let row = row.map_err(UnreadableJudgement::Store)?;
-            self.unit(&annotator, row).map(|unit| (row.judged_at, unit)).map_err(UnreadableJudgement::Json)
-        };
-        judgements.rows().map(unit).collect()
-    }
-
-    fn unit(&mut self, annotator: &Arc<str>, row: JudgedRow<'_>) -> Result<JudgedUnit, serde_json::Error> {
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds of a few hours")]
-        let seconds = (row.judged_at - row.given_at) as f64 / 1000.0;
-        Ok(JudgedUnit {
-            annotator: Arc::clone(annotator),
-            unit: position(row.unit),
-            item: position(row.item),
-            shown: parsed(&mut self.shown, row.shown)?,
-            kind: AssignmentKind::parse(row.kind).unwrap_or(AssignmentKind::Fresh),
-            judgement: parsed(&mut self.said, row.judgement)?,
-            answers: parsed(&mut self.answers, if row.answers.is_empty() { "{}" } else { row.answers })?,
-            seconds,
-        })
-    }
-}
-
-fn parsed<T: Clone + DeserializeOwned>(known: &mut HashMap<String, T>, text: &str) -> Result<T, serde_json::Error> {
-    if let Some(value) = known.get(text) {
-        return Ok(value.clone());
-    }
-    let value: T = serde_json::from_str(text)?;
-    known.insert(text.to_owned(), value.clone());
-    Ok(value)
-}
-
-fn position(number: i64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// Parses the judgements of an annotator, each with its time.
+fn parsed(judgements: &AnnotatorJudgements) -> Result<Vec<(i64, JudgedUnit)>, UnreadableJudgement> {
+    let mut parser = JudgedRowParser::new(&judgements.annotator);
+    let unit = |row: Result<JudgedRow<'_>, StoreError>| {
+        let row = row.map_err(UnreadableJudgement::Store)?;
+        parser.parse(row).map(|unit| (row.judged_at, unit)).map_err(UnreadableJudgement::Json)
+    };
+    judgements.rows().map(unit).collect()
 }

@@ -5,10 +5,10 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
+use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::campaign::reports::CampaignReportError;
-use crate::services::leaderboard::vote_log::ReadLogError;
 
 /// Why there is no such series.
 #[derive(Debug, thiserror::Error)]

@@ -21,9 +21,9 @@ use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::formats::model_table::ModelTable;
 use crate::infra::storage::{Store, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::services::battle_judging::reports::verdict_votes;
 use crate::services::campaign::reports::{CampaignSeries, campaign_series};
-use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// Number of concurrent page reads.
 const AT_ONCE: usize = 2;

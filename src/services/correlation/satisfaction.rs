@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ReadSeriesError;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
-use crate::services::labeling::final_labels::final_labels_of;
+use crate::infra::stored_votes::final_labels::final_labels_of;
 
 /// The satisfaction of all rated votes that have one and an intent, by intent.
 ///

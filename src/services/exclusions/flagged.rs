@@ -9,8 +9,8 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::infra::tasks::Tasks;
-use crate::services::leaderboard::vote_log::{LogQuery, ReadLogError, read_log};
 
 /// Rest after a test, as a multiple of its duration.
 const REST_TIMES: u32 = 4;

@@ -3,7 +3,6 @@
 pub mod flagged;
 pub mod leak_check;
 pub mod preview;
-pub mod selection;
 pub mod voter_check;
 pub mod write_decision;
 

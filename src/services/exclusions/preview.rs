@@ -7,7 +7,7 @@ use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::infra::storage::{Store, VoteRange};
-use crate::services::leaderboard::vote_log::{LogQuery, ReadLogError, read_cast_votes};
+use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_cast_votes};
 
 /// Why there is no preview.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ pub struct DecisionContext {
     pub actor: Actor,
     /// Time of the decision.
     pub decided_at: Timestamp,
-    /// Which votes, for the audit log: see [`VoteFilter::summary`](super::selection::VoteFilter::summary).
+    /// Which votes, for the audit log: see [`VoteFilter::summary`](crate::domain::integrity::vote_filter::VoteFilter::summary).
     pub subject: String,
 }
 

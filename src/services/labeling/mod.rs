@@ -1,6 +1,5 @@
 //! Labels prompts: a classifier or a language model labels all of them, visitors correct theirs, reviewers label those that they look at.
 
-pub mod final_labels;
 pub mod model_labeler;
 pub mod visitor_labels;
 
@@ -24,6 +23,7 @@ use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
 use crate::domain::labeling::validation::{ValidatedClassifier, ValidationOptions};
 use crate::domain::time::Timestamp;
+use crate::formats::read_file_or_pipe;
 use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
@@ -63,14 +63,14 @@ pub enum LabelingError {
         reason: std::io::Error,
     },
     /// The file that a queue is to be written to.
-    #[error("{} is there already, and may hold a reviewer's work: choose another file with --out", .0.display())]
+    #[error("{} exists already and may hold a reviewer's work: choose another file with --out", .0.display())]
     Exists(PathBuf),
     /// A reviewer without a name.
     #[error("the reviewer has no name: give one with --reviewer")]
     NoName,
     /// A model that labels gave no reply, or may not be asked.
     #[error(
-        "model {model} did not label every text: {error}. What it labelled is kept: run the same command again to go on"
+        "model {model} did not label every text: {error}. Its labels are kept: run the same command again to continue"
     )]
     Unanswered {
         /// The model.
@@ -100,8 +100,8 @@ impl LabelingError {
 /// [`LabelingError::File`], [`LabelingError::Seeds`].
 pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, LabelingError> {
     let of_file = |problem| LabelingError::Seeds { file: file.to_owned(), problem };
-    let open = File::open(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
-    let seeds = seeds::read(open, scheme).map_err(of_file)?;
+    let text = read_file_or_pipe(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
+    let seeds = seeds::read(text.as_slice(), scheme).map_err(of_file)?;
     seeds::check_balance(&seeds, scheme, folds).map_err(of_file)?;
     Ok(seeds)
 }
@@ -121,7 +121,7 @@ pub async fn train(
 /// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.
 ///
 /// # Errors
-/// [`LabelingError::Seeds`] for an id that is none; nothing is kept then.
+/// [`LabelingError::Seeds`] for an unknown id; nothing is stored then.
 pub async fn keep_seeds(
     store: &Store,
     file: &Path,
@@ -295,8 +295,8 @@ pub async fn import_review(
 ) -> Result<ReviewImport, LabelingError> {
     let of_file = |problem| LabelingError::Review { file: file.to_owned(), problem };
     let name = named(reviewer)?;
-    let open = File::open(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
-    let decisions = queue::read(open, scheme).map_err(of_file)?;
+    let text = read_file_or_pipe(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
+    let decisions = queue::read(text.as_slice(), scheme).map_err(of_file)?;
     for LabelDecision { line, query_id, .. } in &decisions {
         if !store.has_query(query_id).await? {
             return Err(of_file(QueueProblem::UnknownQuery(query_id.chars().take(60).collect()).on(*line)));

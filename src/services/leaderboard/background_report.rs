@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
-use super::vote_log::ReadLogError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::stored_votes::vote_log::ReadLogError;
 
 /// Everything that a report depends on.
 #[derive(Debug, Clone, PartialEq)]

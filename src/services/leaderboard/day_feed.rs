@@ -41,7 +41,7 @@ impl DayFeed {
         let snapshot = self.leaderboard.latest();
         let Some(as_of) = snapshot.fitted_at else { return Ok(Vec::new()) };
         let past = self.past(day_of(as_of)).await?;
-        let mut days = vec![LeaderboardDay::new(as_of, &snapshot.board)];
+        let mut days = vec![LeaderboardDay::new(as_of, &snapshot.leaderboard)];
         days.extend_from_slice(&past.days);
         Ok(day_changes(&days, past.days.len() < DAYS))
     }
@@ -61,8 +61,8 @@ impl DayFeed {
         let mut days = Vec::new();
         while days.len() < DAYS {
             let Some(stored) = self.store.leaderboard_before(before).await? else { break };
-            let Ok(board) = stored_leaderboard::from_json(&stored.body) else { break };
-            days.push(LeaderboardDay::new(stored.fitted_at, &board));
+            let Ok(leaderboard) = stored_leaderboard::from_json(&stored.body) else { break };
+            days.push(LeaderboardDay::new(stored.fitted_at, &leaderboard));
             before = day_of(stored.fitted_at);
         }
         Ok(days)

@@ -2,10 +2,10 @@
 //! for each rule in force.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
-use super::vote_log::{LogQuery, read_cast_votes};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::infra::storage::Store;
+use crate::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
 
 impl BackgroundReport<ExclusionReport> {
     /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
@@ -27,9 +26,10 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::freshness::Freshness;
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
+use crate::infra::stored_votes::prompt_index::read_prompt_index;
+use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
 use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
-use crate::services::prompt_index_reading::read_prompt_index;
 
 /// Number of moments in the rating history.
 const HISTORY_MOMENTS: usize = 40;
@@ -45,7 +45,7 @@ const CACHED: usize = 48;
 pub struct FilteredLeaderboard {
     freshness: Freshness,
     /// The leaderboard.
-    pub board: Leaderboard,
+    pub leaderboard: Leaderboard,
     /// Differences of any two models.
     pub differences: Differences,
     /// Counts and predictions of every pair.
@@ -163,12 +163,12 @@ async fn read_and_fit(
         let fitted = fit(&slice, log, &options)?;
         // There may be no rated vote of the slice.
         let rated = rated.map(|rated| rank_log(&slice.take(rated).unwrap_or_default(), &options));
-        let change = rated.transpose()?.map(|rated| LeaderboardChange::between(&rated, &fitted.ranking.board));
+        let change = rated.transpose()?.map(|rated| LeaderboardChange::between(&rated, &fitted.ranking.leaderboard));
         Ok::<_, FilteredLeaderboardError>((fitted, change))
     });
-    let (FittedVotes { ranking: Ranking { board, differences }, pairs, history }, change) = fitted.await??;
+    let (FittedVotes { ranking: Ranking { leaderboard, differences }, pairs, history }, change) = fitted.await??;
     let freshness = Freshness::new(last_vote_seq, began.elapsed());
-    Ok(FilteredLeaderboard { freshness, board, differences, pairs, history, change })
+    Ok(FilteredLeaderboard { freshness, leaderboard, differences, pairs, history, change })
 }
 
 /// The votes that count, and those that count by default.
@@ -214,7 +214,7 @@ struct FittedVotes {
 fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions) -> Result<FittedVotes, FilteredLeaderboardError> {
     let log = slice.take(log)?;
     let ranking = rank_log_with_differences(&log, options)?;
-    let pairs = Pairs::new(&ranking.board.models, &Tally::from_log(&log, options.scoring));
+    let pairs = Pairs::new(&ranking.leaderboard.models, &Tally::from_log(&log, options.scoring));
     let history = history(&log, HISTORY_MOMENTS, options)?;
     Ok(FittedVotes { ranking, pairs, history })
 }

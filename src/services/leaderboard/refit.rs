@@ -10,9 +10,6 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-use super::rated_votes::RatedVotes;
-use super::vote_log::ReadLogError;
-use super::vote_tally::{StoreWhen, VoteTally};
 use crate::domain::battle::{ModelId, Outcome};
 use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::rating::FitError;
@@ -31,7 +28,10 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::metrics;
 use crate::infra::storage::{Store, StoreError, StoredLeaderboard};
-use crate::services::labeling::final_labels::FacetChanges;
+use crate::infra::stored_votes::final_labels::FacetChanges;
+use crate::infra::stored_votes::rated_votes::RatedVotes;
+use crate::infra::stored_votes::vote_log::ReadLogError;
+use crate::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 
 /// The Elo rating of a model without votes.
 const ELO_START: f64 = 1000.0;
@@ -46,13 +46,18 @@ pub struct LeaderboardSnapshot {
     /// Sequence number of the latest vote in it.
     pub last_vote_seq: i64,
     /// The leaderboard.
-    pub board: Leaderboard,
+    pub leaderboard: Leaderboard,
 }
 
 impl Default for LeaderboardSnapshot {
     fn default() -> Self {
         let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
-        Self { fit: 0, fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
+        Self {
+            fit: 0,
+            fitted_at: None,
+            last_vote_seq: 0,
+            leaderboard: nothing.expect("no votes give an empty leaderboard"),
+        }
     }
 }
 
@@ -89,9 +94,9 @@ impl LatestLeaderboard {
             return Ok(());
         }
         // A leaderboard in an older format is ignored: the next fit replaces it.
-        if let Ok(board) = stored_leaderboard::from_json(&stored.body) {
+        if let Ok(leaderboard) = stored_leaderboard::from_json(&stored.body) {
             let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
-            self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
+            self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, leaderboard });
         }
         Ok(())
     }
@@ -112,7 +117,7 @@ impl LatestLeaderboard {
     #[must_use]
     pub fn elo(&self, model: &ModelId) -> f64 {
         let snapshot = self.latest();
-        let row = snapshot.board.models.iter().find(|row| row.model == model.as_str());
+        let row = snapshot.leaderboard.models.iter().find(|row| row.model == model.as_str());
         row.map_or(ELO_START, |row| row.elo)
     }
 
@@ -254,20 +259,20 @@ impl Refitter {
         let same_rules = match ranked_by {
             Some(former) => former == options,
             // Another process has fitted the stored one, maybe under other settings.
-            None => self.leaderboard.latest().board.follows(&options),
+            None => self.leaderboard.latest().leaderboard.follows(&options),
         };
         let exclusion_changes = self.tally.counts.exclusion_changes;
         let same_exclusions = self.ranked_exclusions.replace(exclusion_changes) == Some(exclusion_changes);
         let latest = self.leaderboard.latest();
         // The first fit of a process cannot know which exclusions a stored leaderboard heeds, only how many.
-        let same_votes = same_exclusions || latest.board.votes.excluded == self.tally.counts.excluded;
+        let same_votes = same_exclusions || latest.leaderboard.votes.excluded == self.tally.counts.excluded;
         let same_rules = same_rules && same_votes;
         if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
         let oldest = self.oldest_unranked().await?;
-        let board = self.fit(options).await?;
-        self.publish(board).await?;
+        let leaderboard = self.fit(options).await?;
+        self.publish(leaderboard).await?;
         let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
         metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
@@ -311,15 +316,18 @@ impl Refitter {
         Ok(())
     }
 
-    async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
-        board.votes.exclude(&self.tally.counts.excluded);
+    async fn publish(&self, mut leaderboard: Leaderboard) -> Result<(), RefitError> {
+        leaderboard.votes.exclude(&self.tally.counts.excluded);
         let fitted_at = self.clock.now();
-        let body = stored_leaderboard::to_json(&board);
+        let body = stored_leaderboard::to_json(&leaderboard);
         let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());
         match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
-            Some(fit) => {
-                self.leaderboard.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board })
-            }
+            Some(fit) => self.leaderboard.put(LeaderboardSnapshot {
+                fit,
+                fitted_at: Some(fitted_at),
+                last_vote_seq,
+                leaderboard,
+            }),
             // Another instance stored a fit of later votes in the same minute.
             None => self.leaderboard.reload(&self.store).await?,
         }

@@ -1,7 +1,6 @@
 //! How firm the published leaderboard is, and what rigging would take.
 
 use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
-use super::vote_log::{LogQuery, read_log};
 use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::robustness::{OverallRobustness, RobustnessOptions, overall_robustness};
@@ -9,6 +8,7 @@ use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::storage::Store;
+use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 
 /// A report with its date.
 #[derive(Debug, Default)]

@@ -10,7 +10,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, labels_changed_at};
-use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::rating::value::join::{ValueInput, join};
@@ -22,6 +21,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::freshness::Freshness;
 use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::infra::tasks::Tasks;
 
 /// Numbers of the log, up to the latest vote, whose tokens and times are read.
@@ -72,11 +72,11 @@ impl ValueReports {
         last_seq: i64,
         practice: &BTreeSet<String>,
     ) -> Result<ValueReport, FilteredLeaderboardError> {
-        let leaderboard = self.filtered.get(filter, last_seq).await?;
+        let filtered = self.filtered.get(filter, last_seq).await?;
         let recent = self.usage(filter, last_seq).await?;
         let prices = self.settings.now().price_list();
-        let (board, differences) = (&leaderboard.board, &leaderboard.differences);
-        Ok(join(ValueInput { board, differences, prices: &prices, usage: &recent.usage, practice }))
+        let (leaderboard, differences) = (&filtered.leaderboard, &filtered.differences);
+        Ok(join(ValueInput { leaderboard, differences, prices: &prices, usage: &recent.usage, practice }))
     }
 
     /// What recent battles took, whatever they were about.

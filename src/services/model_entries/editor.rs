@@ -6,12 +6,14 @@
 use std::path::PathBuf;
 
 use super::error::{ModelEntryError, Warning};
+use crate::domain::battle::model_card::shared_names;
 use crate::infra::clock::Clock;
 use crate::infra::config::edit::actions::{ModelAction, model_actions};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::{ConfigError, Environment, Settings};
-use crate::infra::llm::roster::{Roster, entries};
+use crate::infra::llm::ModelCard;
+use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewAuditEntry, Store, StoreError};
 use crate::services::admin::actor::{Actor, audit_json};
@@ -62,7 +64,7 @@ impl ModelEditor<'_> {
         let (id, change, env, goal) = (id.to_owned(), change.clone(), self.env.clone(), self.goal);
         self.edit(move |text, _| {
             let edited = change.apply(text, &id)?;
-            let warnings = check_goal(&edited, &env, goal)?.into_iter().collect();
+            let warnings = check_goal(&edited, &env, goal)?;
             Ok((Some(edited), warnings))
         })
         .await
@@ -112,13 +114,17 @@ impl AuditTrail<'_> {
     }
 }
 
-/// What an arena lacks to run on these settings: a warning, or an error where the goal is an arena that runs.
-pub(super) fn check_goal(edited: &str, env: &Environment, goal: EditGoal) -> Result<Option<Warning>, ConfigError> {
+/// What an arena lacks to run well on these settings: warnings, or an error where the goal is an arena that runs.
+pub(super) fn check_goal(edited: &str, env: &Environment, goal: EditGoal) -> Result<Vec<Warning>, ConfigError> {
     let settings = Settings::parse(edited, "the edited settings", env)?;
     if goal == EditGoal::Runnable {
         // The seed only spreads waits between tries.
         Roster::build(&settings, env, 0)?.check_pairable(&settings)?;
     }
-    let drawn = entries(&settings).iter().filter(|entry| entry.weight > 0.0).count();
-    Ok((drawn < 2 && !Roster::may_find(&settings)).then_some(Warning::TooFewModels(drawn)))
+    let entries = entries(&settings);
+    let drawn = entries.iter().filter(|entry| entry.weight > 0.0).count();
+    let are_too_few = drawn < 2 && !Roster::may_find(&settings);
+    let cards: Vec<ModelCard> = entries.iter().map(card).collect();
+    let shared = shared_names(&cards).into_iter().map(Warning::SharedName);
+    Ok(are_too_few.then_some(Warning::TooFewModels(drawn)).into_iter().chain(shared).collect())
 }

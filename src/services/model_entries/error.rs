@@ -1,5 +1,6 @@
 //! Why models were not added or changed, and what an edit leaves to do.
 
+use crate::domain::battle::model_card::SharedName;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::EditError;
 use crate::infra::config::edit::change::InvalidChange;
@@ -21,6 +22,9 @@ pub enum Warning {
         "a battle needs two models and {0} can be drawn: a running arena keeps its old models until then, and `langya serve` does not start: add a model, or give one a weight above 0"
     )]
     TooFewModels(usize),
+    /// People cannot tell models apart.
+    #[error(transparent)]
+    SharedName(#[from] SharedName),
 }
 
 /// Why models were not added or changed. The file is as it was.
@@ -39,7 +43,7 @@ pub enum ModelEntryError {
     #[error("none of the {0} models listed there matches the filter: --dry-run without --filter shows their names")]
     NoMatch(usize),
     /// The server lists no model that chats.
-    #[error("the server lists no model that chats")]
+    #[error("the server lists no chat model")]
     NoModels,
     /// Too many for one that may not mean it.
     #[error("the server lists {0} models: choose with --filter 'maker/*', or take all of them with --filter '*'")]

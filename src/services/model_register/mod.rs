@@ -19,7 +19,7 @@ pub enum RegisterError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Its computation panicked, or the arena ends.
-    #[error("the register of models could not be put together")]
+    #[error("the register of models could not be computed")]
     Thread(#[from] tokio::task::JoinError),
 }
 

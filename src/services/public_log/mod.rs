@@ -44,7 +44,7 @@ pub enum PublicLogError {
     /// The database is older than what was signed.
     #[error(
         "the public log shrank: the database has {found} entries, but {signed} were signed before ({path}). Restore a later backup; \
-         if there is none, remove that file and the log goes on from here, and everybody who verified it before is told that it shrank"
+         if there is none, remove that file, and the log continues from here; everyone who verified it before will see that it shrank"
     )]
     Shrank {
         /// Entries in the database.
@@ -61,9 +61,7 @@ pub enum PublicLogError {
     )]
     Rewritten(u64),
     /// The file holds the checkpoint of another log.
-    #[error(
-        "{0} holds a checkpoint that this database's key did not sign: remove the file if the arena was set up anew"
-    )]
+    #[error("{0} holds a checkpoint that this database's key did not sign: remove the file if this is a new arena")]
     Foreign(PathBuf),
     /// Rows are missing.
     #[error("the public log in the database is incomplete: {0}. Restore the database from a backup")]

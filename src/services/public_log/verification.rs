@@ -37,7 +37,7 @@ pub enum VerifyError {
     NoKey(#[source] Box<VerifyError>),
     /// The key is not the one that was trusted the last time.
     #[error(
-        "the key of the log is not the one that was known: {found} instead of {known}. If the operator announced another key, give it \
+        "the key of the log has changed: {found} instead of {known}. If the operator announced another key, give it \
          with --key"
     )]
     OtherKey {
@@ -53,7 +53,7 @@ pub enum VerifyError {
     #[error("the signed text is not a checkpoint of {0}")]
     NotACheckpoint(String),
     /// Witnesses that were asked for did not sign it.
-    #[error("the checkpoint is not signed by {}: ask whoever runs the arena, or the witness, why", .0.join(", "))]
+    #[error("the checkpoint is not signed by {}: ask the operator of the arena or of the witness why", .0.join(", "))]
     Unwitnessed(Vec<String>),
     /// The log is wrong.
     #[error(transparent)]
@@ -154,7 +154,7 @@ pub async fn verify(
     let (read, leaderboard_votes) = loop {
         tries += 1;
         // The leaderboard first: the log follows it.
-        let board = match leaderboard {
+        let published = match leaderboard {
             LeaderboardSource::Published => {
                 Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
             }
@@ -168,12 +168,12 @@ pub async fn verify(
             }
             read => read?,
         };
-        let Some(board) = board else { break (read, None) };
+        let Some(published) = published else { break (read, None) };
         let rules = match &description {
             Ok(description) => description.rating,
             Err(_) => describe(source).await?.rating,
         };
-        match compare(&read.recount, &board, &rules) {
+        match compare(&read.recount, &published, &rules) {
             Ok(votes) => break (read, Some(votes)),
             // Votes or exclusions came in between the two.
             Err(VerifyError::OtherLeaderboard(_) | VerifyError::Recount(RecountError::TooFew(_)))
@@ -275,9 +275,9 @@ async fn read_log(
 }
 
 /// The votes of a leaderboard that follows from the log.
-fn compare(recount: &Recount, board: &Value, rules: &RatingRules) -> Result<u64, VerifyError> {
-    let votes = board["votes"]["read"].as_u64().unwrap_or(0);
+fn compare(recount: &Recount, leaderboard: &Value, rules: &RatingRules) -> Result<u64, VerifyError> {
+    let votes = leaderboard["votes"]["read"].as_u64().unwrap_or(0);
     let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
-    let found = differences(board, &recounted);
+    let found = differences(leaderboard, &recounted);
     if found.is_empty() { Ok(votes) } else { Err(VerifyError::OtherLeaderboard(found)) }
 }

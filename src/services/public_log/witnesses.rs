@@ -35,7 +35,7 @@ pub enum WitnessingError {
     Note(#[from] NoteError),
     /// It has seen a longer log.
     #[error(
-        "it has signed a tree of {known} entries, and the log has {size}: it was restored from a backup, or another arena has its key"
+        "it has signed a tree of {known} entries, and the log has {size}: either the log was restored from a backup, or another arena uses its key"
     )]
     Longer {
         /// What the witness knows.

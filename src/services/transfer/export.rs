@@ -22,9 +22,9 @@ use crate::formats::tables::export_columns::{
 use crate::formats::tables::export_rows::{BattleExportRow, ReplyRecord, VoteLogRow, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::scores;
-use crate::services::labeling::final_labels::{self, final_labels_of};
 
 /// Rows read at a time, so that memory stays flat.
 const PAGE: u32 = 1_000;
@@ -108,7 +108,7 @@ pub async fn battles(
     let mut last: Option<BattleId> = None;
     loop {
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
-        final_labels::settle(store, last.as_ref(), &mut page).await?;
+        settle_battles(store, last.as_ref(), &mut page).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             table.write(&BattleExportRow::new(battle, exported_conversations(store, selection, &battle.id).await?))?;
         }
@@ -159,8 +159,8 @@ pub async fn replies(
 /// [`ExportError`].
 pub async fn leaderboard(store: &Store, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
     let stored = store.latest_leaderboard().await?;
-    let board: Option<Leaderboard> = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
-    let models = board.map(|board| board.models).unwrap_or_default();
+    let leaderboard: Option<Leaderboard> = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
+    let models = leaderboard.map(|leaderboard| leaderboard.models).unwrap_or_default();
     Ok(ranked_models(&models, format, out)?)
 }
 

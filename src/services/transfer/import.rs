@@ -31,6 +31,7 @@ const KEPT: ColumnSet = ColumnSet {
     pair_probabilities: true,
     timings: true,
     pairing_policies: false,
+    excluded_votes: false,
 };
 
 /// Why a file was not imported; nothing of it was.

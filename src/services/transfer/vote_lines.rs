@@ -6,7 +6,7 @@ use crate::domain::time::Timestamp;
 use crate::formats::tables::export_rows::VoteLogRow;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, VoteRange};
-use crate::services::labeling::final_labels::final_labels_of;
+use crate::infra::stored_votes::final_labels::final_labels_of;
 
 /// Votes of a page at most: what a stream holds in memory.
 pub const PAGE: u32 = 1_000;

@@ -57,7 +57,7 @@ export function startCampaigns(campaigns) {
   /** A page of an annotator who has begun. */
   async function begin(id, options) {
     const page = await open(options);
-    await page.goto(`${site.url}/campaign/${id}?invite=${tokens[id].pop()}`);
+    await page.goto(`${site.url}/campaign/${id}#invite=${tokens[id].pop()}`);
     await page.locator('[data-part="begin"]').click();
     await shown(page, 0);
     return page;

@@ -121,7 +121,7 @@ fn texts() -> Vec<(String, StatusCode, &'static str)> {
         (format!("modles = []\n{suite}"), bad, "unknown field `modles`"),
         ("models = []\n".to_owned(), bad, "the plan has no suite"),
         (format!("samples = [0]\n{suite}"), bad, "samples: write rounds from 1"),
-        (format!("samples = {rounds:?}\n{suite}"), bad, "the plan has 1001 runs, and 1000 are the most"),
+        (format!("samples = {rounds:?}\n{suite}"), bad, "the plan has 1001 runs, more than the 1000 allowed"),
         (format!("{suite}data = \"\\u0000\"\n"), bad, "data: &#34;\\0&#34; has a control character"),
         (format!("seed = -1\n{suite}"), bad, "seed"),
         (suite.to_owned(), StatusCode::CONFLICT, "suite urs has no data here"),

@@ -47,7 +47,7 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
     let invited = operator
         .post_form("/admin/campaigns/invite", &[("id", "pilot"), ("count", "2"), ("quota", "7"), ("days", "3")]);
     let invited = invited.await.text().await.unwrap();
-    let link = format!("{}/campaign/pilot?invite=", arena.url);
+    let link = format!("{}/campaign/pilot#invite=", arena.url);
     let tokens: Vec<&str> = invited.split(&link).skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
     assert_eq!(tokens.len(), 2, "{invited}");
     let again = operator.get(one).await.text().await.unwrap();
@@ -135,7 +135,7 @@ async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> Strin
     let invited = operator.post_form("/admin/campaigns/invite", &fields).await.text().await.unwrap();
     let open = operator.post_form("/admin/campaigns/state", &[("id", id), ("change", "open")]).await;
     assert_eq!(open.status(), StatusCode::SEE_OTHER);
-    invited.split("?invite=").nth(1).unwrap().split('<').next().unwrap().to_owned()
+    invited.split("#invite=").nth(1).unwrap().split('<').next().unwrap().to_owned()
 }
 
 /// Judges the one pair of a campaign.

@@ -190,7 +190,7 @@ async fn the_command_lists_shows_keeps_and_deletes_what_was_flagged_and_asks_the
     let csv = beside(&["list", "--format", "csv"]).await;
     assert!(csv.code == Some(0) && csv.stdout.lines().nth(1).unwrap().contains(",hate,"), "{csv:?}");
     let again = beside(&["delete-texts", &ids[1]]).await;
-    assert!(again.code == Some(2) && again.stderr.contains("decided already"), "{again:?}");
+    assert!(again.code == Some(2) && again.stderr.contains("already been decided"), "{again:?}");
     let unknown = beside(&["keep", "nowhere"]).await;
     assert!(unknown.code == Some(2) && unknown.stderr.contains("there is no flag"), "{unknown:?}");
     let none = beside(&["check"]).await;

@@ -129,7 +129,7 @@ async fn somebody_added_by_address_signs_in_and_is_known_by_subject_from_then_on
         let mut browser = Browser::new(&arena);
         let refused = browser.sign_in().await;
         check_refused(&browser, &refused, StatusCode::FORBIDDEN, "an address that is not verified");
-        assert!(refused.text().await.unwrap().contains("may do nothing here"));
+        assert!(refused.text().await.unwrap().contains("has no permissions here"));
     }
     provider.says(json!({ "email": EMAIL, "email_verified": true }));
     let mut browser = Browser::new(&arena);
@@ -404,7 +404,7 @@ async fn an_operator_adds_people_by_command_and_asks_whether_the_provider_answer
     for (arguments, word) in [
         (&["ben", "--role", "viewer"][..], "--email"),
         (&["ben", "--role", "viewer", "--email", EMAIL], "has an account already"),
-        (&["ada", "--role", "viewer", "--subject", "x"], "somebody else is called ada"),
+        (&["ada", "--role", "viewer", "--subject", "x"], "the name ada is taken"),
         (&["ben", "--role", "viewer", "--email", "nobody"], "give one of them"),
     ] {
         let refused = run(&[&["admin", "users", "add"], arguments].concat()).await;

@@ -57,7 +57,7 @@ async fn an_outage_of_the_check_shows_and_excludes_nobody_and_what_it_excludes_l
     until(async || arena.app.voter_check.state().checked_at).await;
     arena.app.events.publish(Event::VoteRecorded);
     until(async || {
-        (arena.app.leaderboard.latest().board.votes.excluded.get("anomalous_voter") == Some(&300)).then_some(())
+        (arena.app.leaderboard.latest().leaderboard.votes.excluded.get("anomalous_voter") == Some(&300)).then_some(())
     })
     .await;
     let seen = overview(&mut operator).await;

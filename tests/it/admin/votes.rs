@@ -1,8 +1,9 @@
 //! An operator finds a voter, sees what an exclusion would change, makes it and takes it back.
 
 use langya::domain::admin::role::Role;
+use langya::domain::integrity::vote_filter::VoteFilter;
 use langya::infra::storage::AuditFilter;
-use langya::services::exclusions::selection::{VoteFilter, select};
+use langya::infra::stored_votes::selection::select;
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -12,11 +13,11 @@ use crate::support::until;
 use crate::support::visitor::get;
 
 /// The leaderboard once so many votes are rated, without its date.
-async fn board(arena: &TestArena, rated: u64) -> Value {
+async fn leaderboard(arena: &TestArena, rated: u64) -> Value {
     until(async || {
-        let mut board: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
-        board.as_object_mut().unwrap().remove("as_of");
-        (board["votes"]["rated"] == rated).then_some(board)
+        let mut leaderboard: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
+        leaderboard.as_object_mut().unwrap().remove("as_of");
+        (leaderboard["votes"]["rated"] == rated).then_some(leaderboard)
     })
     .await
 }
@@ -38,7 +39,7 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
             visitor.vote(outcome).await;
         }
     }
-    let before = board(&arena, 5).await;
+    let before = leaderboard(&arena, 5).await;
     let voter = select(&arena.app.store, &VoteFilter::default(), |_, _| {}).await.unwrap()[0].voter.to_string();
     let (mut reviewer, mut operator) =
         (signed_in(&arena, Role::Reviewer).await, signed_in(&arena, Role::Operator).await);
@@ -50,7 +51,7 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
     let decision = format!("voter={voter}&change=exclude&by=anomalous_voter&reason=a+script");
     let preview = text(&mut operator, &format!("/admin/votes/decide?{decision}")).await;
     assert!(preview.contains("3 votes would be excluded. Number of their voters: 1."), "{preview}");
-    assert_eq!(board(&arena, 5).await, before, "a preview changes nothing");
+    assert_eq!(leaderboard(&arena, 5).await, before, "a preview changes nothing");
     // A vote that comes after the preview is not part of the decision.
     let upto = preview.split("name=\"upto\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     assert_eq!(upto, "5");
@@ -70,9 +71,9 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
     }
     let upto_one = operator.post_form("/admin/votes/decide", &of("1")).await;
     assert_eq!(upto_one.status(), StatusCode::SEE_OTHER);
-    board(&arena, 4).await;
+    leaderboard(&arena, 4).await;
     operator.post_form("/admin/votes/decide", &of("5")).await;
-    board(&arena, 2).await;
+    leaderboard(&arena, 2).await;
     let excluded = text(&mut operator, &format!("/admin/votes?voter={voter}&done=1")).await;
     assert!(excluded.contains("3 votes, 3 of them excluded.") && excluded.contains("<td>Anomalous voter</td>"));
     let published = get(&format!("{}/api/v1/exclusions", arena.url)).await.text().await.unwrap();
@@ -80,7 +81,7 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
 
     let undo = [("voter", voter.as_str()), ("change", "include"), ("by", ""), ("upto", "5")];
     assert_eq!(operator.post_form("/admin/votes/decide", &undo).await.status(), StatusCode::SEE_OTHER);
-    assert_eq!(board(&arena, 5).await, before, "undone to the last bit");
+    assert_eq!(leaderboard(&arena, 5).await, before, "undone to the last bit");
     let of_operator = AuditFilter { actor: Some("operator".into()), ..AuditFilter::default() };
     let audit = arena.app.store.audit_entries(&of_operator, 9).await.unwrap();
     assert_eq!(audit.len(), 4, "{audit:?}");

@@ -99,6 +99,7 @@ impl Battle {
             id: format!("vote-on-{}", self.id),
             battle: self.id.clone(),
             turn: u32::try_from(self.quality.len()).unwrap(),
+            answered_by: Some(RunId::new("run")),
             outcome: self.outcome,
             satisfaction: None,
             reasons: Default::default(),

@@ -71,7 +71,7 @@ async fn five_levels_are_counted_by_game_and_weight_against_the_baseline() {
     assert!((number(8) - expected()).abs() < 0.005 && number(9) < number(8) && number(8) < number(10), "{row}");
     assert_eq!(markdown, report(&["--format", "markdown"]).await, "the resamples have a seed");
     let chinese = report(&["--format", "markdown", "--language", "zh"]).await;
-    assert!(chinese.contains("对基线的胜率") && chinese.contains("胜加平"), "{chinese}");
+    assert!(chinese.contains("对基线的胜率") && chinese.contains("胜和率"), "{chinese}");
     the_two_ways_are_kept_apart(&field).await;
     shown_on_the_page(&field).await;
 }

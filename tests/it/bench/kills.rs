@@ -106,7 +106,11 @@ async fn an_interrupt_lets_what_is_under_way_finish_and_another_run_is_refused_m
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let left = format!("{} results are left", turns - AT_ONCE);
-    assert!(ended.stderr.contains("what is under way is finished") && ended.stderr.contains(&left), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("requests under way are finished") && ended.stderr.contains(&left),
+        "{}",
+        ended.stderr
+    );
     field.done(&RUN).await;
     assert_eq!((field.requests("judge"), field.repeated("judge")), (turns, 0), "nothing is asked twice");
 }

@@ -210,7 +210,7 @@ async fn a_stopped_plan_finishes_what_is_under_way_and_the_command_goes_on_with_
     assert!(page(&mut ada, "/admin/benchmarks").await.contains("The plan is being stopped"));
     let again = ada.post_form("/admin/benchmarks/stop", &[]).await;
     assert_eq!(again.status(), StatusCode::CONFLICT);
-    server.logged("a plan of benchmarks is to stop").await;
+    server.logged("a plan of benchmarks is stopping").await;
     gate.open();
     let plan = ended(&field, &[]).await;
     assert_eq!(plan["state"], "stopped", "{plan}");

@@ -479,8 +479,8 @@ async fn replay(file: &Path) {
     let fitted = langya_beside(fixture.folder.path(), &["fit", "--votes", "votes.jsonl", "--format", "json"]).await;
     let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap();
     let report = fixture.json(&["report", "pilot"]).await;
-    let ratings = |board: &Value| -> BTreeMap<String, f64> {
-        let models = board["models"].as_array().unwrap().iter();
+    let ratings = |leaderboard: &Value| -> BTreeMap<String, f64> {
+        let models = leaderboard["models"].as_array().unwrap().iter();
         models.filter_map(|model| Some((model["model"].as_str()?.to_owned(), model["rating"].as_f64()?))).collect()
     };
     let (ours, theirs) = (ratings(&report), ratings(&fitted));

@@ -34,14 +34,15 @@ impl CampaignFixture {
 
     async fn until_rated(&self, votes: u64) {
         let mut changes = self.arena.app.leaderboard.changes();
-        let rates = changes.wait_for(|snapshot| snapshot.board.votes.rated == votes);
+        let rates = changes.wait_for(|snapshot| snapshot.leaderboard.votes.rated == votes);
         assert!(tokio::time::timeout(PATIENCE, rates).await.is_ok_and(|found| found.is_ok()), "never {votes} votes");
     }
 
     /// Who has how many wins on the leaderboard of this address.
     async fn wins(&self, query: &str) -> BTreeMap<String, u64> {
-        let board: Value = get(&format!("{}/api/v1/leaderboard{query}", self.arena.url)).await.json().await.unwrap();
-        let models = board["models"].as_array().unwrap_or_else(|| panic!("{query}: {board}")).iter();
+        let leaderboard: Value =
+            get(&format!("{}/api/v1/leaderboard{query}", self.arena.url)).await.json().await.unwrap();
+        let models = leaderboard["models"].as_array().unwrap_or_else(|| panic!("{query}: {leaderboard}")).iter();
         models.map(|model| (model["model"].as_str().unwrap().to_owned(), model["wins"].as_u64().unwrap())).collect()
     }
 

@@ -105,7 +105,7 @@ async fn a_database_that_another_program_locks_is_told_once_and_goes_on_when_it_
     check(&voter.vote("a").await, "storage");
     let words = "another program holds its write lock";
     server.logged(words).await;
-    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it takes no writes, see the log\n".into()));
+    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it refuses writes, see the log\n".into()));
     sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
     check(&voter.vote("a").await, "revealed");
     server.logged("answers again").await;
@@ -128,7 +128,7 @@ async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space
     place.gate.open();
     reader.next_of(&["done"]).await;
     check(&refused.vote("b").await, "storage");
-    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it takes no writes, see the log\n".into()));
+    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it refuses writes, see the log\n".into()));
 
     disk.free();
     reader.next_of(&["ready"]).await;

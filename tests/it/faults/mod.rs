@@ -91,8 +91,8 @@ async fn readyz(server: &Server) -> (u16, String) {
 async fn leaderboard_of(server: &Server, votes: u64) {
     let url = format!("{}/api/v1/leaderboard", server.url);
     until(async || {
-        let board: Value = get(&url).await.json().await.unwrap();
-        (board["votes"]["read"] == votes).then_some(())
+        let leaderboard: Value = get(&url).await.json().await.unwrap();
+        (leaderboard["votes"]["read"] == votes).then_some(())
     })
     .await;
 }

@@ -56,7 +56,7 @@ async fn whatever_is_wrong_with_redis_battles_and_votes_go_on_at_both_instances(
         server.logged("redis is connected").await;
     }
     let run = |words: &[&str]| redis.command::<()>(words);
-    let no_writes = "redis: it takes no writes";
+    let no_writes = "redis: it refuses writes";
     let full = async || run(&["CONFIG", "SET", "maxmemory", "1"]);
     ride_out(&servers, 0, ("its memory is full", no_writes), full, async || run(&["CONFIG", "SET", "maxmemory", "0"]))
         .await;

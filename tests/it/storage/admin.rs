@@ -31,13 +31,17 @@ pub(super) fn entry(id: &str, action: AdminAction) -> NewAuditEntry {
 }
 
 async fn invite(store: &Store, id: &str, role: Role, first_run: bool) {
+    invite_by(store, id, role, first_run, "").await;
+}
+
+async fn invite_by(store: &Store, id: &str, role: Role, first_run: bool, created_by: &str) {
     let invite = NewAdminInvite {
         id,
         token_hash: id,
         role,
         user_id: None,
         first_run,
-        created_by: "",
+        created_by,
         created_at: Timestamp(1),
         expires_at: Timestamp(100),
     };
@@ -90,6 +94,20 @@ pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &St
     assert_eq!(store.audit_entries(&joined, 10).await.unwrap().len(), 1);
 }
 
+pub(super) async fn the_links_of_an_owner_whose_claim_gives_less_are_void(store: &Store) {
+    invite(store, "first", Role::Owner, true).await;
+    join(store, "first", "ada", 2).await;
+    invite_by(store, "made", Role::Owner, false, "ada").await;
+    invite_by(store, "of another", Role::Viewer, false, "ben").await;
+    let is_open = async |link: &str| store.admin_invite(link, Timestamp(9)).await.unwrap().is_some();
+    let changed = entry("1", AdminAction::ChangeRole);
+    store.set_claimed_role("id of ada", Role::Owner, &changed).await.unwrap();
+    assert!(is_open("made").await, "still an owner");
+    store.set_claimed_role("id of ada", Role::Viewer, &NewAuditEntry { id: "2".to_owned(), ..changed }).await.unwrap();
+    assert!(!is_open("made").await, "it would make an owner of who is none any more");
+    assert!(is_open("of another").await);
+}
+
 pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(store: &Store) {
     for id in ["x", "y"] {
         ready(store, id).await;
@@ -115,6 +133,13 @@ pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(s
         .await
         .unwrap();
     assert_eq!((store.next_leak(0).await.unwrap(), store.open_leaks().await.unwrap()), (None, 0));
+    assert_eq!(store.decided_leak(1).await.unwrap(), Some(LeakDecision::Confirm));
+    assert_eq!(store.decided_leak(2).await.unwrap(), Some(LeakDecision::Withdraw));
+    assert_eq!(store.decided_leak(3).await.unwrap(), None);
+    // What changes nothing has no entry.
+    assert_eq!(store.exclude(&decision, &[1], Some(&entry("c", AdminAction::ExcludeVotes))).await.unwrap(), 0);
+    let nothing = entry("d", AdminAction::IncludeVotes);
+    assert_eq!(store.withdraw_exclusions(&[2], None, "ada", Timestamp(7), Some(&nothing)).await.unwrap(), 0);
     let kept = store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
     assert_eq!(kept.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["b", "a", "9"]);
     assert_eq!(store.failures_since(Timestamp(0), 9).await.unwrap(), []);

@@ -340,6 +340,7 @@ fn attempt(id: &str, result: &str, status: AttemptStatus, at: i64) -> AttemptRow
         attempts: 2,
         latency: Duration::from_millis(9),
         usage: Usage { input: Some(5), output: None },
+        lost: Default::default(),
     };
     AttemptRow {
         id: id.into(),

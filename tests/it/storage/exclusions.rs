@@ -10,6 +10,7 @@ use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use langya::domain::integrity::leaderboard_change::LeaderboardChange;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
+use langya::domain::integrity::vote_filter::VoteFilter;
 use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_counts::VoteCounts;
@@ -22,15 +23,15 @@ use langya::infra::storage::{
     BattleRow, ExclusionRow, InsertedVote, NewExclusion, NewExclusions, NewReply, NewVoteRow, Store, VoteExclusion,
     VoteRange,
 };
+use langya::infra::stored_votes::final_labels::FacetChanges;
+use langya::infra::stored_votes::prompt_index::read_prompt_index;
+use langya::infra::stored_votes::rated_votes::RatedVotes;
+use langya::infra::stored_votes::selection::select;
+use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::preview::preview;
-use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
-use langya::services::labeling::final_labels::FacetChanges;
-use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter};
-use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
-use langya::services::prompt_index_reading::read_prompt_index;
 
 use super::fits::{cast, whole_log};
 use super::{battle, exclude, ready, reply, vote};
@@ -134,8 +135,8 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
         rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
     expected.votes.exclude(&[].into());
     let without = leaderboard.latest();
-    assert_eq!((without.board.votes.rated, without.board.votes.excluded["admin"]), (7, 1));
-    assert_eq!((&without.board.models, leaderboard.votes_between("one", "two")), (&expected.models, pairs - 1));
+    assert_eq!((without.leaderboard.votes.rated, without.leaderboard.votes.excluded["admin"]), (7, 1));
+    assert_eq!((&without.leaderboard.models, leaderboard.votes_between("one", "two")), (&expected.models, pairs - 1));
 
     // Another process finds stored counts that know nothing of it.
     let mut second = refitter();
@@ -145,7 +146,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     let seq = store.vote_on(&BattleId::new("v3")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(first.refit().await.unwrap());
-    assert_eq!(leaderboard.latest().board, whole.board, "to the last bit as before");
+    assert_eq!(leaderboard.latest().leaderboard, whole.leaderboard, "to the last bit as before");
     let mut third = refitter();
     exclude(store, "v5", "admin").await;
     assert!(third.refit().await.unwrap(), "the first fit of a process sees that too");
@@ -251,11 +252,11 @@ async fn fresh(store: &Store) -> (Leaderboard, VoteCounts) {
     let mut tally = VoteTally::default();
     tally.catch_up(store, |_| {}).await.unwrap();
     let options = Settings::default().rating.leaderboard_options().unwrap();
-    let board =
+    let leaderboard =
         rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
     tally.store(store, StoreWhen::AnyNew).await.unwrap();
     tally.counts.exclusion_changes = 0;
-    (board, tally.counts)
+    (leaderboard, tally.counts)
 }
 
 pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {

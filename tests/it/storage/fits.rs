@@ -11,8 +11,8 @@ use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, PackedOutcome, Store, StoredCounts, VoteColumn, VoteRange};
-use langya::services::leaderboard::vote_log::{LogQuery, read_log};
-use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
+use langya::infra::stored_votes::vote_log::{LogQuery, read_log};
+use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 
 use super::{exclude, ready, vote};
 
@@ -62,9 +62,9 @@ pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     assert_eq!(after.counts.elo, EloTable::from_log(&log, Scoring::default()), "to the last bit");
     assert_eq!(after.counts.excluded, log.excluded);
     let options = LeaderboardOptions::default();
-    let mut board = rank(&after.counts.comparisons, &after.counts.elo, &options).unwrap();
-    board.votes.exclude(&after.counts.excluded);
-    assert_eq!(board, rank_log(&log, &options).unwrap());
+    let mut leaderboard = rank(&after.counts.comparisons, &after.counts.elo, &options).unwrap();
+    leaderboard.votes.exclude(&after.counts.excluded);
+    assert_eq!(leaderboard, rank_log(&log, &options).unwrap());
 }
 
 pub(super) async fn counts_of_more_votes_stay(store: &Store) {
@@ -114,6 +114,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
         pair_probabilities: true,
         timings: true,
         pairing_policies: true,
+        excluded_votes: false,
     };
     let log = whole_log(store, all).await;
     assert_eq!((log.len(), log.excluded.clone()), (11, [("not_rated".to_owned(), 1)].into()));

@@ -19,7 +19,8 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO admin_sessions (id, token_hash, user_id, address, created_at, seen_at, expires_at) \
              VALUES ('s1', '00', 'u1', '127.0.0.1', 1, 1, 2); \
              INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
-             VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{}', 'page', '127.0.0.1')"
+             VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{\"reason\":\"kept\"}', 'page', '127.0.0.1'), \
+             ('a2', 2, 'ada', 'enter_request', 'request q1', NULL, '{\"battle\":\"b1\",\"reason\":\"who asks\"}', 'page', '')"
         }
         "keep_webhooks.sql" => {
             "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ('ours', 'votes.recorded', 1, '{}'); \
@@ -188,6 +189,12 @@ macro_rules! replay {
         let exclusions: Vec<(i64, String)> =
             sqlx::query_as("SELECT vote_seq, rule FROM vote_exclusions").fetch_all($pool).await.unwrap();
         assert_eq!(exclusions, [(2, "admin".to_owned())], "the exclusion that stood in the vote");
+        let audited: Vec<String> = sqlx::query_scalar("SELECT latter FROM admin_audit ORDER BY id").fetch_all($pool).await.unwrap();
+        let audited: Vec<serde_json::Value> = audited.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let expected = [serde_json::json!({"reason": "kept"}), serde_json::json!({"battle": "b1"})];
+        assert_eq!(audited, expected, "who asked for a deletion is forgotten, and nothing else");
+        let change = sqlx::query("UPDATE admin_audit SET latter = NULL").execute($pool).await;
+        assert!(change.unwrap_err().to_string().contains("append-only"));
     }};
 }
 

@@ -46,7 +46,7 @@ use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapsho
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
     figures_are_of_recent_battles_that_are_over, of_two_decisions_about_one_leak_at_once_one_is_kept,
-    sessions_codes_and_recovery_codes_end,
+    sessions_codes_and_recovery_codes_end, the_links_of_an_owner_whose_claim_gives_less_are_void,
 };
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use bench::{
@@ -161,6 +161,7 @@ pub(crate) fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
         id: id.into(),
         battle: BattleId::new(battle),
         turn,
+        answered_by: Some(by("run")),
         outcome: Outcome::BWins,
         satisfaction: Some(4),
         reasons: ["useful,clear", ""].map(|text| ReasonSet::parse(text).unwrap()),
@@ -470,6 +471,10 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     ready(store, "x").await;
     assert_eq!(store.insert_vote(&vote("late", "x", 2)).await.unwrap(), InsertedVote::BattleMoved);
     assert_eq!(store.insert_vote(&vote("lost", "y", 1)).await.unwrap(), InsertedVote::BattleMoved);
+    for run in [Some(by("former")), None] {
+        let on_other_replies = NewVoteRow { answered_by: run, ..vote("former", "x", 1) };
+        assert_eq!(store.insert_vote(&on_other_replies).await.unwrap(), InsertedVote::BattleMoved, "regenerated since");
+    }
     assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), InsertedVote::Stored);
     assert_eq!(stage(store, "x").await, Stage::Voted);
     let first = store.vote_on(&battle_id("x")).await.unwrap().unwrap();
@@ -570,42 +575,46 @@ async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
 
 async fn the_last_board_of_a_minute_stays(store: &Store) {
     assert_eq!(store.latest_leaderboard().await.unwrap(), None);
-    let board = |fit, millis, body: &str| StoredLeaderboard {
+    let leaderboard = |fit, millis, body: &str| StoredLeaderboard {
         fit,
         fitted_at: Timestamp(millis),
         last_vote_seq: millis,
         body: body.into(),
     };
     for (millis, body) in [(120_000, "newer"), (60_000, "first"), (60_001, "second"), (120_500, "newest")] {
-        assert!(store.put_leaderboard(&board(0, millis, body)).await.unwrap().is_some());
+        assert!(store.put_leaderboard(&leaderboard(0, millis, body)).await.unwrap().is_some());
     }
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(4, 120_500, "newest")));
-    assert_eq!(store.put_leaderboard(&board(70, 180_000, "of one who knows more fits")).await.unwrap(), Some(71));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(leaderboard(4, 120_500, "newest")));
+    assert_eq!(store.put_leaderboard(&leaderboard(70, 180_000, "of one who knows more fits")).await.unwrap(), Some(71));
 }
 
 async fn a_board_with_fewer_votes_hides_no_later_one(store: &Store) {
-    let board = |fit, millis, last_vote_seq| StoredLeaderboard {
+    let leaderboard = |fit, millis, last_vote_seq| StoredLeaderboard {
         fit,
         fitted_at: Timestamp(millis),
         last_vote_seq,
         body: "{}".into(),
     };
-    assert_eq!(store.put_leaderboard(&board(0, 60_000, 7)).await.unwrap(), Some(1));
-    assert_eq!(store.put_leaderboard(&board(0, 60_500, 6)).await.unwrap(), None);
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(1, 60_000, 7)), "in the same minute");
-    assert_eq!(store.put_leaderboard(&board(0, 120_000, 5)).await.unwrap(), Some(2));
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(1, 60_000, 7)), "in a later minute");
-    assert_eq!(store.put_leaderboard(&board(0, 120_100, 7)).await.unwrap(), Some(3));
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(3, 120_100, 7)), "as many votes, fitted later");
-    assert_eq!(store.put_leaderboard(&board(0, 1, 7)).await.unwrap(), Some(4));
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(4, 1, 7)), "whatever the clock says");
+    assert_eq!(store.put_leaderboard(&leaderboard(0, 60_000, 7)).await.unwrap(), Some(1));
+    assert_eq!(store.put_leaderboard(&leaderboard(0, 60_500, 6)).await.unwrap(), None);
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(leaderboard(1, 60_000, 7)), "in the same minute");
+    assert_eq!(store.put_leaderboard(&leaderboard(0, 120_000, 5)).await.unwrap(), Some(2));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(leaderboard(1, 60_000, 7)), "in a later minute");
+    assert_eq!(store.put_leaderboard(&leaderboard(0, 120_100, 7)).await.unwrap(), Some(3));
+    assert_eq!(
+        store.latest_leaderboard().await.unwrap(),
+        Some(leaderboard(3, 120_100, 7)),
+        "as many votes, fitted later"
+    );
+    assert_eq!(store.put_leaderboard(&leaderboard(0, 1, 7)).await.unwrap(), Some(4));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(leaderboard(4, 1, 7)), "whatever the clock says");
 }
 
 async fn a_follower_takes_in_the_later_fit_whatever_the_clocks_say(store: &Store) {
     let put = async |fitted_at, last_vote_seq| {
-        let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
-        let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(fitted_at), last_vote_seq, body };
-        store.put_leaderboard(&board).await.unwrap().unwrap()
+        let body = serde_json::to_string(&LeaderboardSnapshot::default().leaderboard).unwrap();
+        let leaderboard = StoredLeaderboard { fit: 0, fitted_at: Timestamp(fitted_at), last_vote_seq, body };
+        store.put_leaderboard(&leaderboard).await.unwrap().unwrap()
     };
     put(9_000_000, 7).await;
     let leaderboard = LatestLeaderboard::open(store).await.unwrap();
@@ -734,6 +743,7 @@ on_both! {
     a_link_makes_one_account_and_the_last_owner_stays
     figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
+    the_links_of_an_owner_whose_claim_gives_less_are_void
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once
     images_are_kept_with_their_battle_in_order_and_go_with_its_texts

@@ -8,15 +8,16 @@ use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::judgement::{Game, Status};
 use langya::domain::campaign::assignment::{AssignmentKind, CampaignShape};
 use langya::domain::campaign::items::CampaignItem;
+use langya::domain::campaign::judged_rows::JudgedRow;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::judging::verdict::Preference;
 use langya::domain::moderation::{ModeratedPart, ModerationFlagState};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionDecision,
-    DeletionTarget, JudgedRow, JudgementWithdrawal, ModerationDecision, NewAnnotator, NewCampaign,
-    NewCampaignJudgement, NewDeletionRequest, NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store,
-    UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
+    DeletionTarget, JudgementWithdrawal, ModerationDecision, NewAnnotator, NewCampaign, NewCampaignJudgement,
+    NewDeletionRequest, NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store, UnitJudgedByPeople,
+    VerdictRow, VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;

@@ -59,7 +59,7 @@ pub(crate) async fn sequencer(store: &Store, folder: &Path) -> Sequencer {
 
 /// Stores a leaderboard that shows the votes up to this number.
 pub(crate) async fn show(store: &Store, last_vote_seq: i64) {
-    let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
+    let body = serde_json::to_string(&LeaderboardSnapshot::default().leaderboard).unwrap();
     let fitted_at = Timestamp(last_vote_seq * 60_000);
     store.put_leaderboard(&StoredLeaderboard { fit: 0, fitted_at, last_vote_seq, body }).await.unwrap();
 }

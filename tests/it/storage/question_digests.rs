@@ -4,7 +4,7 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
 use langya::domain::benchmark::arena_votes::QuestionVotes;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{EditedTurn, FirstQuestion, Store, StoredLeaderboard};
+use langya::infra::storage::{EditedTurn, FirstQuestion, InsertedVote, NewVoteRow, Store, StoredLeaderboard};
 
 use super::images::keep;
 use super::{battle, battle_id, by, exclude, ready, reply, vote};
@@ -35,7 +35,9 @@ pub(super) async fn votes_on_a_question_are_found_until_its_text_is_gone(store: 
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     store.finish_turn(&battle_id("shown"), &by("run"), progress, &replies, Timestamp(1_500)).await.unwrap();
     for (id, turn) in [("one", 1), ("two", 1), ("excluded", 1), ("shown", 1), ("later", 2)] {
-        store.insert_vote(&vote(&format!("v {id}"), id, turn)).await.unwrap();
+        let answered_by = Some(by(if turn == 1 { "run" } else { "second" }));
+        let cast = NewVoteRow { answered_by, ..vote(&format!("v {id}"), id, turn) };
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
     }
     exclude(store, "excluded", "admin").await;
     assert_eq!(fill(store, "d").await, 6, "second questions have none");
@@ -44,8 +46,8 @@ pub(super) async fn votes_on_a_question_are_found_until_its_text_is_gone(store: 
     let counted = QuestionVotes { models, outcome: Outcome::BWins, votes: 2 };
     for (last_vote_seq, expected) in [(0, 0), (1, 1), (9, 2)] {
         let body = "{}".to_owned();
-        let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
-        store.put_leaderboard(&board).await.unwrap();
+        let leaderboard = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
+        store.put_leaderboard(&leaderboard).await.unwrap();
         assert_eq!(votes(store).await, expected, "those of a leaderboard up to vote {last_vote_seq}");
     }
     assert_eq!(store.votes_on_question("d").await.unwrap(), [counted]);

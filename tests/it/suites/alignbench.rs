@@ -138,11 +138,11 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let other = first.replace("\"question_id\": 1", "\"question_id\": 9");
     refused(
         &other.replace("数学计算", "数学"),
-        "line 6: the category \"数学\" is unknown: there is 数学计算, 逻辑推理",
+        "line 6: the category \"数学\" is unknown: expected one of 数学计算, 逻辑推理",
     );
     refused(
         &other.replace("初等数学", "小学数学"),
-        "line 6: the subcategory \"小学数学\" is unknown: there is 常识知识",
+        "line 6: the subcategory \"小学数学\" is unknown: expected one of 常识知识",
     );
     refused(&other.replace("三个。", ""), "line 6: the reference is empty");
     refused(&other.replace("集合{1, 2, 3}有几个元素？", " "), "line 6: a question is empty");

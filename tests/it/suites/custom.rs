@@ -195,7 +195,7 @@ fn items_that_the_mode_cannot_judge_are_refused_with_their_line() {
     );
     assert!(
         error(house_rules(), r#"{"id": 1, "category": "x", "question": "a"}"#)
-            .contains("the category \"x\" is unknown: there is facts, tone")
+            .contains("the category \"x\" is unknown: expected one of facts, tone")
     );
     assert!(error(house_rules(), r#"{"id": 1, "categroy": "facts"}"#).contains("unknown field `categroy`"));
 }

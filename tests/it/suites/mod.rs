@@ -1,4 +1,4 @@
-//! The benchmarks: judges' replies, data files, aggregation, and the papers' own figures.
+//! The benchmarks: judges' replies, data files, aggregation, and the papers' own results.
 
 mod alignbench;
 mod analysis;

@@ -140,7 +140,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     };
     check(
         &good.replace("\"CM\"", "\"XX\""),
-        "line 2: the task \"XX\" is unknown: there is CM, SI, AR, TS, CC, CR, FR, SC, SA, MR, GR, IC, PI",
+        "line 2: the task \"XX\" is unknown: expected one of CM, SI, AR, TS, CC, CR, FR, SC, SA, MR, GR, IC, PI",
     );
     check(good, "line 2: the id \"1\" is already on line 1: ids must be unique");
     check(&good.replace("\"task\":\"CM\",", ""), "line 2: this is not a record of the suite: missing field `task`");

@@ -1,4 +1,4 @@
-//! The papers' figures as they ship: whole, in the parts of our own suites, and in keeping with their own rules.
+//! The papers' results as they ship: whole, in the parts of our own suites, and in keeping with their own rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -205,7 +205,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     refused(
         open(),
         r#"{"id": 1, "capability": "唱歌", "turns": ["?"]}"#,
-        "line 1: the capability \"唱歌\" is unknown: there is 语义",
+        "line 1: the capability \"唱歌\" is unknown: expected one of 语义",
     );
     refused(open(), r#"{"id": 1, "capability": "计算", "turns": []}"#, "line 1: a question is empty");
     refused(

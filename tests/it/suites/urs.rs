@@ -102,8 +102,11 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         let error = plain().read(format!("{text}{rows}").as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     };
-    refused("q,r,Small_Talk,EN\r\n", "line 9: the user_intent \"Small_Talk\" is unknown: there is Factual_QA, Solve");
-    refused("q,r,Leisure,DE\r\n", "line 9: the language \"DE\" is unknown: there is EN, CN");
+    refused(
+        "q,r,Small_Talk,EN\r\n",
+        "line 9: the user_intent \"Small_Talk\" is unknown: expected one of Factual_QA, Solve",
+    );
+    refused("q,r,Leisure,DE\r\n", "line 9: the language \"DE\" is unknown: expected one of EN, CN");
     refused("q,,Leisure,EN\r\n", "line 9: reference_ans is empty");
     refused(" ,r,Leisure,EN\r\n", "line 9: a question is empty");
     refused("q,r,Leisure\r\n", "line 9: this is not a record of the suite: it has 3 fields instead of 4");

@@ -55,9 +55,9 @@ pub(crate) fn size(short: usize, long: usize) -> usize {
     if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
 }
 
-/// A figure of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
-pub(crate) fn memory(server: &Server, figure: &str) -> u64 {
+/// A memory statistic of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
+pub(crate) fn memory(server: &Server, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).unwrap();
     1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
 }

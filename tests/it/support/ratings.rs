@@ -47,15 +47,15 @@ pub(crate) fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
 
 #[track_caller]
 pub(crate) fn agree(
-    board: &Leaderboard,
+    leaderboard: &Leaderboard,
     file: &Path,
     column: &str,
     tolerance: f64,
     value: impl Fn(&RankedModel) -> f64,
 ) {
     let expected = golden(file, column);
-    assert_eq!(board.models.len(), expected.len());
-    for model in &board.models {
+    assert_eq!(leaderboard.models.len(), expected.len());
+    for model in &leaderboard.models {
         let (got, want) = (value(model), expected[&model.model]);
         assert!((got - want).abs() <= tolerance, "{column} of {}: {got} instead of {want}", model.model);
     }
@@ -75,8 +75,8 @@ pub(crate) fn log_of(votes: &Votes) -> VoteLog {
 }
 
 pub(crate) fn leaderboard_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
-    let board = rank_log(log, options).unwrap();
-    let json = serde_json::to_value(&board).unwrap();
+    let leaderboard = rank_log(log, options).unwrap();
+    let json = serde_json::to_value(&leaderboard).unwrap();
     for model in json["models"].as_array().unwrap() {
         for field in ["elo", "win_tie_rate"] {
             assert!(model[field].is_number(), "{field} is not a finite number: {model}");
@@ -86,12 +86,12 @@ pub(crate) fn leaderboard_of(log: &VoteLog, options: &LeaderboardOptions) -> Lea
         assert_eq!(numbers, 1, "one of rating, at_least and at_most is a finite number: {model}");
         assert_eq!(places[0], model["unbounded"].is_null(), "a rating stands where it has both bounds: {model}");
     }
-    board
+    leaderboard
 }
 
 #[track_caller]
-pub(crate) fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board RankedModel {
-    board.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
+pub(crate) fn line<'leaderboard>(leaderboard: &'leaderboard Leaderboard, model: &str) -> &'leaderboard RankedModel {
+    leaderboard.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
 }
 
 /// Rating points of odds.

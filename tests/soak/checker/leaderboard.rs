@@ -15,9 +15,9 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Violation> {
     let votes = &evidence.stored.votes;
     let mut found = check_log(&evidence.log, votes);
     let recount = recount(votes);
-    for (origin, board) in &evidence.leaderboards {
+    for (origin, leaderboard) in &evidence.leaderboards {
         let differs = |why| Violation::LeaderboardDiffers { origin: origin.clone(), why };
-        found.extend(differences(board, &recount, votes.len()).into_iter().map(differs));
+        found.extend(differences(leaderboard, &recount, votes.len()).into_iter().map(differs));
     }
     found
 }
@@ -133,15 +133,15 @@ fn real(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-fn differences(board: &Value, recount: &BTreeMap<&str, Line>, votes: usize) -> Vec<String> {
+fn differences(leaderboard: &Value, recount: &BTreeMap<&str, Line>, votes: usize) -> Vec<String> {
     let mut found = Vec::new();
-    if board["votes"]["rated"] != votes {
-        found.push(format!("it rates {} votes of {votes}", board["votes"]["rated"]));
+    if leaderboard["votes"]["rated"] != votes {
+        found.push(format!("it rates {} votes of {votes}", leaderboard["votes"]["rated"]));
     }
-    let models = board["models"].as_array().cloned().unwrap_or_default();
+    let models = leaderboard["models"].as_array().cloned().unwrap_or_default();
     let row_of = |model: &str| models.iter().find(|row| row["model"] == model);
     // Ratings of parts that cannot be compared, and of models that only won or lost, are bounds of another kind.
-    let comparable = board["components"] == 1 && models.iter().all(|row| row["unbounded"].is_null());
+    let comparable = leaderboard["components"] == 1 && models.iter().all(|row| row["unbounded"].is_null());
     for (model, line) in recount {
         let Some(row) = row_of(model) else {
             found.push(format!("{model} is missing"));

@@ -65,7 +65,7 @@ pub(crate) enum Violation {
     ConversationChanged { battle: String, turn: u32, model: String },
     #[error("the exported log differs from the votes at row {row}: {why}")]
     LogDiffers { row: usize, why: String },
-    #[error("the board of {origin} differs from a recount: {why}")]
+    #[error("the leaderboard of {origin} differs from a recount: {why}")]
     LeaderboardDiffers { origin: String, why: String },
 }
 

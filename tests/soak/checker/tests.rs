@@ -157,7 +157,7 @@ impl Run {
         self.history(id).events.extend([Event::Voted { outcome: outcome.into() }, receipt.clone()]);
     }
 
-    /// Exports the log and fits the board with the arena's own code.
+    /// Exports the log and fits the leaderboard with the arena's own code.
     fn publish(&mut self) {
         let mut votes = VoteLog::default();
         for vote in &self.evidence.stored.votes {
@@ -168,8 +168,8 @@ impl Run {
                 "model_b": vote.models[1], "winner": winner, "turn": vote.turn}));
         }
         let options = LeaderboardOptions::default();
-        let board = serde_json::to_value(rank_log(&votes, &options).unwrap()).unwrap();
-        self.evidence.leaderboards.push(("fit".into(), board));
+        let leaderboard = serde_json::to_value(rank_log(&votes, &options).unwrap()).unwrap();
+        self.evidence.leaderboards.push(("fit".into(), leaderboard));
     }
 }
 
@@ -548,13 +548,13 @@ fn a_leaderboard_that_is_not_the_recount_is_found() {
             |v| matches!(v, Violation::LeaderboardDiffers { origin, .. } if origin == "fit"),
         );
     }
-    spoil(|board| board["votes"]["rated"] = json!(3));
-    spoil(|board| board["models"][0]["wins"] = json!(7));
-    spoil(|board| board["models"][1]["elo"] = json!(1000.001));
-    spoil(|board| {
-        assert_eq!(board["components"], 1, "the example's ratings can be compared");
-        let rating = board["models"][2]["rating"].as_f64().unwrap();
-        board["models"][2]["rating"] = json!(rating + 1e-5);
+    spoil(|leaderboard| leaderboard["votes"]["rated"] = json!(3));
+    spoil(|leaderboard| leaderboard["models"][0]["wins"] = json!(7));
+    spoil(|leaderboard| leaderboard["models"][1]["elo"] = json!(1000.001));
+    spoil(|leaderboard| {
+        assert_eq!(leaderboard["components"], 1, "the example's ratings can be compared");
+        let rating = leaderboard["models"][2]["rating"].as_f64().unwrap();
+        leaderboard["models"][2]["rating"] = json!(rating + 1e-5);
     });
-    spoil(|board| drop(board["models"].as_array_mut().unwrap().pop()));
+    spoil(|leaderboard| drop(leaderboard["models"].as_array_mut().unwrap().pop()));
 }

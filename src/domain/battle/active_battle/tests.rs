@@ -36,9 +36,10 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
 
 /// What the instance that answers told, numbered from 1.
 fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
+    let answer = Some(RunId::new("there.0").public());
     let [a, b] = replies.map(str::to_owned);
     let events = [
-        BattleEvent::Turn { prompt: "Which?".into() },
+        BattleEvent::Turn { prompt: "Which?".into(), answer },
         BattleEvent::Delta { side: Side::A, text: a },
         BattleEvent::Delta { side: Side::B, text: b },
         BattleEvent::Done { side: Side::A },
@@ -73,6 +74,18 @@ fn what_the_database_holds_otherwise_is_told_anew() {
     // Replies of a finished turn come one after the other.
     let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
     assert_eq!(texts, in_order);
+}
+
+#[test]
+fn the_same_text_of_another_answering_is_told_anew_because_votes_name_the_answering() {
+    let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
+    assert!(!battle.take_in(1, letter(["A", "B"])));
+    let known = battle.log().head();
+    let mut ended = record(Stage::Ready, &["A", "B"]);
+    ended.battle.answered_by = Some(RunId::new("here.0"));
+    battle.catch_up(ended, EPOCH_GAP);
+    let answer = Some(RunId::new("here.0").public());
+    assert_eq!(battle.log().after(known)[0].event, BattleEvent::Turn { prompt: "Which?".into(), answer });
 }
 
 #[test]

@@ -235,8 +235,8 @@ fn battles_per_pair(short: usize) -> usize {
 }
 
 fn assert_near(published: PacingMetrics, measured: PacingMetrics) {
-    let shares = |figures: PacingMetrics| [figures.side, figures.pair, figures.reasoning, figures.slow];
-    let times = |figures: PacingMetrics| [figures.wait, figures.ready].concat();
+    let shares = |metrics: PacingMetrics| [metrics.side, metrics.pair, metrics.reasoning, metrics.slow];
+    let times = |metrics: PacingMetrics| [metrics.wait, metrics.ready].concat();
     let shares_agree = shares(published).iter().zip(shares(measured)).all(|(one, other)| (one - other).abs() < 4.0);
     let times_agree = times(published).iter().zip(times(measured)).all(|(one, other)| (one / other).ln().abs() < 0.1);
     assert!(shares_agree && times_agree, "published {published:?}, measured {measured:?}");
@@ -244,7 +244,7 @@ fn assert_near(published: PacingMetrics, measured: PacingMetrics) {
 
 #[test]
 #[ignore = "slow: tests/run runs it"]
-fn the_published_figures_are_those_of_the_simulation() {
+fn the_published_metrics_are_those_of_the_simulation() {
     println!("seed {SEED}");
     let battles = battles_per_pair(400);
     for kind in HIDING {

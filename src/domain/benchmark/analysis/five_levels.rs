@@ -253,8 +253,8 @@ mod tests {
                     log.push(a, b, outcome).unwrap();
                 }
             }
-            let board = rank_log(&log, &LeaderboardOptions::default()).unwrap();
-            let rating = |name: &str| board.models.iter().find(|row| row.model == name).unwrap();
+            let leaderboard = rank_log(&log, &LeaderboardOptions::default()).unwrap();
+            let rating = |name: &str| leaderboard.models.iter().find(|row| row.model == name).unwrap();
             match found.points() {
                 Some(points) => {
                     let apart = rating("m").rating_or_limit() - rating("base").rating_or_limit();

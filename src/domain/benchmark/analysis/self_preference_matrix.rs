@@ -7,6 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::benchmark::judgement::Judgement;
+use crate::benchmark::options::split_references;
+use crate::benchmark::run_selector::RunSelector;
+use crate::judging::verdict::Verdict;
 use crate::stats::Undefined;
 use crate::stats::agreement::wins::rating_bias;
 use crate::stats::distribution::Summary;
@@ -59,6 +63,31 @@ impl SelfPreferenceMatrix {
             Some((key, PreferenceCell { n: values.len(), mean, std_dev }))
         };
         Self { cells: values.into_iter().filter_map(cell).collect() }
+    }
+
+    /// The cross validation that belongs to this way of judging, of judgements with their round and variant. Of several judgements of
+    /// one answer the last one counts.
+    #[must_use]
+    pub fn of_judgements<'j>(
+        way: &RunSelector,
+        judgements: impl IntoIterator<Item = (u32, &'j str, &'j Judgement)>,
+    ) -> Self {
+        let mut latest = BTreeMap::new();
+        for (sample, variant, said) in judgements {
+            let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(variant).1, &said.parsed) else {
+                continue;
+            };
+            if way.crosses((sample, variant), &said.model, generator) {
+                latest.insert((&said.judge_model, generator, &said.model, &said.item_id, said.turn), rating.score);
+            }
+        }
+        let scores = latest.into_iter().map(|((evaluator, generator, model, ..), score)| CrossScore {
+            evaluator,
+            generator,
+            model,
+            score,
+        });
+        Self::new(scores)
     }
 
     /// What an evaluator gives to a model by a generator's references.

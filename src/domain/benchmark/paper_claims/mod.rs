@@ -1,4 +1,4 @@
-//! What the papers say of their own figures, computed again from the tables that they print.
+//! What the papers say of their own results, computed again from the tables that they print.
 //!
 //! A [`Claim`] holds the numbers of a paper's text beside those that follow from its tables ([`published`]
 //! and the few counts here). Nothing is stored: [`all`] computes when it is called. Where a printed number does not follow

@@ -243,7 +243,7 @@ fn rwkv() -> Claim {
     let capabilities = arena.points.iter().filter(|point| point.subject == "RWKV-world-7B");
     let says = BilingualText::new(
         "RWKV-world-7B's share of wins and ties in CArena; a total cannot exceed the highest of its ten capabilities.",
-        "RWKV-world-7B 在 CArena 的胜平率；总体不可能高于十项能力中的最高者。",
+        "RWKV-world-7B 在 CArena 的胜和率；总体不可能高于十项能力中的最高者。",
     );
     let ours = most(capabilities.map(|point| point.value));
     let number = Number::beside(BilingualText::new("total, at most", "总体上限"), "80.15", ours);

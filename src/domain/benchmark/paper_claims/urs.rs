@@ -42,7 +42,7 @@ fn overall() -> Claim {
 }
 
 fn cases() -> Claim {
-    let says = BilingualText::new("The benchmark has 1024 cases.", "基准共有 1024 个题目。");
+    let says = BilingualText::new("The benchmark has 1024 cases.", "评测集共有 1024 道题。");
     let number = Number::beside(BilingualText::new("sum of the intents", "各意图之和"), "1024", all_cases());
     let numbers = vec![Number { decimals: 0, ..number }];
     Claim::new("U5", (PAPER, "Table 4"), says, numbers).or_else(BilingualText::new(

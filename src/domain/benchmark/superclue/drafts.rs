@@ -5,7 +5,7 @@
 //! "C": "…", "D": "…"}, "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`, with `"attempt": 1` where
 //! the model is to be asked again. Where an id stands on several lines, the last one counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +181,33 @@ fn json_line(line: &impl Serialize) -> String {
     text
 }
 
+/// An item without a draft.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpenItem<'i> {
+    /// The item.
+    pub item: &'i Item,
+    /// Replies of earlier runs of this model, which were no drafts.
+    pub attempts: u32,
+}
+
+/// The items without a draft, or the last word of the model.
+#[must_use]
+pub fn open_items<'i>(items: &'i [Item], lines: &[DraftLine], model: &str, retry_failed: bool) -> Vec<OpenItem<'i>> {
+    let latest: HashMap<&str, &DraftLine> = lines.iter().map(|line| (line.id.as_str(), line)).collect();
+    let open = |item: &'i Item| {
+        let line = latest.get(item.id.as_str()).filter(|line| line.is_of(item));
+        match line.map(|line| (&line.draft, line.attempt())) {
+            Some((Ok(_), _)) => None,
+            Some((Err(_), None)) if !retry_failed => None,
+            Some((Err(_), Some(attempts))) if line.is_some_and(|line| line.model == model) => {
+                Some(OpenItem { item, attempts })
+            }
+            _ => Some(OpenItem { item, attempts: 0 }),
+        }
+    };
+    items.iter().filter_map(open).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +233,22 @@ mod tests {
         let close = suite("superclue-close", &SuiteOptions::default()).unwrap();
         let items = close.read(close_line(&made.id, &made.capability, &draft).as_bytes()).unwrap();
         assert_eq!(items, [draft.item(&item)]);
+    }
+
+    #[test]
+    fn a_question_is_open_until_it_has_a_draft_or_the_last_word_of_the_model() {
+        let items = [open_item()];
+        let attempts = |lines: &[DraftLine], retry_failed| -> Vec<u32> {
+            open_items(&items, lines, "m", retry_failed).iter().map(|open| open.attempts).collect()
+        };
+        let reply = r#"{"问题": "{x}是几？\n选一个", "选项": ["A. 1", "2", "3", "4"], "答案": "C"}"#;
+        let (made, last) = (DraftLine::new(&items[0], "m", reply), DraftLine::new(&items[0], "m", "不会"));
+        let mut tried = last.clone();
+        tried.draft.as_mut().unwrap_err().attempt = Some(2);
+        let of_other = DraftLine { model: "other".to_owned(), ..tried.clone() };
+        assert_eq!((attempts(&[], false), attempts(&[made], true)), (vec![0], Vec::new()));
+        assert_eq!((attempts(std::slice::from_ref(&last), false), attempts(&[last], true)), (Vec::new(), vec![0]));
+        assert_eq!((attempts(&[tried], false), attempts(&[of_other], false)), (vec![2], vec![0]));
     }
 
     #[test]

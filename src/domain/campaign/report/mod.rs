@@ -9,7 +9,7 @@ mod judges;
 mod pairs;
 mod questions;
 mod scores;
-mod stopping;
+mod stopping_rule;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +26,7 @@ pub use judges::{JudgeAgreement, unit_verdict_log};
 pub use pairs::{AnnotatorPair, ModelPair};
 pub use questions::{AnswerCounts, QuestionSummary, question_scores};
 pub use scores::{ScoredModel, scores_by_model};
-pub use stopping::{are_separated, is_due, neighbours};
+pub use stopping_rule::{are_separated, is_due, neighbours};
 
 use super::assignment::AssignmentKind;
 use super::ending::{CampaignEnding, EndCondition};

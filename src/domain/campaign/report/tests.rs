@@ -113,7 +113,7 @@ impl WrongFlags {
     }
 }
 
-/// 200 campaigns with `LANGYA_TEST_SIZE=long`, whose figures `--nocapture` shows.
+/// 200 campaigns with `LANGYA_TEST_SIZE=long`, whose results `--nocapture` shows.
 #[test]
 fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut people = vec![Person::Honest(0.85); 6];

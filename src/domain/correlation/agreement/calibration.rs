@@ -52,7 +52,7 @@ pub struct CalibrationReport {
     pub calibrated: CalibrationMetrics,
     /// Mean distance of people's scores from their mean in the other folds: what no judge at all would reach.
     pub without_judge: MetricValue,
-    /// The function fitted on all answers, for scores that people have not given: in sample, so no figure above is of it.
+    /// The function fitted on all answers, for scores that people have not given: in sample, so none of the numbers above is about it.
     pub curve: Vec<CurvePoint>,
 }
 

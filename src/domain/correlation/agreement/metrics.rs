@@ -1,4 +1,4 @@
-//! Figures of agreement as they stand in results.
+//! Agreement metrics as they stand in results.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::stats::agreement::choices::Agreement;
 use crate::stats::agreement::kappa::Kappa;
 use crate::stats::{Share, Undefined};
 
-/// One agreement in figures.
+/// The metrics of one agreement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgreementMetrics {
     /// Pairs of votes that agree.

@@ -24,7 +24,7 @@ pub enum StudyError {
          joined by +"
     )]
     Slice(String),
-    /// A step of weights that is none.
+    /// An invalid step of weights.
     #[error("the step {0} is invalid: give a number between 0.000001 and 1 that divides 1, such as 0.1, or 0")]
     Step(f64),
     /// A series cannot be used.

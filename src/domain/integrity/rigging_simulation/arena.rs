@@ -41,8 +41,8 @@ pub(super) struct ArenaPairs {
 
 impl ArenaPairs {
     fn new(names: &[String], options: &RiggingOptions, log: &VoteLog) -> Result<Self, RiggingError> {
-        let board = leaderboard_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
-        let mut pool = ModelPool::new(names.iter().map(|name| entry(name, &board)).collect());
+        let leaderboard = leaderboard_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
+        let mut pool = ModelPool::new(names.iter().map(|name| entry(name, &leaderboard)).collect());
         for (first, second, counts) in ComparisonSet::from_log(log).pairs() {
             let [first, second] = [first, second].map(|model| ModelId::new(names[model as usize].clone()));
             pool.set_pair_votes(&first, &second, counts.total());
@@ -63,8 +63,8 @@ impl ArenaPairs {
     }
 }
 
-fn entry(name: &str, board: &Leaderboard) -> PoolEntry {
-    let ranked = board.models.iter().find(|model| model.model == name);
+fn entry(name: &str, leaderboard: &Leaderboard) -> PoolEntry {
+    let ranked = leaderboard.models.iter().find(|model| model.model == name);
     PoolEntry {
         id: ModelId::new(name),
         weight: 1.0,
@@ -86,9 +86,9 @@ pub(super) fn leaderboard_of(
 
 /// The place of each model by name: 1 + the number of models that stand above it and are not provisional. A provisional model
 /// has none.
-pub(super) fn places_of(board: &Leaderboard, names: &[String]) -> Vec<Option<u64>> {
+pub(super) fn places_of(leaderboard: &Leaderboard, names: &[String]) -> Vec<Option<u64>> {
     let height = |name: &String| {
-        let model = board.models.iter().find(|model| &model.model == name).filter(|model| !model.provisional)?;
+        let model = leaderboard.models.iter().find(|model| &model.model == name).filter(|model| !model.provisional)?;
         model.rating.or(model.at_least.map(|_| f64::INFINITY)).or(model.at_most.map(|_| f64::NEG_INFINITY))
     };
     let heights: Vec<Option<f64>> = names.iter().map(height).collect();
@@ -116,8 +116,8 @@ impl SimulatedArena {
             }
         }
         let pairs = ArenaPairs::new(&names, options, &log)?;
-        let board = leaderboard_of(&ComparisonSet::from_log(&log), &log, &LeaderboardOptions::default())?;
-        let places = places_of(&board, &names).into_iter().map(|place| place.unwrap_or(0)).collect();
+        let leaderboard = leaderboard_of(&ComparisonSet::from_log(&log), &log, &LeaderboardOptions::default())?;
+        let places = places_of(&leaderboard, &names).into_iter().map(|place| place.unwrap_or(0)).collect();
         Ok(Self { log, names, pairs, places })
     }
 

@@ -74,7 +74,7 @@ pub(super) struct Controlled<'a> {
     options: &'a RiggingOptions,
     arena: &'a SimulatedArena,
     control: Control,
-    board_options: LeaderboardOptions,
+    leaderboard_options: LeaderboardOptions,
     /// Honest votes that are rated.
     honest: ComparisonSet,
     places: Vec<Option<u64>>,
@@ -98,14 +98,14 @@ impl<'a> Controlled<'a> {
         arena: &'a SimulatedArena,
         control: Control,
     ) -> Result<Self, RiggingError> {
-        let board_options = LeaderboardOptions {
+        let leaderboard_options = LeaderboardOptions {
             min_votes: if control == Control::MinVotes { options.limits.min_votes } else { 0 },
             reweight: if control == Control::Weights { Reweight::PairCount } else { Reweight::None },
             ..LeaderboardOptions::default()
         };
         let kept = kept(&arena.log, control, options)?;
         let honest = rated(&arena.log, &kept);
-        let places = places_of(&leaderboard_of(&honest, &arena.log, &board_options)?, &arena.names);
+        let places = places_of(&leaderboard_of(&honest, &arena.log, &leaderboard_options)?, &arena.names);
         let lost = kept.iter().filter(|kept| !**kept).count();
         let voters = arena.log.voters.as_ref();
         let hurt: HashSet<u32> = voters
@@ -116,7 +116,7 @@ impl<'a> Controlled<'a> {
             .collect();
         let all = voters.map_or(1, |voters| voters.names.as_slice().len().max(1));
         let (votes_lost, voters_hurt) = (real_len(lost) / real_len(kept.len()), real_len(hurt.len()) / real_len(all));
-        Ok(Self { options, arena, control, board_options, honest, places, votes_lost, voters_hurt })
+        Ok(Self { options, arena, control, leaderboard_options, honest, places, votes_lost, voters_hurt })
     }
 
     pub(super) fn control(&self) -> Control {
@@ -146,7 +146,7 @@ impl<'a> Controlled<'a> {
             Control::FlaggedExcluded => self.without_flagged(attack, rigged)?,
             _ => self.with(attack, rigged)?,
         };
-        let places = places_of(&leaderboard_of(&votes, &self.arena.log, &self.board_options)?, &self.arena.names);
+        let places = places_of(&leaderboard_of(&votes, &self.arena.log, &self.leaderboard_options)?, &self.arena.names);
         let accounts = kept.chunks(self.options.votes_per_account);
         let hit = accounts.clone().filter(|votes| votes.contains(&false)).count();
         Ok(PlaceAfter {

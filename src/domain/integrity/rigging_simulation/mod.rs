@@ -30,6 +30,9 @@ use crate::stats::{real, real_len};
 
 /// Numbers of rigged votes whose effect is reported.
 pub const RIGGED_VOTES: [usize; 6] = [10, 25, 50, 100, 250, 500];
+/// More votes would not fit into memory.
+const MOST_HONEST: usize = 10_000_000;
+const MOST_RIGGED: usize = 1_000_000;
 /// Places gained whose cost is reported.
 pub const PLACES: [u64; 3] = [1, 3, 5];
 
@@ -71,6 +74,9 @@ pub enum RiggingError {
     /// A vote of a model against itself; no pairing draws one.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlay),
+    /// The honest votes put no model below another.
+    #[error("after the honest votes no model is below another, so none can rise: give more honest votes")]
+    NoTargets,
     /// Some number is out of its range.
     #[error("{what} is {value}: give {range}")]
     Range {
@@ -142,6 +148,9 @@ pub fn simulate_rigging(
     options.check()?;
     let arena = SimulatedArena::new(options)?;
     let targets = targets(options, &arena);
+    if targets.is_empty() {
+        return Err(RiggingError::NoTargets);
+    }
     let mut results = Vec::new();
     let ways: Vec<(AttackStrategy, f64)> = AttackStrategy::ALL
         .into_iter()
@@ -179,17 +188,18 @@ impl RiggingOptions {
         if let Some(&share) = self.honest_shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
             return refuse("the honest share of the attacker's votes", share, "a share from 0 to below 1");
         }
-        for (what, number) in [
-            ("the number of targets", self.targets),
-            ("the number of honest votes", self.honest_votes),
-            ("the number of votes of an account", self.votes_per_account),
-        ] {
+        for (what, number) in
+            [("the number of targets", self.targets), ("the number of votes of an account", self.votes_per_account)]
+        {
             if number == 0 {
                 return refuse(what, 0.0, "at least 1");
             }
         }
-        if self.most_rigged < RIGGED_VOTES[RIGGED_VOTES.len() - 1] {
-            return refuse("the most rigged votes", real_len(self.most_rigged), "at least 500");
+        if !(1..=MOST_HONEST).contains(&self.honest_votes) {
+            return refuse("the number of honest votes", real_len(self.honest_votes), "1 to 10000000");
+        }
+        if !(RIGGED_VOTES[RIGGED_VOTES.len() - 1]..=MOST_RIGGED).contains(&self.most_rigged) {
+            return refuse("the most rigged votes", real_len(self.most_rigged), "500 to 1000000");
         }
         Ok(())
     }

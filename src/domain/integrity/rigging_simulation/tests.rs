@@ -133,10 +133,19 @@ fn the_same_seed_gives_the_same_results_and_bad_options_are_refused() {
         RiggingOptions { detector_accuracy: 1.5, ..small.clone() },
         RiggingOptions { targets: 0, ..small.clone() },
         RiggingOptions { most_rigged: 5, ..small.clone() },
+        RiggingOptions { most_rigged: usize::MAX, ..small.clone() },
+        RiggingOptions { honest_votes: usize::MAX, ..small.clone() },
         RiggingOptions { honest_shares: vec![0.5, 1.0], ..small.clone() },
     ] {
         assert!(matches!(simulate_rigging(&bad, &[], |_| {}), Err(RiggingError::Range { .. })), "{bad:?}");
     }
+}
+
+#[test]
+fn where_no_model_is_below_another_none_can_rise() {
+    // A single vote leaves all models provisional, and so without a place.
+    let one = RiggingOptions { honest_votes: 1, ..options() };
+    assert!(matches!(simulate_rigging(&one, &[Control::None], |_| {}), Err(RiggingError::NoTargets)));
 }
 
 #[test]

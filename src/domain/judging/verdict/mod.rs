@@ -2,7 +2,7 @@
 //!
 //! [`dictionary`] reads scores by dimension with an overall score, [`rating`] reads `[[7]]`, [`pair`] reads `[[A]]` and `[[A>>B]]`, and
 //! [`choice`] reads the letter of a multiple-choice answer. [`official`] reads as the benchmarks' own programs do, for
-//! comparison with their figures.
+//! comparison with their results.
 
 pub mod choice;
 pub mod dictionary;

@@ -1,4 +1,4 @@
-//! Reads replies as the benchmarks' own programs do, faults included. Only for the `compat` switches, whose figures are
+//! Reads replies as the benchmarks' own programs do, faults included. Only for the `compat` switches, whose scores are
 //! to be set beside those programs'.
 
 use std::collections::BTreeMap;

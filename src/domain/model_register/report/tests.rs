@@ -46,8 +46,8 @@ fn day(number: i64, model: &str, battles: u64) -> BattleDay {
 }
 
 fn register(data: &RegisterData, on_leaderboard: &[&str], period: Period) -> Register {
-    let board = on_leaderboard.iter().map(|id| (*id).to_owned()).collect();
-    Register::new(data, &board, period, 12)
+    let leaderboard = on_leaderboard.iter().map(|id| (*id).to_owned()).collect();
+    Register::new(data, &leaderboard, period, 12)
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn what_does_not_fit_together_is_refused() {
     assert!(matches!(both, AuditError::ChangedTile(_) | AuditError::WrongRoot(600)), "{both}");
 }
 
-/// Figures of a million entries: `cargo test -p langya-domain a_large_log -- --ignored --nocapture`.
+/// Measurements with a million entries: `cargo test -p langya-domain a_large_log -- --ignored --nocapture`.
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn a_large_log_is_verified_and_refitted() {
@@ -136,8 +136,8 @@ fn a_large_log_is_verified_and_refitted() {
         equal_within: 10.0,
         optimal_at_battles: 100,
     };
-    let board = recount.leaderboard(recount.votes(), &rules.options().unwrap()).unwrap();
-    assert_eq!((board.votes.rated, board.models.len()), (size, 20));
+    let leaderboard = recount.leaderboard(recount.votes(), &rules.options().unwrap()).unwrap();
+    assert_eq!((leaderboard.votes.rated, leaderboard.models.len()), (size, 20));
     println!(
         "{size} entries of {} tiles: checked in {took:.1?}, fitted in {:.1?}",
         size.div_ceil(TILE_WIDTH),

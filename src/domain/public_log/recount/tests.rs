@@ -41,51 +41,52 @@ fn recount(entries: &[String]) -> Result<Recount, EntryError> {
     Ok(recount)
 }
 
-fn board(entries: &[String]) -> Leaderboard {
+fn leaderboard(entries: &[String]) -> Leaderboard {
     let recount = recount(entries).unwrap();
     recount.leaderboard(recount.votes(), &RULES.options().unwrap()).unwrap()
 }
 
 #[test]
 fn a_withdrawn_exclusion_leaves_the_leaderboard_as_it_was() {
-    let all = board(&votes());
+    let all = leaderboard(&votes());
     assert_eq!((all.votes.read, all.votes.rated, all.interval), (60, 60, IntervalMethod::Jackknife));
-    let out =
-        board(&[votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), excluded(10, "admin")]].concat());
+    let out = leaderboard(
+        &[votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), excluded(10, "admin")]].concat(),
+    );
     assert_eq!(out.votes.excluded, [("admin".to_owned(), 2)].into());
     assert_ne!(out.models, all.models);
     let one = [votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), withdrawn(8, "admin")]].concat();
-    assert_eq!(board(&one).votes.excluded, [("rate_limited".to_owned(), 1)].into());
+    assert_eq!(leaderboard(&one).votes.excluded, [("rate_limited".to_owned(), 1)].into());
     let back = [one, vec![withdrawn(8, "rate_limited"), excluded(8, "admin"), withdrawn(8, "admin")]].concat();
-    assert_eq!(board(&back), all);
+    assert_eq!(leaderboard(&back), all);
     assert_eq!(recount(&back).unwrap().excluded(), 0);
 }
 
 #[test]
 fn a_difference_in_the_last_bit_is_found() {
-    let board = board(&votes());
-    let mut published = serde_json::to_value(&board).unwrap();
+    let leaderboard = leaderboard(&votes());
+    let mut published = serde_json::to_value(&leaderboard).unwrap();
     published["as_of"] = 5.into();
-    assert!(differences(&published, &board).is_empty());
+    assert!(differences(&published, &leaderboard).is_empty());
     let rating = published["models"][0]["rating"].as_f64().unwrap();
     published["models"][0]["rating"] = rating.next_up().into();
     published["votes"]["rated"] = 61.into();
-    let found = differences(&published, &board);
+    let found = differences(&published, &leaderboard);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
         found[0].starts_with("/models/0/rating: published ") && found[1].starts_with("/votes/rated: "),
         "{found:?}"
     );
     published["models"].as_array_mut().unwrap().pop();
-    assert!(differences(&published, &board).iter().any(|found| found.starts_with("/models: ")));
+    assert!(differences(&published, &leaderboard).iter().any(|found| found.starts_with("/models: ")));
 }
 
 #[test]
 fn without_voters_the_counts_are_fitted() {
     let recount = recount(&votes()).unwrap();
     let rules = RatingRules { interval: IntervalMethod::Sandwich, ..RULES };
-    let board = recount.leaderboard(60, &rules.options().unwrap()).unwrap();
-    assert_eq!((board.interval, board.votes.rated), (IntervalMethod::Sandwich, 60));
+    let leaderboard = recount.leaderboard(60, &rules.options().unwrap()).unwrap();
+    assert_eq!((leaderboard.interval, leaderboard.votes.rated), (IntervalMethod::Sandwich, 60));
     assert!(matches!(recount.leaderboard(61, &rules.options().unwrap()), Err(RecountError::TooFew(60))));
     assert_eq!(recount.leaderboard(30, &rules.options().unwrap()).unwrap().votes.read, 30);
 }

@@ -15,35 +15,35 @@ const BRIDGES_LISTED: usize = 5;
 
 pub(super) fn notes(
     tally: &Tally,
-    board: &Leaderboard,
+    leaderboard: &Leaderboard,
     carried: &[usize],
     options: &LeaderboardOptions,
 ) -> Vec<RatingNote> {
-    if board.models.is_empty() {
+    if leaderboard.models.is_empty() {
         return vec![RatingNote::NoVotes];
     }
     let mut notes = Vec::new();
-    if !board.converged {
+    if !leaderboard.converged {
         notes.push(RatingNote::NotConverged);
     }
-    notes.extend(missing_tie_parameter(tally, board, options));
+    notes.extend(missing_tie_parameter(tally, leaderboard, options));
     let both = [Direction::Above, Direction::Below];
-    notes.extend(both.into_iter().filter_map(|direction| unbounded(board, direction)));
-    if board.components > 1 {
-        notes.push(RatingNote::Components { count: board.components });
-        notes.extend(one_way_votes(board));
+    notes.extend(both.into_iter().filter_map(|direction| unbounded(leaderboard, direction)));
+    if leaderboard.components > 1 {
+        notes.push(RatingNote::Components { count: leaderboard.components });
+        notes.extend(one_way_votes(leaderboard));
     }
-    notes.extend(board.bootstrap.and_then(infinite_replicates));
-    notes.extend(missing_intervals(board, carried));
+    notes.extend(leaderboard.bootstrap.and_then(infinite_replicates));
+    notes.extend(missing_intervals(leaderboard, carried));
     notes.extend(carried_by_one_voter(tally, carried));
-    notes.extend(few_voters(board));
+    notes.extend(few_voters(leaderboard));
     notes
 }
 
-fn missing_tie_parameter(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Option<RatingNote> {
+fn missing_tie_parameter(tally: &Tally, leaderboard: &Leaderboard, options: &LeaderboardOptions) -> Option<RatingNote> {
     let requested = options.method == Method::Bt && options.scoring.ties == TieRule::Davidson;
     let no_ties = tally.models.iter().all(|model| model.counts.ties + model.counts.both_bad == 0);
-    (requested && board.davidson.is_none()).then_some(if no_ties {
+    (requested && leaderboard.davidson.is_none()).then_some(if no_ties {
         RatingNote::NoTies
     } else {
         RatingNote::UnboundedTieParameter
@@ -51,16 +51,16 @@ fn missing_tie_parameter(tally: &Tally, board: &Leaderboard, options: &Leaderboa
 }
 
 /// The reason why models that are compared with others have no interval.
-fn missing_intervals(board: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
+fn missing_intervals(leaderboard: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
-        board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
+        leaderboard.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
     };
     let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
-    if board.models.iter().filter(rated).filter(|model| missing(model)).count() <= carried.len() {
+    if leaderboard.models.iter().filter(rated).filter(|model| missing(model)).count() <= carried.len() {
         return None;
     }
-    match board.interval {
+    match leaderboard.interval {
         IntervalMethod::Cluster | IntervalMethod::Jackknife => Some(RatingNote::NoVoterVariance),
         IntervalMethod::Sandwich | IntervalMethod::Bootstrap => Some(RatingNote::NoVoteVariance),
         IntervalMethod::Auto | IntervalMethod::None => None,
@@ -73,9 +73,9 @@ fn carried_by_one_voter(tally: &Tally, carried: &[usize]) -> Option<RatingNote> 
 }
 
 /// Models with intervals from few voters, and the least effective number of them.
-fn few_voters(board: &Leaderboard) -> Option<RatingNote> {
+fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
     let few = |model: &&RankedModel| model.standard_error.is_some() && voters(model) < FEW_VOTERS;
-    let models: Vec<&RankedModel> = board.models.iter().filter(few).collect();
+    let models: Vec<&RankedModel> = leaderboard.models.iter().filter(few).collect();
     let least = models.iter().map(|model| voters(model)).reduce(f64::min)?;
     Some(RatingNote::FewVoters { models: models.into_iter().map(|model| model.model.clone()).collect(), least })
 }
@@ -89,14 +89,14 @@ fn infinite_replicates(report: BootstrapReport) -> Option<RatingNote> {
     (infinite > 0).then_some(RatingNote::InfiniteReplicates { infinite, replicates })
 }
 
-fn unbounded(board: &Leaderboard, direction: Direction) -> Option<RatingNote> {
-    let found = board.models.iter().filter(|model| model.unbounded == Some(direction));
+fn unbounded(leaderboard: &Leaderboard, direction: Direction) -> Option<RatingNote> {
+    let found = leaderboard.models.iter().filter(|model| model.unbounded == Some(direction));
     let models: Vec<String> = found.map(|model| model.model.clone()).collect();
-    (!models.is_empty()).then_some(RatingNote::Unbounded { models, direction, confidence: board.confidence })
+    (!models.is_empty()).then_some(RatingNote::Unbounded { models, direction, confidence: leaderboard.confidence })
 }
 
-fn one_way_votes(board: &Leaderboard) -> Option<RatingNote> {
-    let bridges: Vec<_> = board.bridges.iter().take(BRIDGES_LISTED).cloned().collect();
-    let more = board.bridges.len() - bridges.len();
+fn one_way_votes(leaderboard: &Leaderboard) -> Option<RatingNote> {
+    let bridges: Vec<_> = leaderboard.bridges.iter().take(BRIDGES_LISTED).cloned().collect();
+    let more = leaderboard.bridges.len() - bridges.len();
     (!bridges.is_empty()).then_some(RatingNote::OneWayVotes { bridges, more })
 }

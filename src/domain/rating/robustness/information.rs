@@ -1,17 +1,14 @@
-//! Covariance of the strengths of one component, found as the leaderboard finds it: by leaving out one voter at a time
-//! where several voters are known, else by the sandwich.
+//! Covariance of the strengths of one component: that of the intervals of the leaderboard, or that of independent votes
+//! where they have none.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::jackknife::jackknife;
 use super::super::loss::logistic;
 use super::super::sandwich::Intervals;
-use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
-use super::super::vote_log::{VoteLog, VotersKnown};
-use super::super::weighting::Weights;
 use super::FitError;
 use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
@@ -31,53 +28,25 @@ pub(super) struct Information {
 
 impl Information {
     /// One for every component with at least two rated models.
-    pub(super) fn of_components(
-        log: &VoteLog,
-        scoring: Scoring,
-        tally: &Tally,
-        fit: &Fit,
-    ) -> Result<Vec<Self>, FitError> {
+    pub(super) fn of_components(tally: &Tally, fit: &Fit, intervals: &Intervals) -> Result<Vec<Self>, FitError> {
         let components = fit.members().into_iter().filter(|members| members.len() > 1);
-        let parts = components.map(|members| Self::of_votes(tally, fit, members));
-        if log.voters_known() != VotersKnown::Several {
-            return parts.collect();
-        }
-        let errors = jackknife(log, scoring, &Weights::Equal, tally, fit)?;
-        let intervals = errors.around(fit, ConfidenceLevel::default());
-        parts.map(|part| Ok(part?.between_voters(&intervals))).collect()
+        components.map(|members| Self::new(tally, fit, members, intervals)).collect()
     }
 
-    /// With the variation between voters, if its joint covariance is known.
-    fn between_voters(self, intervals: &Intervals) -> Self {
-        let Some(covariance) = intervals.covariances.of(&self.members) else { return self };
-        let voters =
-            |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
-        Self { covariance, voters: Some(self.members.iter().map(voters).collect()), ..self }
-    }
-
-    /// The sandwich H⁺ B H⁺ of independent votes.
-    fn of_votes(tally: &Tally, fit: &Fit, members: Vec<usize>) -> Result<Self, FitError> {
+    fn new(tally: &Tally, fit: &Fit, members: Vec<usize>, intervals: &Intervals) -> Result<Self, FitError> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
             ModelStrength::Unbounded { .. } => 0.0,
         };
         let strengths = DVector::from_iterator(members.len(), members.iter().map(strength));
-        let (mut hessian, mut middle) =
-            (DMatrix::zeros(members.len(), members.len()), DMatrix::zeros(members.len(), members.len()));
-        for pair in &tally.pairs {
-            let place = |model: usize| members.binary_search(&model).ok();
-            let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
-            let d = strengths[first] - strengths[second];
-            let (p, q) = (logistic(d), logistic(-d));
-            add(&mut hessian, first, second, (pair.points_first() + pair.points_second()) * p * q);
-            add(&mut middle, first, second, squared_residuals(pair, p, q));
-        }
-        let stiffness = hessian.trace() / real_len(members.len());
-        hessian.add_scalar_mut(stiffness / real_len(members.len()));
-        let singular = || FitError::Solver("the Hessian cannot be inverted".into());
-        let inverse = hessian.cholesky().ok_or_else(singular)?.inverse();
-        let covariance = &inverse * middle * &inverse;
-        Ok(Self { members, strengths, covariance, voters: None })
+        let Some(covariance) = intervals.covariances.of(&members) else {
+            let covariance = of_independent_votes(tally, &members, &strengths)?;
+            return Ok(Self { members, strengths, covariance, voters: None });
+        };
+        let voters =
+            |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
+        let voters = intervals.voters.as_ref().map(|_| members.iter().map(voters).collect());
+        Ok(Self { members, strengths, covariance, voters })
     }
 
     /// Positions in `members`, best first; ties in name order.
@@ -109,6 +78,25 @@ impl Information {
     pub(super) fn margin(&self, member: usize, level: ConfidenceLevel) -> f64 {
         self.quantile(member, member, level) * self.covariance[(member, member)].max(0.0).sqrt()
     }
+}
+
+/// The sandwich H⁺ B H⁺.
+fn of_independent_votes(tally: &Tally, members: &[usize], strengths: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
+    let size = members.len();
+    let (mut hessian, mut middle) = (DMatrix::zeros(size, size), DMatrix::zeros(size, size));
+    for pair in &tally.pairs {
+        let place = |model: usize| members.binary_search(&model).ok();
+        let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
+        let d = strengths[first] - strengths[second];
+        let (p, q) = (logistic(d), logistic(-d));
+        add(&mut hessian, first, second, (pair.points_first() + pair.points_second()) * p * q);
+        add(&mut middle, first, second, squared_residuals(pair, p, q));
+    }
+    let stiffness = hessian.trace() / real_len(size);
+    hessian.add_scalar_mut(stiffness / real_len(size));
+    let singular = || FitError::Solver("the Hessian cannot be inverted".into());
+    let inverse = inverse(&cholesky(hessian).ok_or_else(singular)?);
+    Ok(&inverse * middle * &inverse)
 }
 
 /// Adds weight·u·uᵀ, u = e_first − e_second.

@@ -31,11 +31,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bradley_terry::fit;
+use super::clustered_sandwich::cluster;
 use super::fit::Direction;
+use super::jackknife::jackknife;
 use super::loss::logistic;
+use super::options::IntervalMethod;
+use super::sandwich::{Intervals, joint_sandwich};
 use super::scoring::{Scoring, TieRule};
 use super::tally::Tally;
 use super::vote_log::VoteLog;
+use super::weighting::Weights;
 use super::{FitError, POINTS_PER_STRENGTH};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
@@ -81,7 +86,7 @@ pub struct ModelRobustness {
     pub component: usize,
     /// 1 + the number of models with a higher rating.
     pub place: u64,
-    /// Possible places: a confidence range for the true place.
+    /// Possible places: a confidence range for the true place, the range of ranks of the leaderboard.
     pub possible: PlaceRange,
     /// Places with any one voter left out; `None` without voters.
     pub without_a_voter: Option<PlaceRange>,
@@ -131,6 +136,8 @@ pub struct NeighbourRobustness {
 pub struct RobustnessOptions {
     /// Treatment of ties and both-bad votes; Davidson's model is not supported.
     pub scoring: Scoring,
+    /// Interval method of the leaderboard; [`Auto`](IntervalMethod::Auto) for one that has no standard errors.
+    pub interval: IntervalMethod,
     /// Confidence level.
     pub confidence: ConfidenceLevel,
     /// Seed of the replicates.
@@ -151,9 +158,10 @@ pub fn robustness(
     }
     let tally = Tally::from_log(log, options.scoring);
     let fit = fit(&tally)?;
-    let parts: Vec<Information> = Information::of_components(log, options.scoring, &tally, &fit)?;
+    let intervals = intervals_of(log, options, &tally, &fit)?;
+    let parts = Information::of_components(&tally, &fit, &intervals)?;
     let places = places_of(&fit);
-    let possible = places::possible(&tally, &fit, &parts, options.confidence)?;
+    let possible = places::possible(&tally, &fit, &parts, &intervals, options.confidence)?;
     let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
     let votes = pair_votes_by_voter(log, options.scoring, &tally);
     let leave_out = |votes: &Vec<_>| voters::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
@@ -172,6 +180,17 @@ pub fn robustness(
     let notes = voters.as_ref().and_then(voters::Ranges::note).into_iter().collect();
     let confidence = options.confidence.share();
     Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes, overall })
+}
+
+/// The intervals of the leaderboard.
+fn intervals_of(log: &VoteLog, options: RobustnessOptions, tally: &Tally, fit: &Fit) -> Result<Intervals, FitError> {
+    let method = if options.interval.has_errors() { options.interval } else { IntervalMethod::Auto };
+    let errors = match method.resolve(log.voters_known()) {
+        IntervalMethod::Jackknife => jackknife(log, options.scoring, &Weights::Equal, tally, fit)?,
+        IntervalMethod::Cluster => cluster(log, options.scoring, &Weights::Equal, tally, fit)?,
+        _ => joint_sandwich(tally, fit)?,
+    };
+    Ok(errors.around(fit, options.confidence))
 }
 
 /// How firm the leaderboard of a log is as a whole, at a fraction of the cost of [`robustness`].

@@ -1,12 +1,16 @@
-//! Possible places of each model.
+//! Possible places of each model: its [rank interval](super::super::rank_intervals), so that the report does not contradict
+//! the ranks of the leaderboard.
 //!
-//! A model's true place is at least 1 + the number of models that are significantly better and at most the size of the
+//! Where the joint covariance of a component is not kept, as that of more than 500 models, there are no rank intervals. A
+//! model's true place is then at least 1 + the number of models that are significantly better and at most the size of the
 //! component minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
-//! ranks", section 3). Another model is significantly better if the interval of the difference of the two strengths, by
-//! the joint covariance (between voters where several are known), lies above 0. All intervals of one model hold simultaneously at the requested confidence: by
+//! ranks", section 3). All intervals of one model hold simultaneously at the requested confidence: by
 //! Bonferroni's inequality each has level 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards
 //! wider ranges.
 
+use super::super::public_scale::scale_models;
+use super::super::rank_intervals::{RankInterval, rank_intervals};
+use super::super::sandwich::Intervals;
 use super::super::tally::Tally;
 use super::super::unbounded::limit;
 use super::information::Information;
@@ -20,26 +24,26 @@ pub(super) fn possible(
     tally: &Tally,
     fit: &Fit,
     parts: &[Information],
+    intervals: &Intervals,
     level: ConfidenceLevel,
 ) -> Result<Vec<PlaceRange>, FitError> {
+    let ranks = rank_intervals(&scale_models(tally, fit, intervals, level)?, intervals, level);
+    let of_rank = |rank: RankInterval| PlaceRange { best: rank.best, worst: rank.worst };
+    let mut ranges: Vec<Option<PlaceRange>> = ranks.into_iter().map(|rank| rank.map(of_rank)).collect();
+    // A component has rank intervals of all of its models, or of none.
     let mut components: Vec<Vec<usize>> = vec![Vec::new(); fit.components];
     for (model, model_strength) in fit.model_strengths.iter().enumerate() {
-        components[model_strength.component()].push(model);
+        if ranges[model].is_none() {
+            components[model_strength.component()].push(model);
+        }
     }
-    let mut ranges = vec![PlaceRange::at(1); fit.model_strengths.len()];
     for component in components {
         let of_component = Component::new(tally, fit, parts, &component, level)?;
         for &model in &component {
-            let count = |significantly_above: &dyn Fn(usize) -> bool| {
-                component.iter().map(|&other| u64::from(other != model && significantly_above(other))).sum::<u64>()
-            };
-            let better = count(&|other| of_component.significantly_above(other, model));
-            let worse = count(&|other| of_component.significantly_above(model, other));
-            let all = u64::try_from(component.len()).unwrap_or(u64::MAX);
-            ranges[model] = PlaceRange { best: 1 + better, worst: all - worse };
+            ranges[model] = Some(of_component.range(model, &component));
         }
     }
-    Ok(ranges)
+    Ok(ranges.into_iter().map(|range| range.unwrap_or_else(|| PlaceRange::at(1))).collect())
 }
 
 struct Component<'a> {
@@ -67,6 +71,16 @@ impl<'a> Component<'a> {
             unbounded.map(|&model| Ok((model, limit(tally, fit, model, each)?))).collect::<Result<_, FitError>>()?;
         let part = parts.iter().find(|part| models.binary_search(&part.members[0]).is_ok());
         Ok(Self { fit, part, each, limits })
+    }
+
+    fn range(&self, model: usize, component: &[usize]) -> PlaceRange {
+        let count = |significantly_above: &dyn Fn(usize) -> bool| {
+            component.iter().map(|&other| u64::from(other != model && significantly_above(other))).sum::<u64>()
+        };
+        let better = count(&|other| self.significantly_above(other, model));
+        let worse = count(&|other| self.significantly_above(model, other));
+        let all = u64::try_from(component.len()).unwrap_or(u64::MAX);
+        PlaceRange { best: 1 + better, worst: all - worse }
     }
 
     /// Whether one model is significantly better. A likelihood-ratio limit is compared with the far end of the other's

@@ -84,7 +84,9 @@ pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &F
         found.push((TieTreatment::RaoKupper, heights));
     }
     let names = log.models.as_slice();
-    Ok(found.into_iter().map(|(ties, heights)| compared(ties, names, &published, &heights)).collect())
+    let orders = found.into_iter().map(|(ties, heights)| compared(ties, names, &published, &heights));
+    // Where ties are left out, no vote may be left.
+    Ok(orders.filter(|order| order.models > 0).collect())
 }
 
 fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> Heights {

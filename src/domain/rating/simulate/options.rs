@@ -7,6 +7,10 @@ use super::super::style::FEATURES;
 pub(super) const FEATURE_COUNT: usize = FEATURES.len();
 /// All pairs of more models would not fit into memory.
 const MOST_MODELS: u32 = 5_000;
+/// The weights of more voters would not fit into memory.
+const MOST_VOTERS: u32 = 10_000_000;
+/// Largest spread and effect, in log odds: strengths 50 apart decide every vote, and all probabilities are still above 0.
+const LARGEST: f64 = 50.0;
 
 /// Options of a simulation.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +19,7 @@ pub struct SimulationOptions {
     pub models: u32,
     /// Seed: the same options and seed give the same votes.
     pub seed: u64,
-    /// Standard deviation of the strengths, in log odds.
+    /// Standard deviation of the strengths, in log odds: 0 to 50.
     pub spread: f64,
     /// Share of votes that are ties.
     pub ties: f64,
@@ -27,7 +31,7 @@ pub struct SimulationOptions {
     pub activity: VoterActivity,
     /// ρ, the share of a vote's random variation that is the voter's lasting taste: 0 for independent votes, below 1.
     pub voter_spread: f64,
-    /// β: change of the log odds per standard deviation of each feature, in the order of [`FEATURES`].
+    /// β: change of the log odds per standard deviation of each feature, in the order of [`FEATURES`]: −50 to 50.
     pub style: [f64; FEATURE_COUNT],
     /// Pairing policy.
     pub pairing: PairingPolicy,
@@ -125,9 +129,9 @@ pub enum SimulationError {
     /// Too few or too many models.
     #[error("{0} models cannot be simulated: give 2 to {MOST_MODELS}")]
     Models(u32),
-    /// No voters.
-    #[error("votes need a voter: give at least 1")]
-    NoVoters,
+    /// No voters, or too many.
+    #[error("{0} voters cannot be simulated: give 1 to {MOST_VOTERS}")]
+    Voters(u32),
     /// A value that is not a share.
     #[error("{what} is {value}: give a number from 0 and below 1")]
     Share {
@@ -136,13 +140,15 @@ pub enum SimulationError {
         /// The value.
         value: f64,
     },
-    /// A value that is not a finite number.
-    #[error("{what} is {value}: give a finite number")]
-    NotFinite {
+    /// A number of log odds out of its range.
+    #[error("{what} is {value:?}: give a number from {lowest} to {LARGEST}, in log odds")]
+    LogOdds {
         /// Name of the value.
         what: &'static str,
         /// The value.
         value: f64,
+        /// The smallest possible value.
+        lowest: f64,
     },
     /// More ties than the strengths allow.
     #[error(
@@ -161,8 +167,8 @@ impl SimulationOptions {
         if !(2..=MOST_MODELS).contains(&self.models) {
             return Err(SimulationError::Models(self.models));
         }
-        if self.voters == 0 {
-            return Err(SimulationError::NoVoters);
+        if !(1..=MOST_VOTERS).contains(&self.voters) {
+            return Err(SimulationError::Voters(self.voters));
         }
         let shares = [
             ("the share of ties", self.ties),
@@ -174,10 +180,10 @@ impl SimulationOptions {
                 return Err(SimulationError::Share { what, value });
             }
         }
-        let numbers = self.style.iter().map(|&effect| ("an effect of style", effect));
-        for (what, value) in numbers.chain([("the spread of strengths", self.spread)]) {
-            if !value.is_finite() {
-                return Err(SimulationError::NotFinite { what, value });
+        let effects = self.style.iter().map(|&effect| ("an effect of style", effect, -LARGEST));
+        for (what, value, lowest) in effects.chain([("the spread of strengths", self.spread, 0.0)]) {
+            if !(lowest..=LARGEST).contains(&value) {
+                return Err(SimulationError::LogOdds { what, value, lowest });
             }
         }
         Ok(())

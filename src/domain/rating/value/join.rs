@@ -26,7 +26,7 @@ const LARGEST_GROUP: usize = 0;
 #[derive(Debug, Clone, Copy)]
 pub struct ValueInput<'a> {
     /// Ratings.
-    pub board: &'a Leaderboard,
+    pub leaderboard: &'a Leaderboard,
     /// Differences of the same ratings.
     pub differences: &'a Differences,
     /// Prices.
@@ -40,11 +40,11 @@ pub struct ValueInput<'a> {
 /// Joins what is known of the models of a leaderboard.
 #[must_use]
 pub fn join(input: ValueInput<'_>) -> ValueReport {
-    let ValueInput { board, prices, usage, .. } = input;
+    let ValueInput { leaderboard, prices, usage, .. } = input;
     let basis = cost_basis(usage);
-    let mut models: Vec<ModelValue> = board.models.iter().map(|model| value_of(model, input, basis)).collect();
+    let mut models: Vec<ModelValue> = leaderboard.models.iter().map(|model| value_of(model, input, basis)).collect();
     mark_pareto_sets(&mut models);
-    let candidates = candidates(board, &models);
+    let candidates = candidates(leaderboard, &models);
     let cheaper: Vec<_> = candidates.iter().map(|one| (one.place, cheapest_equal(one, &candidates, input))).collect();
     for (place, cheaper) in cheaper {
         models[place].cheaper = cheaper;
@@ -56,10 +56,10 @@ pub fn join(input: ValueInput<'_>) -> ValueReport {
         finding,
         currency: prices.currency.clone(),
         cost_basis: basis,
-        votes: board.votes.rated,
+        votes: leaderboard.votes.rated,
         answers: usage.answers,
         prompt_tokens: usage.prompt_tokens,
-        confidence: board.confidence,
+        confidence: leaderboard.confidence,
         models,
     }
 }
@@ -146,12 +146,12 @@ struct ComparedModel<'a> {
     cost: f64,
 }
 
-fn candidates<'a>(board: &'a Leaderboard, models: &[ModelValue]) -> Vec<ComparedModel<'a>> {
+fn candidates<'a>(leaderboard: &'a Leaderboard, models: &[ModelValue]) -> Vec<ComparedModel<'a>> {
     let candidate = |(place, (ranked, value)): (usize, (&'a RankedModel, &ModelValue))| {
         let (rating, cost) = rating_and_cost(value)?;
         Some(ComparedModel { place, ranked, rating, cost })
     };
-    board.models.iter().zip(models).enumerate().filter_map(candidate).collect()
+    leaderboard.models.iter().zip(models).enumerate().filter_map(candidate).collect()
 }
 
 /// The cheapest model that costs less and cannot be told apart; of equally cheap ones, the best rated.

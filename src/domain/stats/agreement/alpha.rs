@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::stats::distribution::squarable_unit;
 use crate::stats::real_len;
 use crate::stats::{SeriesSide, Undefined};
 
@@ -53,6 +54,8 @@ struct DistinctValues {
     places: BTreeMap<u64, usize>,
     values: Vec<f64>,
     counts: Vec<f64>,
+    /// The counts of all smaller values, for each value and behind the last.
+    below: Vec<f64>,
     scale: MeasurementLevel,
 }
 
@@ -62,10 +65,18 @@ impl DistinctValues {
         let mut sorted: Vec<(f64, f64)> = all.map(|(value, times)| (value + 0.0, times)).collect();
         sorted.sort_by(|(x, _), (y, _)| x.total_cmp(y));
         let groups: Vec<&[(f64, f64)]> = sorted.chunk_by(|(x, _), (y, _)| x.total_cmp(y).is_eq()).collect();
+        // α does not depend on the unit.
+        let unit = squarable_unit(sorted.iter().map(|(value, _)| value.abs()).fold(0.0, f64::max));
+        let counts: Vec<f64> = groups.iter().map(|group| group.iter().map(|(_, times)| times).sum()).collect();
+        let mut below = vec![0.0];
+        for count in &counts {
+            below.push(below[below.len() - 1] + count);
+        }
         Self {
             places: groups.iter().enumerate().map(|(place, group)| (group[0].0.to_bits(), place)).collect(),
-            values: groups.iter().map(|group| group[0].0).collect(),
-            counts: groups.iter().map(|group| group.iter().map(|(_, times)| times).sum()).collect(),
+            values: groups.iter().map(|group| group[0].0 / unit).collect(),
+            counts,
+            below,
             scale,
         }
     }
@@ -78,7 +89,7 @@ impl DistinctValues {
             MeasurementLevel::Ordinal => {
                 let (low, high) = (one.min(other), one.max(other));
                 let ends = f64::midpoint(self.counts[low], self.counts[high]);
-                (self.counts[low..=high].iter().sum::<f64>() - ends).powi(2)
+                (self.below[high + 1] - self.below[low] - ends).powi(2)
             }
         }
     }
@@ -140,6 +151,19 @@ mod tests {
         for scale in [MeasurementLevel::Nominal, MeasurementLevel::Ordinal, MeasurementLevel::Interval] {
             let grouped = krippendorff_of_groups(&[(one, 3.0), (other, 2.0), (&[9.0, 8.0], 0.0)], scale).unwrap();
             assert!((grouped - krippendorff(&units, scale).unwrap()).abs() < 1e-12, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn the_unit_of_the_values_does_not_matter() {
+        for scale in [MeasurementLevel::Nominal, MeasurementLevel::Ordinal, MeasurementLevel::Interval] {
+            let expected = krippendorff(&example(), scale).unwrap();
+            for unit in [3e307, 1e-300] {
+                let of_unit: Vec<Vec<f64>> =
+                    example().iter().map(|values| values.iter().map(|value| value * unit).collect()).collect();
+                let alpha = krippendorff(&of_unit, scale).unwrap();
+                assert!((alpha - expected).abs() < 1e-12, "{scale:?} {unit}: {alpha}");
+            }
         }
     }
 

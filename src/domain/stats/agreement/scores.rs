@@ -12,7 +12,8 @@ pub type ScoredQuestion = Vec<Option<AnswerScores>>;
 /// A mean score without the rounding of its sum, so that equal means are equal: nobody scores in trillionths.
 #[must_use]
 pub fn without_rounding(mean: f64) -> f64 {
-    (mean * 1e12).round() / 1e12
+    // Numbers so large have no digits behind the point.
+    if mean.abs() < 1e16 { (mean * 1e12).round() / 1e12 } else { mean }
 }
 
 /// The two scores of an answer.
@@ -98,4 +99,14 @@ pub fn pairwise(questions: &[ScoredQuestion], ties: JudgeTies) -> Share {
         }
     }
     share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_loses_the_rounding_of_its_sum_and_a_large_one_stays() {
+        assert_eq!((without_rounding(0.1 + 0.2), without_rounding(1e308)), (0.3, 1e308));
+    }
 }

@@ -11,7 +11,7 @@ use super::column_reader::ParquetColumn;
 use super::group::RowGroup;
 use super::rows::{ParquetRows, RowContent};
 use super::texts::Texts;
-use crate::domain::rating::vote_log::{Labels, ReplyTiming, VoteLog};
+use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, VoteLog};
 
 /// Fewest names that a thread looks up.
 const LOOKED_UP: usize = 1_000;
@@ -21,18 +21,22 @@ impl RowGroup<'_> {
     pub(super) fn into_votes(self) -> Result<GroupVotes, (u64, RowError)> {
         let mut batch = VoteBatch::new(self.plan.job.wanted, self.plan.header.timed);
         batch.rows = self.rows as u64;
-        let kept = self.votes(&mut batch)?;
-        self.details(&mut batch, &kept);
+        let GroupRows { kept, excluded } = self.votes(&mut batch)?;
+        self.details(&mut batch.log, &mut batch.seen, &kept);
         self.timings(&mut batch, &kept);
         self.style(&mut batch, &kept)?;
         let labels = self.labels(&batch.log, &kept);
-        Ok(GroupVotes { batch, labels })
+        let excluded_labels = batch.log.excluded_votes.as_mut().map(|votes| {
+            self.details(&mut votes.columns, &mut ColumnSet::default(), &excluded);
+            self.labels(&votes.columns, &excluded)
+        });
+        Ok(GroupVotes { batch, labels, excluded_labels })
     }
 
-    /// Models, outcomes and times; returns which rows they are of.
-    fn votes(&self, batch: &mut VoteBatch) -> Result<Vec<u32>, (u64, RowError)> {
-        let Some(mut rows) = ParquetRows::new(self) else { return Ok(Vec::new()) };
-        let mut kept = Vec::with_capacity(self.rows);
+    /// Models, outcomes and times; returns which rows they are of, and which are excluded votes.
+    fn votes(&self, batch: &mut VoteBatch) -> Result<GroupRows, (u64, RowError)> {
+        let Some(mut rows) = ParquetRows::new(self) else { return Ok(GroupRows::default()) };
+        let (mut kept, mut excluded) = (Vec::with_capacity(self.rows), Vec::new());
         batch.log.a.reserve_exact(self.rows);
         batch.log.b.reserve_exact(self.rows);
         batch.log.outcomes.reserve_exact(self.rows);
@@ -47,12 +51,20 @@ impl RowGroup<'_> {
                     }
                     kept.push(u32::try_from(row).unwrap_or(u32::MAX));
                 }
+                Ok(RowContent::Excluded { rule, seconds }) => {
+                    batch.log.exclude_vote(rule);
+                    let columns = batch.log.excluded_votes.as_mut().map(|votes| &mut votes.columns);
+                    if let (Some(column), Some(seconds)) = (columns.and_then(|to| to.seconds.as_mut()), seconds) {
+                        column.push(seconds);
+                    }
+                    excluded.push(u32::try_from(row).unwrap_or(u32::MAX));
+                }
                 Ok(RowContent::LeftOut(rule)) => batch.exclude(rule),
                 Err(reason) if self.plan.job.options.skip_bad => batch.exclude(RowError::kind(&reason)),
                 Err(reason) => return Err((row as u64, reason)),
             }
         }
-        Ok(kept)
+        Ok(GroupRows { kept, excluded })
     }
 
     /// Texts beside, for the rows that are kept, where they are wanted.
@@ -76,8 +88,7 @@ impl RowGroup<'_> {
     }
 
     /// Numbers beside, for the rows that are kept.
-    fn details(&self, batch: &mut VoteBatch, kept: &[u32]) {
-        let VoteBatch { log, seen, .. } = batch;
+    fn details(&self, log: &mut VoteLog, seen: &mut ColumnSet, kept: &[u32]) {
         let timed = self.plan.header.timed;
         if let Some(column) = log.seconds.as_mut().filter(|_| !timed) {
             *column = vec![f64::NAN; kept.len()];
@@ -152,35 +163,53 @@ impl RowGroup<'_> {
     }
 }
 
+/// Rows of a row group.
+#[derive(Default)]
+struct GroupRows {
+    /// Those of votes that count.
+    kept: Vec<u32>,
+    /// Those of votes that a rule excludes.
+    excluded: Vec<u32>,
+}
+
 /// The votes of a row group. Its texts keep the numbers that the file gives them until they are put behind those of the groups
 /// before: most voters are known by then, and their names need no place of their own.
 pub(super) struct GroupVotes {
     batch: VoteBatch,
     /// Voters, languages, categories, intents and pairing policies of the votes, and the reasons for both sides.
     labels: [Option<Texts>; 7],
+    /// Those of the excluded votes, where they are wanted.
+    excluded_labels: Option<[Option<Texts>; 7]>,
 }
 
 impl GroupVotes {
     /// Puts the votes behind those of the groups before.
     pub(super) fn append_to(self, votes: &mut VoteBatch) {
         votes.append(&self.batch);
-        let VoteBatch { log, seen, .. } = votes;
-        let columns = [
-            (&mut log.voters, &mut seen.voters),
-            (&mut log.languages, &mut seen.languages),
-            (&mut log.categories, &mut seen.categories),
-            (&mut log.intents, &mut seen.intents),
-            (&mut log.pairing_policies, &mut seen.pairing_policies),
-        ];
-        let [beside @ .., reasons_a, reasons_b] = &self.labels;
-        for ((labels, seen), texts) in columns.into_iter().zip(beside) {
-            if let (Some(labels), Some(texts)) = (labels, texts) {
-                *seen |= add(labels, texts);
-            }
+        add_labels(&mut votes.log, &mut votes.seen, &self.labels);
+        if let (Some(excluded), Some(labels)) = (&mut votes.log.excluded_votes, &self.excluded_labels) {
+            add_labels(&mut excluded.columns, &mut ColumnSet::default(), labels);
         }
-        for (labels, texts) in log.reasons.iter_mut().flatten().zip([reasons_a, reasons_b]) {
-            seen.reasons |= texts.as_ref().is_some_and(|texts| add(labels, texts));
+    }
+}
+
+/// Adds the texts of the votes of a row group.
+fn add_labels(log: &mut VoteLog, seen: &mut ColumnSet, labels: &[Option<Texts>; 7]) {
+    let columns = [
+        (&mut log.voters, &mut seen.voters),
+        (&mut log.languages, &mut seen.languages),
+        (&mut log.categories, &mut seen.categories),
+        (&mut log.intents, &mut seen.intents),
+        (&mut log.pairing_policies, &mut seen.pairing_policies),
+    ];
+    let [beside @ .., reasons_a, reasons_b] = labels;
+    for ((labels, seen), texts) in columns.into_iter().zip(beside) {
+        if let (Some(labels), Some(texts)) = (labels, texts) {
+            *seen |= add(labels, texts);
         }
+    }
+    for (labels, texts) in log.reasons.iter_mut().flatten().zip([reasons_a, reasons_b]) {
+        seen.reasons |= texts.as_ref().is_some_and(|texts| add(labels, texts));
     }
 }
 

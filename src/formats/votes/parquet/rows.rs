@@ -29,7 +29,9 @@ pub(super) struct ParquetRows<'g> {
 pub(super) enum RowContent<'r> {
     /// A vote on the models at these places of the log.
     Vote { a: u32, b: u32, outcome: Outcome, seconds: Option<f64> },
-    /// A vote that this rule leaves out.
+    /// A vote that this rule excludes.
+    Excluded { rule: &'r str, seconds: Option<f64> },
+    /// No vote, for this reason.
     LeftOut(&'r str),
 }
 
@@ -63,7 +65,10 @@ impl<'g> ParquetRows<'g> {
         let outcome = self.winners.outcome(row, names)?;
         let seconds = self.times.as_ref().map(|times| times.at(row, self.group)).transpose()?;
         self.check_bounds(row)?;
-        Ok(exclusion.map_or(RowContent::Vote { a, b, outcome, seconds }, RowContent::LeftOut))
+        Ok(match exclusion {
+            Some(rule) => RowContent::Excluded { rule, seconds },
+            None => RowContent::Vote { a, b, outcome, seconds },
+        })
     }
 
     /// Refuses a number that its column cannot have; where there is none, it is not finite.

@@ -164,7 +164,7 @@ fn parquet(groups: &[Vec<Row>], properties: WriterPropertiesBuilder) -> Vec<u8> 
     writer.into_inner().unwrap()
 }
 
-/// What a file says: a line a vote, and one for what was left out. A number that is missing is NaN, which only its text
+/// What a file says: a line a vote, and two for what was left out. A number that is missing is NaN, which only its text
 /// equals.
 fn read(file: &Path, contents: &[u8]) -> Vec<String> {
     std::fs::write(file, contents).unwrap();
@@ -181,7 +181,10 @@ fn read(file: &Path, contents: &[u8]) -> Vec<String> {
         let style = format!("{tokens:?} {bold:?} {timing_a:?} {timing_b:?}");
         format!("{a} {outcome:?} {b} {voter:?} {turns} {seconds} {probability} {style}")
     };
-    (0..log.len()).map(vote).chain([format!("{:?}", log.excluded)]).collect()
+    let excluded = log.excluded_votes.as_ref().unwrap();
+    let (rules, columns) = (excluded.rules.names.as_slice(), &excluded.columns);
+    let excluded = format!("{rules:?} {:?} {:?} {:?}", excluded.rules.rows, columns.turns, columns.seconds);
+    (0..log.len()).map(vote).chain([format!("{:?}", log.excluded), excluded]).collect()
 }
 
 #[track_caller]

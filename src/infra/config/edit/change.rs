@@ -59,7 +59,7 @@ pub enum PriceValues {
 }
 
 impl Change {
-    /// Refuses a weight that is none, whose message the settings' own would hide.
+    /// Refuses an invalid weight, whose message the settings' own would hide.
     ///
     /// # Errors
     /// [`InvalidChange`]

@@ -44,7 +44,7 @@ impl Default for AccessSettings {
 pub struct HashText(String);
 
 impl HashText {
-    /// The hash, for whoever compares with it.
+    /// The hash, to compare with.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -97,9 +97,9 @@ pub enum PairingPolicySetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LeakPolicy {
-    /// It is kept and excluded from the ratings; the visitor is told.
+    /// It is kept and excluded from the ratings; the visitor sees a note.
     Exclude,
-    /// It is rated; the visitor is told, and the receipt says so.
+    /// It is rated; the visitor sees a note, and the receipt says so.
     Mark,
     /// Texts are not searched.
     Off,

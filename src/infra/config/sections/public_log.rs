@@ -36,7 +36,7 @@ impl PublicLogSettings {
                 key.is_ok(),
                 "public_log.witnesses.key",
                 &witness.key,
-                "NAME+ID+KEY, as whoever runs the witness says it",
+                "NAME+ID+KEY, as the operator of the witness gives it",
             )?;
             require(names.insert(&witness.key), "public_log.witnesses.key", &witness.key, "each witness once")?;
             require(

@@ -19,12 +19,12 @@ pub struct WebhookSettings {
     pub url: String,
     /// Name of the environment variable that holds the secret of the signatures.
     pub secret_env: String,
-    /// What it is told of; everything where nothing is named.
+    /// Events that it is notified of; all events if none is named.
     pub events: Vec<WebhookEvent>,
 }
 
 impl WebhookSettings {
-    /// Whether it is told of an event.
+    /// Whether it is notified of an event.
     #[must_use]
     pub fn wants(&self, event: WebhookEvent) -> bool {
         self.events.is_empty() || self.events.contains(&event)

@@ -128,6 +128,21 @@ async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn tries_that_failed_and_may_be_billed_are_told_with_the_reply_and_with_the_failure() {
+    let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
+    let question = [Message::user("twelve signs")];
+    let ask = async |answers: [Result<&'static str, ChatError>; 3]| {
+        let (model, _) = asked(answers);
+        model.ask(&question, Sampling::default(), &RunLimits::default()).await
+    };
+    let reply = ask([late(), Err(status(503, 0)), Ok("yes")]).await.unwrap();
+    assert_eq!((reply.attempts, reply.lost), (3, Tokens { input: 7, output: 0 }));
+    let failed = ask([late(), late(), late()]).await.unwrap_err();
+    let lost = Tokens { input: 21, output: 0 };
+    assert!(matches!(failed, AskError::Failed { attempts: 3, lost: told, .. } if told == lost), "{failed:?}");
+}
+
 /// Replies with so many tokens, a moment after they were asked for.
 struct CountedTokens {
     tokens: u64,

@@ -26,7 +26,7 @@ pub enum ListError {
     Slow(u64),
     /// The server asks for a key, or for another one.
     #[error(
-        "the server answered with status {0}: it wants a key; name its variable with --key-env, and check the key in it"
+        "the server answered with status {0}: it requires a key; name its variable with --key-env, and check the key in it"
     )]
     Refused(u16),
     /// It leads elsewhere, which is never followed.
@@ -36,12 +36,12 @@ pub enum ListError {
     #[error("the server answered with status {0}: give the address that ends as its documentation says, often in /v1")]
     Status(u16),
     /// It sent too much.
-    #[error("the server sent more than {0} MB, which is no list of models")]
+    #[error("the server sent more than {0} MB, too much for a list of models")]
     TooLong(usize),
     /// It sent something else.
     #[error("the server sent no list of models: give the address of its API, often one that ends in /v1")]
     NoList,
     /// It lists more than anybody has.
-    #[error("the server lists more than {0} models, which is no list that can be used")]
+    #[error("the server lists more than {0} models, too many to use")]
     TooMany(usize),
 }

@@ -66,8 +66,13 @@ fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardF
 }
 
 impl GuardFixture {
+    /// Asks another question each time.
     async fn ask(&self) -> (String, Option<ChatError>) {
-        let mut reply = self.model.reply(&[]);
+        self.ask_about(&format!("question {}", self.asked())).await
+    }
+
+    async fn ask_about(&self, question: &str) -> (String, Option<ChatError>) {
+        let mut reply = self.model.reply(&[Message::user(question)]);
         let (mut text, mut error) = (String::new(), None);
         while let Some(part) = reply.next().await {
             assert!(error.is_none(), "nothing comes after an error");
@@ -255,6 +260,25 @@ async fn a_visitor_whose_question_gets_no_answer_takes_the_model_from_nobody() {
         assert_eq!(bench.ask().await.1, Some(ChatError::Empty));
     }
     bench.check_state(BreakerPhase::Closed, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_fails_again_and_again_counts_once_unless_the_failure_cannot_be_its_own() {
+    let limits = ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) };
+    let odd = [status(500), ChatError::Reported, status(403), status(500)].map(|error| vec![Fail(error)]);
+    let bench = bench_with(limits, odd.into());
+    for _ in 0..4 {
+        assert!(bench.ask_about("odd").await.1.is_some());
+    }
+    bench.check_state(BreakerPhase::Closed, 1);
+
+    let down = [status(401), status(502), refused()].map(|error| vec![Fail(error)]);
+    let unreached = ChatError::Unreached("refused".into());
+    let bench = bench_with(limits, [vec![Fail(unreached)]].into_iter().chain(down).collect());
+    for _ in 0..3 {
+        assert!(bench.ask_about("odd").await.1.is_some());
+    }
+    bench.check_state(BreakerPhase::Open, 3);
 }
 
 #[tokio::test(start_paused = true)]

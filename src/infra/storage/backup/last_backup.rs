@@ -30,7 +30,7 @@ impl LastBackup {
     pub(super) fn write(&self, folder: &Path) {
         let noted = fs::write(folder.join(NAME), format!("{}\n{}\n", self.at.0, self.path.display()));
         if let Err(error) = noted {
-            tracing::warn!(%error, "the backup was made, but its time could not be written to the data folder: `langya doctor` does not know of it");
+            tracing::warn!(%error, "the backup was made, but its time could not be written to the data folder: `langya doctor` will not see it");
         }
     }
 }

@@ -52,7 +52,7 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Something has the name already.
-    #[error("{} exists already: choose another name, move it away, or name a folder that is there, for a file of each day", .0.display())]
+    #[error("{} exists already: choose another name, move it away, or name an existing folder, for a file named after the time", .0.display())]
     Exists(PathBuf),
     /// An arena is there already.
     #[error("{} exists already, and a restore replaces nothing: move it away with its -wal and -shm, or name another --data-dir", .0.display())]
@@ -68,6 +68,9 @@ pub enum BackupError {
     /// The file is no copy of an arena.
     #[error("{} is not a backup of an arena: give a file that `langya backup` wrote", .0.display())]
     NotABackup(PathBuf),
+    /// The file is a database in use: its latest votes are in the file beside it.
+    #[error("{} is the database of an arena and not whole without the -wal file beside it: copy it with `langya backup`, and restore the copy", .0.display())]
+    InUse(PathBuf),
     /// The copy is of the other kind of database.
     #[error("{path} is a copy of {kind}: {advice}")]
     OtherKind {
@@ -150,7 +153,7 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
 pub async fn restore(settings: &StorageSettings, file: &Path, now: Timestamp) -> Result<RestoreReport, BackupError> {
     let path = || file.to_owned();
     match (kind(file)?, Backend::new(settings)?) {
-        (Kind::Sqlite, Backend::Sqlite(database)) => sqlite::restore(file, &database, now).await,
+        (Kind::Sqlite, Backend::Sqlite(database)) => sqlite::restore(settings, file, &database, now).await,
         (Kind::Postgres, Backend::Postgres) => postgres::restore(settings, file).await,
         (Kind::Sqlite, Backend::Postgres) => Err(BackupError::OtherKind {
             path: path(),
@@ -166,6 +169,10 @@ pub async fn restore(settings: &StorageSettings, file: &Path, now: Timestamp) ->
 }
 
 fn kind(file: &Path) -> Result<Kind, BackupError> {
+    // Opening a pipe could block.
+    if !fs::metadata(file).map_err(unusable(file))?.is_file() {
+        return Err(BackupError::NotABackup(file.to_owned()));
+    }
     let mut head = [0; 5];
     let read = File::open(file).and_then(|mut opened| opened.read_exact(&mut head));
     match (read, &head) {
@@ -182,7 +189,8 @@ fn partial_beside(path: &Path, now: Timestamp) -> Result<NamedTempFile, BackupEr
     remove_abandoned(folder, now, |name| name.starts_with(PARTIAL_PREFIX) && name.ends_with(PARTIAL_SUFFIX));
     let mut builder = tempfile::Builder::new();
     builder.prefix(PARTIAL_PREFIX).suffix(PARTIAL_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
-    builder.tempfile_in(folder).map_err(unusable(folder))
+    // By its kind alone: the text names the partial file.
+    builder.tempfile_in(folder).map_err(|error| unusable(folder)(error.kind().into()))
 }
 
 /// Gives a whole file its name, unless that was taken in the meantime; returns its length.

@@ -1,6 +1,6 @@
 //! Copies of the embedded database: `VACUUM INTO` gives one consistent state, also while votes come in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use std::{fs, io};
@@ -9,9 +9,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
+use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::sqlite::MIGRATIONS;
-use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
+use crate::storage::sqlite::{MIGRATIONS, not_found};
+use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::remove_with_side_files;
 
 /// SQLite's code for a disk without space.
@@ -24,7 +25,8 @@ const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
 
 /// Copies a database that may be served meanwhile into an empty file; returns its votes.
 pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupError> {
-    if !database.is_file() {
+    let found = fs::metadata(database).map_err(|error| not_found(database, &error))?;
+    if !found.is_file() {
         return Err(StoreError::Missing(database.display().to_string()).into());
     }
     let damaged = damaged(database);
@@ -56,16 +58,22 @@ impl Drop for UnfinishedCopy<'_> {
     }
 }
 
-/// Puts a copy where no database is.
-pub(super) async fn restore(file: &Path, database: &Path, now: Timestamp) -> Result<RestoreReport, BackupError> {
-    for ending in ["", "-wal", "-shm"] {
-        let taken = database.with_file_name(format!("{}{ending}", database.file_name().unwrap_or_default().display()));
-        if taken.symlink_metadata().is_ok() {
-            return Err(BackupError::Occupied(taken));
-        }
+/// Puts a copy where no database is. Nothing is made before the copy was read: the lock makes the folder.
+pub(super) async fn restore(
+    settings: &StorageSettings,
+    file: &Path,
+    database: &Path,
+    now: Timestamp,
+) -> Result<RestoreReport, BackupError> {
+    if occupying(database).is_some() {
+        // To read a large copy takes minutes, and this place will not take it.
+        lock_free_place(settings, database)?;
+    }
+    if fs::metadata(beside(file, "-wal")).is_ok_and(|log| log.len() > 0) {
+        return Err(BackupError::InUse(file.to_owned()));
     }
     check(file).await?;
-    fs::create_dir_all(folder_of(database)).map_err(unusable(database))?;
+    let _lock = lock_free_place(settings, database)?;
     let partial = partial_beside(database, now)?;
     // The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it.
     let mut kept = fs::File::open(file).map_err(unusable(file))?;
@@ -73,6 +81,24 @@ pub(super) async fn restore(file: &Path, database: &Path, now: Timestamp) -> Res
     let copied = check(partial.path()).await?;
     name(partial, database)?;
     Ok(copied)
+}
+
+/// Takes the lock of a place where no database is.
+fn lock_free_place(settings: &StorageSettings, database: &Path) -> Result<DataLock, BackupError> {
+    let lock = DataLock::take(settings)?;
+    occupying(database).map_or(Ok(lock), |taken| Err(BackupError::Occupied(taken)))
+}
+
+/// The first of a database's files that is there.
+fn occupying(database: &Path) -> Option<PathBuf> {
+    let mut files = ["", "-wal", "-shm"].map(|ending| beside(database, ending)).into_iter();
+    files.find(|file| file.symlink_metadata().is_ok())
+}
+
+fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// Reads all of a file that nobody writes.

@@ -4,7 +4,7 @@ use roxmltree::{Document, Node};
 
 use super::{PAGE, colours, fill, luminance, models, number, real, texts, topic};
 use crate::chart::correlation_history::CorrelationPoint;
-use crate::chart::correlations::{CorrelationCell, figure, shade};
+use crate::chart::correlations::{CorrelationCell, cell_text, shade};
 use crate::chart::scatter::Dot;
 use crate::chart::{Frame, correlation_history, correlations, scatter};
 use crate::domain::stats::Interval;
@@ -153,7 +153,7 @@ fn names_of_dots_do_not_stand_on_each_other_and_all_are_told() {
 }
 
 #[test]
-fn a_cell_has_its_figure_its_shade_and_brackets_where_it_is_weak() {
+fn a_cell_has_its_number_its_shade_and_brackets_where_it_is_weak() {
     let found = |r, half, n| CorrelationCell::Found { r, interval: interval(r, half), n };
     for (cell, written, weak) in [
         (found(0.5, 0.2, 20), "0.50", false),
@@ -164,7 +164,7 @@ fn a_cell_has_its_figure_its_shade_and_brackets_where_it_is_weak() {
         (CorrelationCell::Found { r: 1.0, interval: None, n: 30 }, "(1.00)", true),
         (CorrelationCell::Undefined("why".into()), "–", true),
     ] {
-        assert_eq!((figure(&cell).as_str(), cell.is_weak()), (written, weak));
+        assert_eq!((cell_text(&cell).as_str(), cell.is_weak()), (written, weak));
     }
     let shades = [-1.0, -0.5, 0.0, 0.11, 0.12, 0.5, 1.0].map(shade);
     assert_eq!(shades, ["d0", "d2", "d4", "d4", "d5", "d6", "d8"]);
@@ -245,8 +245,8 @@ fn shades_of_both_signs_can_be_read_and_differ_in_lightness() {
         }
         let (ink, paper) = (luminance(fill(sheet, "text")), luminance(fill(sheet, "text.on-dark")));
         for (place, &shade) in shades.iter().enumerate() {
-            let figure = if [0, 1, 7, 8].contains(&place) { paper } else { ink };
-            let contrast = (figure.max(shade) + 0.05) / (figure.min(shade) + 0.05);
+            let text = if [0, 1, 7, 8].contains(&place) { paper } else { ink };
+            let contrast = (text.max(shade) + 0.05) / (text.min(shade) + 0.05);
             assert!(contrast >= 4.5, "contrast {contrast} on shade {place} of {sheet}");
         }
     }

@@ -176,7 +176,7 @@ pub struct VoteAdminTexts {
     pub would_include: &'static str,
     pub exclude: &'static str,
     pub include: &'static str,
-    pub board: &'static str,
+    pub leaderboard: &'static str,
     pub rank_before: &'static str,
     pub rank_after: &'static str,
     pub rating_before: &'static str,

@@ -70,7 +70,7 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
     practice: "Only practice models answer here. How to add real ones",
     practice_ways: &[
         "The built-in practice models are small programs, good for trying the arena out. They drop out as soon as a real model is configured. If you run this arena:",
-        "On the machine of this arena, run: langya models add --from ADDRESS, with the address of your vLLM, LiteLLM, llama.cpp or Ollama server or of a provider such as OpenRouter. A provider needs a key: set it in a variable, and add --key-env with the variable's name. The command writes the models into langya.toml, and the arena takes them up by itself. Then ask each with langya models check.",
+        "On the machine of this arena, run: langya models add --from ADDRESS, with the address of your vLLM, LiteLLM, llama.cpp or Ollama server or of a provider such as OpenRouter. A provider needs a key: set it in a variable, and add --key-env with the variable's name. The command writes the models into langya.toml, and the arena picks them up automatically. Then ask each with langya models check.",
         "Or start Ollama, llama.cpp, vLLM or LM Studio on this machine, or set OPENAI_API_KEY or ANTHROPIC_API_KEY, and start the arena again: it finds them.",
     ],
 };
@@ -112,8 +112,8 @@ pub(super) const CHINESE: CardTexts = CardTexts {
     ],
     practice: "目前只有陪练模型作答。如何添加真正的模型",
     practice_ways: &[
-        "内置的陪练模型是小程序，用来试用竞技场。设置好真正的模型后，它们会自动退出。请本站管理者：",
-        "在运行竞技场的机器上执行：langya models add --from 地址（vLLM、LiteLLM、llama.cpp 或 Ollama 服务的地址，或 OpenRouter 等供应商的地址）。供应商需要密钥：把密钥放在环境变量里，并用 --key-env 指定变量名。命令会把模型写入 langya.toml，运行中的竞技场会自动启用。然后用 langya models check 逐个检查。",
+        "内置的陪练模型是小程序，用来试用竞技场。设置好真正的模型后，它们会自动退出。请本站运营者：",
+        "在运行竞技场的机器上执行：langya models add --from ADDRESS（vLLM、LiteLLM、llama.cpp 或 Ollama 服务的地址，或 OpenRouter 等服务商的地址）。服务商需要密钥时：把密钥放在环境变量里，并用 --key-env 指定变量名。命令会把模型写入 langya.toml，运行中的竞技场会自动启用。然后用 langya models check 逐个检查。",
         "也可以在本机启动 Ollama、llama.cpp、vLLM 或 LM Studio，或设置 OPENAI_API_KEY 或 ANTHROPIC_API_KEY，然后重新启动竞技场，即可自动找到。",
     ],
 };

@@ -49,6 +49,6 @@ pub(super) const CHINESE: DocsTexts = DocsTexts {
     kind: "类型",
     meaning: "含义",
     parameters: "参数：",
-    body: "请求内容：",
-    answer: "回答：",
+    body: "请求正文：",
+    answer: "响应：",
 };

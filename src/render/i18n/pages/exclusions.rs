@@ -46,8 +46,8 @@ pub struct ExclusionTexts {
     pub rank: &'static str,
     pub rating: &'static str,
     pub battles: &'static str,
-    pub rated_board: &'static str,
-    pub this_board: &'static str,
+    pub rated_leaderboard: &'static str,
+    pub selected_leaderboard: &'static str,
 }
 
 impl ExclusionTexts {
@@ -149,8 +149,8 @@ pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
     rank: "rank",
     rating: "rating",
     battles: "votes",
-    rated_board: "Rated votes",
-    this_board: "This choice",
+    rated_leaderboard: "Rated votes",
+    selected_leaderboard: "This choice",
 };
 
 pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
@@ -179,9 +179,9 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
         "标注者已排除",
     ],
     rules: [
-        "回复或访客自己的文字透露了是哪个模型或哪家公司在回答，因此这一票不是盲评。",
+        "回答或访客自己的文字透露了是哪个模型或哪家公司在回答，因此这场对战不是盲测。",
         "运营者发现投票前有一方出了故障。竞技场本身不接受这种对战的投票。",
-        "模型由访客自己选定，因此这一票不是盲评。",
+        "模型由访客自己选定，因此这场对战不是盲测。",
         "运营者发现投票者超出了本竞技场的限额。竞技场本身会拒绝超额的投票。",
         "统计检验表明，该投票者的投票与其他所有人都不同。",
         "同一投票者此前已就这个提问（或几乎相同的提问）投过票。",
@@ -207,8 +207,8 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
     rank: "名次",
     rating: "评分",
     battles: "票数",
-    rated_board: "有效票",
-    this_board: "此范围",
+    rated_leaderboard: "有效票",
+    selected_leaderboard: "此范围",
 };
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) const ENGLISH: ImageTexts = ImageTexts {
         not_sent: "The images could not be sent. Check your connection and try again.",
         error_image_too_large: "This image is too large. Choose a smaller one.",
         error_image_unusable: "This is not a readable PNG, JPEG or WebP image. Choose another file.",
-        error_image_unknown: "An image is not there any more. Send the question again.",
+        error_image_unknown: "An image is no longer stored. Send the question again.",
         error_images_off: "No images can be sent at the moment. Ask without them.",
         error_images_unseen: "A model that you chose does not see images. Choose another one, or ask without them.",
         error_too_many_images: "There are too many images. Leave some out.",

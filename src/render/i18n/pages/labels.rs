@@ -65,10 +65,10 @@ pub(super) const ENGLISH: LabelTexts = LabelTexts {
 };
 
 pub(super) const CHINESE: LabelTexts = LabelTexts {
-    title: "您的问题属于哪一类？",
+    title: "你的问题属于哪一类？",
     lead: "排行榜可按类别和意图分别查看。如果分错了，请选择正确的一项：从现在起生效，除非审核员已作决定。",
     unlabeled: "尚未归类",
-    by_visitor: "您所选",
+    by_visitor: "你所选",
     by_model: "分类器建议",
     by_reviewers: "审核员决定",
     origins: "{column}标签来源：{parts}。",

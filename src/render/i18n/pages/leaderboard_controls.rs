@@ -1,4 +1,4 @@
-//! What a reader can do with a leaderboard, and what its figures mean.
+//! What a reader can do with a leaderboard, and what its numbers mean.
 
 use crate::i18n::fill;
 
@@ -40,7 +40,7 @@ impl LeaderboardControlTexts {
         parts.map(|(word, count)| format!("{word} {count}")).join(", ")
     }
 
-    /// What today's figures say of the first two models, `expected` of 100 battles.
+    /// What today's ratings say of the first two models, `expected` of 100 battles.
     pub fn meaning(&self, [first, second]: [&str; 2], expected: &str, apart: bool) -> String {
         let meaning = fill(self.meaning, &[("first", first), ("second", second), ("n", expected)]);
         if apart { meaning } else { meaning + self.not_apart }
@@ -92,5 +92,5 @@ pub(super) const CHINESE: LeaderboardControlTexts = LeaderboardControlTexts {
     not_apart: "目前的投票还不足以区分这两个模型。",
     off: "关",
     ties_half: "各计半胜",
-    rated_votes: "计分的选票",
+    rated_votes: "有效票",
 };

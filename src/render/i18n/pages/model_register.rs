@@ -48,6 +48,8 @@ pub struct RegisterTexts {
     pub pairing: &'static str,
     pub pairing_reading: &'static str,
     pub pairing_heads: [&'static str; 5],
+    /// Names of the pairing policies: uniform, weighted, elo, active.
+    policies: [&'static str; 4],
     pub in_force: &'static str,
     parameters: &'static str,
     pub reading: &'static str,
@@ -140,6 +142,12 @@ impl RegisterTexts {
         }]
     }
 
+    /// What people call a pairing policy; one that this version does not know keeps its name in the database.
+    pub fn policy<'n>(&self, name: &'n str) -> &'n str {
+        let at = ["uniform", "weighted", "elo", "active"].iter().position(|policy| *policy == name);
+        at.map_or(name, |at| self.policies[at])
+    }
+
     /// The parameters of a pairing policy.
     pub fn parameters(&self, period: &PairingPeriod) -> String {
         let numbers = [period.uniform_share, period.elo_width, period.new_model_boost];
@@ -207,6 +215,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     pairing: "How pairs were drawn",
     pairing_reading: "The policy in force first. Every battle keeps the policy, its version and the probability of its pair.",
     pairing_heads: ["From", "Until", "Policy", "Version", "Parameters"],
+    policies: ["uniform", "by weight", "near ratings", "most informative"],
     in_force: "in force",
     parameters: "uniform share {share} · Elo width {width} · new until {votes} votes · weight of new models × {boost}",
     reading: "What is public here",
@@ -229,7 +238,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     organizations_reading: "登记许多变体而只展示最好的一个，仅凭运气就能占优。这里统计一家机构的全部登记，包括已退役的。",
     organization: "机构",
     no_organization: "未注明",
-    organization_heads: ["登记总数", "打过对战", "不同的提供方模型", "在排行榜上", "参战中"],
+    organization_heads: ["登记总数", "打过对战", "服务商处的不同模型", "在排行榜上", "参战中"],
     models: "全部模型",
     models_reading: "退役的模型保留其行。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。",
     model: "模型",
@@ -245,8 +254,8 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     yes: "是",
     no: "否",
     states: ["参战", "暂停", "退役", "未配置"],
-    same_as: "与 {ids} 是同一个提供方模型",
-    once_same_as: "曾与 {ids} 是同一个提供方模型",
+    same_as: "与 {ids} 在服务商处是同一个模型",
+    once_same_as: "曾与 {ids} 在服务商处是同一个模型",
     shares: "各时期的对战占比",
     shares_reading: "本竞技场的对战中有某个模型参加的比例。每场有两个模型，所以一列的占比合计为 200 %。一周以其星期一命名。",
     periods: ["按日", "按周", "按月"],
@@ -260,7 +269,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
         "暂停",
         "恢复，权重 {weight}",
         "权重 {before} → {weight}",
-        "此标识之下换成了另一个提供方模型",
+        "此标识之下换成了服务商处的另一个模型",
         "名称、机构或许可有变：{labels}",
         "说明原因",
     ],
@@ -269,13 +278,14 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     pairing: "配对方式",
     pairing_reading: "现行方式在最前。每场对战都记录方式、版本和该组合的概率。",
     pairing_heads: ["起", "止", "方式", "版本", "参数"],
+    policies: ["均匀", "按权重", "评分相近优先", "信息量最大"],
     in_force: "现行",
     parameters: "均等占比 {share} · Elo 宽度 {width} · 满 {votes} 票之前为新模型 · 新模型权重 × {boost}",
     reading: "这里公开什么",
     reading_points: &[
-        "公开：标识、名称、机构、许可、状态、权重、原因、对战日期和占比、配对方式，以及哪些登记是同一个提供方模型。不公开：服务器地址、密钥，以及模型在提供方的名称。",
-        "两个登记向同一主机和端口请求同一个名称，即为同一个提供方模型。竞技场只保存其带密钥的摘要，因此能说明相同，而不透露内容。同一模型若有两个地址，则无法识别。",
-        "现行设置变化时，由一个实例记录变动，之后不会更改或删除。原因由管理者给出：设置中的 `reason`，或命令 `langya models reason`。",
+        "公开：标识、名称、机构、许可、状态、权重、原因、对战日期和占比、配对方式，以及哪些登记在服务商处是同一个模型。不公开：服务器地址、密钥，以及模型在服务商处的名称。",
+        "两个登记向同一主机和端口请求同一个名称，即视为服务商处的同一个模型。竞技场只保存其带密钥的摘要，因此能说明相同，而不透露内容。同一模型若有两个地址，则无法识别。",
+        "现行设置变化时，由一个实例记录变动，之后不会更改或删除。原因由运营者给出：设置中的 `reason`，或命令 `langya models reason`。",
         "没有变动记录的模型来自导入的选票，或在登记册启用之前已经离开。",
     ],
 };
@@ -305,7 +315,9 @@ mod tests {
         let others = [other("a", true), other("b", false), other("c", true)];
         let said = ["Same provider model as a, c", "Earlier the same provider model as b"];
         assert_eq!(ENGLISH.same_as(&others), said);
-        assert_eq!(CHINESE.same_as(&others[..1]), ["与 a 是同一个提供方模型"]);
+        assert_eq!(CHINESE.same_as(&others[..1]), ["与 a 在服务商处是同一个模型"]);
+        assert_eq!((ENGLISH.policy("elo"), CHINESE.policy("weighted")), ("near ratings", "按权重"));
+        assert_eq!(CHINESE.policy("of a later version"), "of a later version");
         let sentence = ENGLISH.sentence(7, [4, 1, 2], 6, 5);
         assert!(
             sentence.starts_with("7 models ever: 4 active, 1 paused, 2 retired, 0 not configured. 6 of them"),

@@ -181,7 +181,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
     title: "选择模型",
     anonymous: ModeText {
         name: "匿名对战",
-        explained: "由平台抽取两个模型，投票前不显示名称。只有这里的投票计入评分。",
+        explained: "由竞技场抽取两个模型，投票前不显示名称。只有这里的投票计入评分。",
     },
     named: ModeText {
         name: "并排比较", explained: "你选择两个模型，名称可见。投票会保存，但不计入评分。"
@@ -191,7 +191,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
     },
     one_hidden: ModeText {
         name: "一明一暗",
-        explained: "你选择一个模型，平台抽取另一个，投票前不显示其名称。投票会保存，但不计入评分。",
+        explained: "你选择一个模型，竞技场抽取另一个，投票前不显示其名称。投票会保存，但不计入评分。",
     },
     model: "模型",
     model_a: "模型 A",
@@ -208,7 +208,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
         everywhere: ChoiceTexts {
             excluded_named_mode: "投票已保存，但不计入评分：模型是你自己选择的。",
             error_model_unavailable: "你选择的模型目前无法作答，请换一个模型。",
-            error_unsupported_mode: "本平台不再提供这种选择，请刷新页面。",
+            error_unsupported_mode: "本站不再提供这种选择，请刷新页面。",
             same_model: "请选择两个不同的模型。",
             models_missing: "模型列表还没有加载，请稍后再试。",
             unrated_kept: "不计入评分",

@@ -19,9 +19,9 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::NoVotes => "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现".into(),
         RatingNote::Slice { conditions } => format!("仅统计符合以下条件的选票：{}", conditions.join("、")),
         RatingNote::NotConverged => "拟合未收敛：评分仅供参考".into(),
-        RatingNote::NoTies => "没有平局，因此戴维森模型与布拉德利–特里模型相同".into(),
+        RatingNote::NoTies => "没有平局，因此 Davidson 模型与 Bradley–Terry 模型相同".into(),
         RatingNote::UnboundedTieParameter => {
-            "这些选票无法为戴维森模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
+            "这些选票无法为 Davidson 模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
         }
         RatingNote::Unbounded { models, direction, confidence } => {
             let (result, open, bound) = match direction {

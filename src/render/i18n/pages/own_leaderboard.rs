@@ -33,7 +33,7 @@ pub(super) const CHINESE: OwnLeaderboardTexts = OwnLeaderboardTexts {
     crowd: "对同样的两个模型，其他人的投票平均有 {share} 与你一致（你有 {votes} 张票所在的模型组合至少有十张其他人的票）。",
     no_crowd: "你投过票的模型组合都还没有十张其他人的票，暂时无法比较。",
     model: "模型",
-    share: "胜平率",
+    share: "胜和率",
     battles: "对战",
     wins: "胜",
     even: "平局或都不好",

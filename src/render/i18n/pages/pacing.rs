@@ -15,7 +15,7 @@ pub struct PacingInForce {
 pub struct PacingTexts {
     pub heading: &'static str,
     rule: fn(&PacingInForce) -> String,
-    figures: fn(&PacingMetrics) -> String,
+    metrics: fn(&PacingMetrics) -> String,
     origin: &'static str,
 }
 
@@ -23,8 +23,8 @@ impl PacingTexts {
     /// What is in force, what it hides and what it costs.
     pub fn paragraphs(&self, pacing: &PacingInForce) -> Vec<String> {
         let mut paragraphs = vec![(self.rule)(pacing)];
-        if let Some(figures) = pacing.kind.metrics() {
-            paragraphs.push((self.figures)(&figures));
+        if let Some(metrics) = pacing.kind.metrics() {
+            paragraphs.push((self.metrics)(&metrics));
             paragraphs.push(self.origin.to_owned());
         }
         paragraphs
@@ -67,24 +67,24 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
                 .to_owned(),
         }
     },
-    figures: |figures| {
+    metrics: |metrics| {
         format!(
             "Measured: a classifier that sees only the timing, and knows the pair, identified the slower side in \
              {:.0} % of the battles, where guessing gives 50 %. It identified which of six pairs met in {:.0} % (guessing: 17 %), \
              that a model which reasons before it writes took part in {:.0} %, and a slow one in {:.0} % (guessing: 50 %). \
              What it costs: the first text came after {:.0} seconds at the median and within {:.0} seconds in nine battles of \
              ten, the vote opened after {:.0} and {:.0} seconds.",
-            figures.side,
-            figures.pair,
-            figures.reasoning,
-            figures.slow,
-            figures.wait[0],
-            figures.wait[1],
-            figures.ready[0],
-            figures.ready[1]
+            metrics.side,
+            metrics.pair,
+            metrics.reasoning,
+            metrics.slow,
+            metrics.wait[0],
+            metrics.wait[1],
+            metrics.ready[0],
+            metrics.ready[1]
         )
     },
-    origin: "These figures are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
+    origin: "These numbers are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
              texts of different lengths and the default settings. The text itself may still reveal who wrote it.",
 };
 
@@ -98,7 +98,7 @@ pub(super) const CHINESE: PacingTexts = PacingTexts {
                 .to_owned(),
             PacingKind::Classes => format!(
                 "本站采用“classes”节奏：双方在 {starts} 秒（或最后一档的整数倍）后同时开始，以每秒 {} 个字符（或最后一档的几分之一）继续，其中一方结束之后也是如此。\
-                 无论模型本来能多快，{:.0}% 的对战按最后一档等待，同样比例的对战采用最后一档速度。因此，时间不会泄露哪一边是较慢的模型，也很少透露是哪些模型。",
+                 无论模型本来能多快，{:.0} % 的对战按最后一档等待，同样比例的对战采用最后一档速度。因此，时间不会泄露哪一边是较慢的模型，也很少透露是哪些模型。",
                 list(&pacing.tempo_classes, u32::to_string, "、"),
                 100.0 * pacing.slow_class_share
             ),
@@ -111,19 +111,19 @@ pub(super) const CHINESE: PacingTexts = PacingTexts {
             }
         }
     },
-    figures: |figures| {
+    metrics: |metrics| {
         format!(
-            "实测：只看时间、并且知道是哪一对模型的分类器，判断哪一边较慢的正确率为 {:.0}%（猜测为 50%）；判断六对中是哪一对的正确率为 {:.0}%（猜测为 17%）；\
-             判断是否有先推理后作答的模型为 {:.0}%，是否有慢模型为 {:.0}%（猜测均为 50%）。代价：首段文字出现时间的中位数为 {:.0} 秒，九成对战在 {:.0} 秒内开始显示；\
+            "实测：只看时间、并且知道是哪一对模型的分类器，判断哪一边较慢的正确率为 {:.0} %（猜测为 50 %）；判断六对中是哪一对的正确率为 {:.0} %（猜测为 17 %）；\
+             判断是否有先推理后作答的模型为 {:.0} %，是否有慢模型为 {:.0} %（猜测均为 50 %）。代价：首段文字出现时间的中位数为 {:.0} 秒，九成对战在 {:.0} 秒内开始显示；\
              可以投票的时间，中位数为 {:.0} 秒，九成对战在 {:.0} 秒内。",
-            figures.side,
-            figures.pair,
-            figures.reasoning,
-            figures.slow,
-            figures.wait[0],
-            figures.wait[1],
-            figures.ready[0],
-            figures.ready[1]
+            metrics.side,
+            metrics.pair,
+            metrics.reasoning,
+            metrics.slow,
+            metrics.wait[0],
+            metrics.wait[1],
+            metrics.ready[0],
+            metrics.ready[1]
         )
     },
     origin: "以上数字来自模拟对战：快、慢、推理、成段输出四种模型，文字相同而长短不一，采用默认设置。文字本身仍可能透露作者。",

@@ -10,6 +10,8 @@ pub struct RefusedTexts {
     pub sign_in: RefusedText,
     /// It is for others.
     pub forbidden: RefusedText,
+    /// A form that was made for another session, or comes from another site.
+    pub form: RefusedText,
     /// It will be there soon.
     pub later: RefusedText,
     /// Something else went wrong.
@@ -36,12 +38,17 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     },
     sign_in: RefusedText {
         title: "Please sign in",
-        lead: "You are not signed in, or your session has ended. What you sent was not stored.",
+        lead: "You are not signed in, or your session has ended. What you sent was not stored: sign in and send it again.",
         action: "Go to the sign-in page",
     },
     forbidden: RefusedText {
         title: "You do not have access to this",
-        lead: "Your current sign-in does not allow this, or the form has expired.",
+        lead: "Your current sign-in does not allow this.",
+        action: "Go to the arena",
+    },
+    form: RefusedText {
+        title: "This form has expired",
+        lead: "It was made before you signed in again, or does not come from this arena's own page. Go back, reload the page and send it again.",
         action: "Go to the arena",
     },
     later: RefusedText {
@@ -58,21 +65,22 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
 
 pub(super) const CHINESE: RefusedTexts = RefusedTexts {
     address: RefusedText {
-        title: "这个地址无法使用",
-        lead: "地址里的条件，本页不提供。",
-        action: "打开不带条件的页面",
+        title: "这个地址无法使用", lead: "本页不支持地址中的条件。", action: "打开不带条件的页面"
     },
     missing: RefusedText {
         title: "此处空无一物", lead: "竞技场里没有这个地址所指的内容。", action: "回到竞技场"
     },
     sign_in: RefusedText {
         title: "请登录",
-        lead: "你尚未登录，或者登录已过期。你提交的内容没有保存。",
+        lead: "你尚未登录，或者登录已过期。你提交的内容没有保存，请登录后重新提交。",
         action: "前往登录页面",
     },
     forbidden: RefusedText {
-        title: "你无权进行此操作",
-        lead: "以你目前的身份不能这样做，或者表单已经过期。",
+        title: "你无权进行此操作", lead: "以你目前的身份不能这样做。", action: "回到竞技场"
+    },
+    form: RefusedText {
+        title: "这个表单已经过期",
+        lead: "它是在你重新登录之前打开的，或者不是来自本竞技场的页面。请返回上一页，刷新页面后重新提交。",
         action: "回到竞技场",
     },
     later: RefusedText {

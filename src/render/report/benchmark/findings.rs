@@ -316,8 +316,8 @@ impl Findings {
 
     fn cross_cells(&self, words: &FindingTexts) -> Analysis {
         let row = |(names, cell): ([&str; 3], &PreferenceCell)| {
-            let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.std_dev)];
-            names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(figures).collect()
+            let numbers = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.std_dev)];
+            names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(numbers).collect()
         };
         table("cross-validation-models", &words.cells, self.grid.cells().map(row).collect())
     }

@@ -1,7 +1,7 @@
 //! A suite's results as tables and charts: one report for the page, the files and the JSON.
 //!
 //! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
-//! judges; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
+//! judges; [`suite_results`] holds all that reports of one suite are made of; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
 //! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
 
 mod analysis_rows;
@@ -13,6 +13,7 @@ mod item_findings;
 pub mod layout;
 pub mod markdown;
 mod run_rows;
+pub mod suite_results;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

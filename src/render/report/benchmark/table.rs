@@ -12,7 +12,7 @@ pub struct ReportTable {
     pub key: String,
     /// Its title.
     pub title: String,
-    /// Where the figures are from, where they are not this arena's.
+    /// Where the numbers are from, where they are not this arena's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Rows of heads that span columns, from the top.
@@ -97,7 +97,7 @@ pub enum Datum {
     Text(String),
     /// How many.
     Count(u64),
-    /// A figure; none where it is not defined.
+    /// A number; none where it is not defined.
     Number(Option<f64>),
     /// A rank from 1; equals share the mean of theirs.
     Rank(f64),

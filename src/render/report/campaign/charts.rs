@@ -1,4 +1,4 @@
-//! The charts of a campaign's report, each beside the table that has its figures.
+//! The charts of a campaign's report, each beside the table that has its numbers.
 
 use super::{DocumentChart, DocumentPart};
 use crate::chart::heatmap::{self, HeatValues, HeatmapData};
@@ -45,14 +45,14 @@ pub(super) fn with_scores(
 pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: Language) -> DocumentPart {
     let names: Vec<String> = report.models.iter().take(MOST_IN_GRID).map(|model| model.model.clone()).collect();
     let place = |model: &str| names.iter().position(|name| name == model);
-    let mut figures = vec![vec![None; names.len()]; names.len()];
+    let mut shares = vec![vec![None; names.len()]; names.len()];
     for pair in &report.pairs {
         if let (Some(one), Some(other)) = (place(&pair.model_a), place(&pair.model_b)) {
-            figures[one][other] = Some(pair.share_a());
-            figures[other][one] = Some(1.0 - pair.share_a());
+            shares[one][other] = Some(pair.share_a());
+            shares[other][one] = Some(1.0 - pair.share_a());
         }
     }
-    let draw = || heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, frame(language));
+    let draw = || heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, values: &shares }, frame(language));
     with(part, (names.len() > 2).then(draw))
 }
 

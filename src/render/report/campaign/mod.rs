@@ -75,7 +75,7 @@ pub struct DocumentTable {
 pub struct DocumentColumn {
     /// Its head.
     pub label: String,
-    /// Whether its cells are figures.
+    /// Whether its cells are numbers.
     pub is_number: bool,
 }
 

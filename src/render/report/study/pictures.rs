@@ -34,7 +34,7 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
     Ok(pictures)
 }
 
-/// Which figures are missing.
+/// Which pictures are missing.
 pub(super) fn left_out(results: &Results) -> Option<String> {
     not_drawn(results.pairs.len(), series_names(&whole_pairs(results)).len())
 }

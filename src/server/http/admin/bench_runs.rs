@@ -12,7 +12,7 @@ use crate::server::http::pages::admin::bench_plans::PlanView;
 use crate::server::http::pages::admin::bench_runs::{BenchRunsPage, RunLine};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::benchmark::plan_progress::latest_plan;
+use crate::services::benchmark::plans::latest_plan;
 
 /// Runs that are listed.
 const SHOWN: u32 = 50;
@@ -43,7 +43,7 @@ async fn latest(call: &SignedInRequest) -> Result<Option<PlanView>, StoreError> 
     Ok(progress.map(|progress| PlanView { progress, may_change }))
 }
 
-/// Whether whoever asks may start and stop plans.
+/// Whether the signed-in user may start and stop plans.
 fn may_change(call: &SignedInRequest) -> bool {
     call.session.role.covers(Role::Operator)
 }

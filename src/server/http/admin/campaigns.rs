@@ -5,6 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::campaign::state::StateChange;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::render::report::campaign::Audience;
@@ -16,7 +17,7 @@ use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError, StateChange};
+use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
 
 /// Links that a form makes at once; the command makes more.
 const MOST_INVITES: u32 = 100;
@@ -62,7 +63,8 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id))))
 }
 
-/// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later.
+/// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later;
+/// their tokens stand behind `#`, so that no server and no log sees them.
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let number = |name: &str, most: u32| {
@@ -79,7 +81,7 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
         Some(_) => ("join", vec![admin(&call).share(id, invites).await.map_err(refused)?]),
     };
     let arena = public_address(&call.request, &call.app);
-    let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}?{parameter}={token}")).collect();
+    let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}#{parameter}={token}")).collect();
     show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
 }
 

@@ -47,7 +47,7 @@ type AdminResponse = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
 /// Who may ask.
 #[derive(Clone, Copy)]
 enum AdminAccess {
-    /// Everybody: whoever is not signed in yet.
+    /// Everybody, signed in or not.
     Anybody(fn(Call<()>) -> AdminResponse),
     /// Whoever is signed in and has this role at least.
     AtLeast(Role, fn(SignedInRequest) -> AdminResponse),

@@ -22,13 +22,13 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
         healthy: model.healthy(),
         failures: model.state().failures,
     });
-    let (models, board) = (models.collect(), call.app.leaderboard.latest());
+    let (models, snapshot) = (models.collect(), call.app.leaderboard.latest());
     let (page, frame) = (call.page(), call.frame(AdminTab::Overview));
     let database_outage = call.app.store.outage_kind().is_some();
-    let fitted_ms = board.fitted_at.map(|time| time.0);
+    let fitted_ms = snapshot.fitted_at.map(|time| time.0);
     let check = &call.app.voter_check;
     let voter_check = check.is_wanted().then(|| check.state());
-    let rated = board.board.votes.rated;
+    let rated = snapshot.leaderboard.votes.rated;
     let endpoint = call.app.prompts.endpoint.as_ref();
     let failing_since = endpoint.and_then(|endpoint| endpoint.state().failing_since);
     let moderation_failing_since = failing_since.map(|time| time_text(time.0));

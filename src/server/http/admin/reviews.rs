@@ -44,7 +44,10 @@ pub(super) async fn decide_leak(call: SignedInRequest) -> Result<HttpResponse, P
         "withdraw" => LeakDecision::Withdraw,
         _ => return Err(invalid("decision is confirm or withdraw")),
     };
-    if reviews(&call).decide_leak(vote, decision).await? {
+    // A second click on the same button asks for what is done already.
+    let is_done =
+        reviews(&call).decide_leak(vote, decision).await? || call.app.store.decided_leak(vote).await? == Some(decision);
+    if is_done {
         return Ok(see_other("/admin/leaks?done=1"));
     }
     Err(PageError::Missing("no leak of this vote waits for a decision: reload /admin/leaks".to_owned()))

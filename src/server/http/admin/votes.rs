@@ -9,8 +9,10 @@ use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVo
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterResult};
+use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{Store, VoteRange, is_storable};
+use crate::infra::stored_votes::selection::select;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
@@ -19,7 +21,6 @@ use crate::server::http::pages::admin::votes::{DecisionPage, Evidence, FilterFie
 use crate::server::http::pages::exclusions::ChangeView;
 use crate::server::http::pages::respond;
 use crate::services::exclusions::preview::preview;
-use crate::services::exclusions::selection::{VoteFilter, select};
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
 
 /// Votes of a page, the latest first.

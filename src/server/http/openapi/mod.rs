@@ -32,7 +32,8 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(build);
 static BYTES: LazyLock<(String, EntityTag)> = LazyLock::new(|| {
     let text = DOCUMENT.to_string();
     let hash = hex(&Sha256::digest(&text)[..16]);
-    (text, EntityTag::new_strong(hash))
+    // Weak, because it is sent compressed or as it is.
+    (text, EntityTag::new_weak(hash))
 });
 
 /// The document of this version.
@@ -66,7 +67,10 @@ pub(super) async fn json(request: HttpRequest) -> HttpResponse {
     let known = is_known(&request, tag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header(header::ETag(tag.clone())).insert_header((header::CACHE_CONTROL, "no-cache"));
-    if known { response.finish() } else { response.content_type("application/json").body(text.as_str()) }
+    if known {
+        return response.insert_header((header::VARY, "accept-encoding")).finish();
+    }
+    response.content_type("application/json").body(text.as_str())
 }
 
 /// What is sent is described by how it is read, what is answered by how it is written.
@@ -133,17 +137,23 @@ fn webhooks(generator: &mut SchemaGenerator) -> Value {
         } })
     };
     let votes = generator.subschema_for::<WebhookMessage<RecordedVotes>>();
-    let board = generator.subschema_for::<WebhookMessage<ChangedLeaderboard>>();
+    let leaderboard = generator.subschema_for::<WebhookMessage<ChangedLeaderboard>>();
     json!({
         WebhookEvent::VotesRecorded.as_str(): message(WebhookEvent::VotesRecorded, "Votes were cast.", votes),
         WebhookEvent::LeaderboardChanged.as_str():
-            message(WebhookEvent::LeaderboardChanged, "A model has another rank.", board),
+            message(WebhookEvent::LeaderboardChanged, "A model has another rank.", leaderboard),
     })
 }
 
 fn described(operation: &Operation, generators: &mut Generators) -> Value {
     let mut responses = Map::new();
     responses.insert("200".into(), answer("The answer.", operation.answers, &mut generators.answers));
+    if operation.has_tag() {
+        responses.insert(
+            "304".into(),
+            json!({ "description": "The answer is the one whose `ETag` came in `If-None-Match`." }),
+        );
+    }
     for &(status, description) in operation.refusals() {
         responses.insert(status.into(), answer(description, &[operation.refused_as()], &mut generators.answers));
     }

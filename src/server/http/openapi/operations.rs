@@ -24,7 +24,7 @@ use crate::server::http::leaderboard_api::{DatedLeaderboard, DatedRigging, Dated
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 use crate::server::http::models::RegisterQuery;
 use crate::server::http::public_log::{LogDescription, ReceiptJson};
-use crate::server::http::suite_board::{BoardQuery, Suites};
+use crate::server::http::suite_score_table::{ScoreTableQuery, Suites};
 use crate::server::http::value::DatedReport;
 use crate::server::http::vote_log_api::VotesQuery;
 use crate::services::arena::matchmaking::PublishedPairing;
@@ -109,6 +109,7 @@ impl Operation {
                 ("403", "The link was revoked, has expired or has no place left, or the key may not annotate."),
                 ("404", "There is no such campaign, or the assignment is not this annotator's."),
                 ("409", "The campaign is not open, or nothing has been judged."),
+                ("413", "The request is longer than 65,536 bytes."),
                 (
                     "429",
                     "Too many wrong keys, new annotators or votes of a rated campaign came: `Retry-After` says when to come back.",
@@ -140,9 +141,14 @@ impl Operation {
         }
         &[
             ("400", "A parameter cannot be read: the text says what it may be."),
-            ("404", "What the address names is not there."),
+            ("404", "What the address names does not exist."),
             ("503", "Being computed, or the database does not answer: `Retry-After` says when to come back."),
         ]
+    }
+
+    /// Whether answers have an `ETag`: those that everybody may read, which are not streamed.
+    pub(super) fn has_tag(&self) -> bool {
+        self.access == AllowedCallers::Anybody
     }
 
     /// Annotators get refusals as JSON, everybody else a line of text.
@@ -261,10 +267,10 @@ pub static OPERATIONS: [Operation; 25] = [
         .about("What visitors agree to before their first battle; a `start` may name its version in `consent`."),
     get("/api/v1/benchmarks", "benchmarks", "benchmarks", &[json::<Suites>()])
         .about("The data files of benchmark suites, what was judged over each, and all models beside each other.")
-        .with_query(parameters_of::<BoardQuery>),
+        .with_query(parameters_of::<ScoreTableQuery>),
     get("/api/v1/benchmarks.csv", "benchmarks_csv", "benchmarks", &[CSV])
         .about("All models and suites as CSV, one row a model and suite.")
-        .with_query(parameters_of::<BoardQuery>),
+        .with_query(parameters_of::<ScoreTableQuery>),
     get("/api/v1/benchmarks/{suite}", "benchmark", "benchmarks", &[json::<Report>()])
         .about("The report of a suite: tables and findings.")
         .with_query(parameters_of::<ReportQuery>),

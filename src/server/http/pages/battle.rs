@@ -52,7 +52,7 @@ pub struct BattlePageState {
     pub asks_consent: bool,
 }
 
-/// The page for whoever may take part, under these settings.
+/// The page for visitors who may take part, under these settings.
 #[must_use]
 pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState) -> HttpResponse {
     let BattlePageState { takes_images, practice, asks_consent } = state;

@@ -148,7 +148,7 @@ pub(crate) fn campaign(request: &HttpRequest, row: &CampaignRow) -> Result<HttpR
         keys,
     };
     let mut response = respond(request, StatusCode::OK, &view);
-    // The address holds a token.
+    // Links of earlier versions have a token in the address.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }

@@ -25,7 +25,7 @@ pub(crate) struct EmbedView {
     /// The language, and what the operator calls the arena.
     pub(crate) page: Page,
     /// The leaderboard with the rows to show.
-    pub(crate) board: LeaderboardView,
+    pub(crate) leaderboard: LeaderboardView,
     /// Models on the whole leaderboard.
     pub(crate) models: usize,
     /// Colours; `None` for those of the reader's system.
@@ -76,7 +76,7 @@ pub(crate) fn embed_html(view: &EmbedView) -> String {
     let page = &view.page;
     let lang = page.language.code();
     let text = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| format!("{number:.0}"));
-    let rows = view.board.rows.iter().map(|row| EmbedRow {
+    let rows = view.leaderboard.rows.iter().map(|row| EmbedRow {
         rank: row.rank_text(),
         name: row.name.clone(),
         href: format!("/models/{}?lang={lang}", escaped(&row.model)),
@@ -87,7 +87,7 @@ pub(crate) fn embed_html(view: &EmbedView) -> String {
         },
         battles: row.battles,
     });
-    let as_of = view.board.as_of_ms.map(time_text).unwrap_or_default();
+    let as_of = view.leaderboard.as_of_ms.map(time_text).unwrap_or_default();
     let words = &page.t().embed;
     let page = EmbedPage { page, words, view, rows: rows.collect(), as_of };
     page.render().unwrap_or_else(|error| {

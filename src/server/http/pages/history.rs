@@ -71,10 +71,10 @@ struct OwnRowView {
 }
 
 impl OwnLeaderboardView {
-    fn new(board: &OwnLeaderboard, names: &[String], texts: &PageTexts) -> Self {
+    fn new(leaderboard: &OwnLeaderboard, names: &[String], texts: &PageTexts) -> Self {
         let words = &texts.own_leaderboard;
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        let rows = board.models.iter().zip(names).map(|(row, name)| OwnRowView {
+        let rows = leaderboard.models.iter().zip(names).map(|(row, name)| OwnRowView {
             name: name.clone(),
             share: percent(row.share()),
             battles: row.battles,
@@ -83,8 +83,8 @@ impl OwnLeaderboardView {
             losses: row.losses,
         });
         Self {
-            lead: fill(words.lead, &[("votes", &board.votes.to_string())]),
-            crowd: board.crowd.map_or_else(
+            lead: fill(words.lead, &[("votes", &leaderboard.votes.to_string())]),
+            crowd: leaderboard.crowd.map_or_else(
                 || words.no_crowd.to_owned(),
                 |crowd| fill(words.crowd, &[("share", &percent(crowd.share)), ("votes", &crowd.votes.to_string())]),
             ),
@@ -120,7 +120,7 @@ pub(crate) fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse 
     let page = Page::new(request, Section::History);
     let words = &page.t().history;
     let rows = view.entries.iter().map(|entry| row(entry, page.t())).collect();
-    let own = view.own.as_ref().map(|(board, names)| OwnLeaderboardView::new(board, names, page.t()));
+    let own = view.own.as_ref().map(|(leaderboard, names)| OwnLeaderboardView::new(leaderboard, names, page.t()));
     respond(request, StatusCode::OK, &HistoryPage { words, rows, own, view, page })
 }
 
@@ -164,7 +164,7 @@ struct LabelView {
     choices: Vec<(&'static str, &'static str, bool)>,
 }
 
-/// What whoever has the link is offered.
+/// What a reader with the link can do.
 pub(crate) struct RemovalView {
     /// The token of the link.
     pub(crate) token: String,
@@ -256,7 +256,7 @@ pub(crate) fn battle(request: &HttpRequest, view: &BattleView) -> HttpResponse {
 }
 
 impl BattleView {
-    /// A battle for its visitor, or for whoever has the link.
+    /// A battle for its visitor, or for a reader with the link.
     pub(crate) fn new(page: Page, battle: &PastBattle, reader: BattleReader) -> Self {
         let (owner, removal) = match reader {
             BattleReader::Owner(owner) => (Some(owner), None),

@@ -38,7 +38,7 @@ struct TablePart {
     rows: Vec<(String, Vec<AgreementCell>)>,
 }
 
-/// A figure, or why there is none.
+/// A statistic, or why there is none.
 struct AgreementCell {
     text: String,
     reason: String,
@@ -106,14 +106,14 @@ fn leaderboards(words: &'static JudgesTexts, number: usize, leaderboards: &Judge
         id: format!("judge-{number}-leaderboards"),
         title: words.leaderboards,
         reading: words.leaderboards_reading,
-        heads: words.board_heads,
+        heads: words.leaderboard_heads,
         rows: rows.collect(),
     }
 }
 
 fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
     let correlation = |name: &str, found: &Statistic| {
-        let AgreementCell { text, reason } = AgreementCell::figure(found);
+        let AgreementCell { text, reason } = AgreementCell::statistic(found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
         format!("{name}: {text}{reason}")
     };
@@ -140,7 +140,7 @@ fn counted(battles: usize, found: &Setups) -> Vec<AgreementCell> {
         AgreementCell::plain(battles.to_string()),
         AgreementCell::rate(with_ties),
         AgreementCell::rate(without_ties),
-        AgreementCell::figure(kappa),
+        AgreementCell::statistic(kappa),
     ]
 }
 
@@ -164,18 +164,18 @@ impl AgreementCell {
 
     /// A share in percent, with its interval and of how many.
     fn rate(rate: &Rate) -> Self {
-        let Some(share) = rate.share.value else { return Self::figure(&rate.share) };
+        let Some(share) = rate.share.value else { return Self::statistic(&rate.share) };
         let ends = rate.share.interval.map(|ends| format!(" ({:.1}–{:.1})", 100.0 * ends.lower, 100.0 * ends.upper));
         Self::plain(format!("{:.1} %{}, {}/{}", 100.0 * share, ends.unwrap_or_default(), rate.of, rate.total))
     }
 
-    fn figure(figure: &Statistic) -> Self {
-        match figure.value {
+    fn statistic(statistic: &Statistic) -> Self {
+        match statistic.value {
             Some(value) => {
-                let ends = figure.interval.map(|ends| format!(" ({:.3} … {:.3})", ends.lower, ends.upper));
+                let ends = statistic.interval.map(|ends| format!(" ({:.3} … {:.3})", ends.lower, ends.upper));
                 Self::plain(format!("{value:.3}{}", ends.unwrap_or_default()))
             }
-            None => Self { text: "–".to_owned(), reason: figure.undefined.clone().unwrap_or_default() },
+            None => Self { text: "–".to_owned(), reason: statistic.undefined.clone().unwrap_or_default() },
         }
     }
 }

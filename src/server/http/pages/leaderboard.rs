@@ -307,7 +307,7 @@ struct Notes {
     words: &'static LeaderboardTexts,
     early: Option<EarlyVotes>,
     notes: Vec<String>,
-    /// What today's figures mean.
+    /// What today's ratings mean.
     meaning: Option<String>,
 }
 

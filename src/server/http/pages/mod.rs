@@ -153,7 +153,7 @@ pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Tem
     }
 }
 
-/// A rendered page that is compressed already, to whoever takes it so.
+/// A rendered page that is already compressed, for clients that accept that.
 pub(crate) fn respond_gzip(
     request: &HttpRequest,
     status: StatusCode,

@@ -127,16 +127,16 @@ impl ModelPage {
         self.page.t()
     }
 
-    /// Figures of the row with their labels.
-    fn figures(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
-        let (board, words) = (&self.texts().leaderboard, &self.texts().leaderboard_controls);
-        let mut figures = vec![
-            (board.elo, whole(row.elo)),
-            (board.win_tie_rate, percent(row.win_tie_rate)),
+    /// Statistics of the row with their labels.
+    fn statistics(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
+        let (leaderboard, words) = (&self.texts().leaderboard, &self.texts().leaderboard_controls);
+        let mut statistics = vec![
+            (leaderboard.elo, whole(row.elo)),
+            (leaderboard.win_tie_rate, percent(row.win_tie_rate)),
             (words.record, words.record([row.wins, row.ties, row.losses, row.both_bad])),
         ];
-        figures.extend(row.average_win_rate.map(|rate| (self.words.average, percent(rate))));
-        figures
+        statistics.extend(row.average_win_rate.map(|rate| (self.words.average, percent(rate))));
+        statistics
     }
 
     /// How fast it answers, as far as there were enough battles.

@@ -182,7 +182,7 @@ fn pairing(period: &PairingPeriod, words: &RegisterTexts) -> PairingRow {
     PairingRow {
         from: minute(period.from),
         until: period.until.map_or_else(|| words.in_force.to_owned(), minute),
-        policy: period.policy.clone(),
+        policy: words.policy(&period.policy).to_owned(),
         version: period.policy_version,
         parameters: words.parameters(period),
     }

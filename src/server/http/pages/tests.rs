@@ -328,7 +328,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     let classes = page(PacingMode::Classes, "?lang=en").await;
     assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
     assert!(classes.contains("60 or 25 characters a second") && classes.contains("in 37 % of all cases"), "{classes}");
-    assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37% 的对战"));
+    assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37 % 的对战"));
     for (pacing, name, measured) in [
         (PacingMode::Common, "“common”", true),
         (PacingMode::Whole, "“whole”", true),

@@ -4,16 +4,20 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
+use super::refused::is_of_admin;
 use super::{Page, Section, respond};
 
 #[derive(Template)]
 #[template(path = "unavailable.html")]
 struct UnavailablePage {
     page: Page,
+    /// Whether a script keeps what was typed into the form that is not answered.
+    is_admin: bool,
 }
 
 /// Renders the page.
 #[must_use]
 pub(crate) fn unavailable(request: &HttpRequest, status: StatusCode) -> HttpResponse {
-    respond(request, status, &UnavailablePage { page: Page::new(request, Section::None) })
+    let (page, is_admin) = (Page::new(request, Section::None), is_of_admin(request));
+    respond(request, status, &UnavailablePage { page, is_admin })
 }

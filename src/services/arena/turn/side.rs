@@ -58,6 +58,17 @@ impl SideRun {
         }
     }
 
+    /// Takes more of the reply, up to `limit` bytes of it; `true` where there is no room for more.
+    pub(super) fn receive(&mut self, text: String, limit: usize) -> (String, bool) {
+        let mut text = without_nul(text);
+        let room = limit.saturating_sub(self.received_bytes);
+        let is_full = text.len() >= room;
+        text.truncate(text.floor_char_boundary(room));
+        self.first_token_at.get_or_insert_with(Instant::now);
+        self.received_bytes += text.len();
+        (text, is_full)
+    }
+
     /// Closes the upstream; the first end counts for the time.
     pub(super) fn end(&mut self, ending: ReplyEnding) {
         self.stream = None;
@@ -90,4 +101,17 @@ pub(super) fn without_nul(text: String) -> String {
 
 pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_ends_at_its_limit_also_within_one_long_piece() {
+        let mut run = SideRun::new(ModelId::new("m"));
+        assert_eq!(run.receive("12\u{0}345".into(), 9), ("12345".to_owned(), false));
+        assert_eq!(run.receive("你好".into(), 9), ("你".to_owned(), true), "a character stays whole");
+        assert_eq!(run.received_bytes, 8);
+    }
 }

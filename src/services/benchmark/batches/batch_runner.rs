@@ -8,8 +8,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::OnBatch;
-use super::batch_events::{BatchEvent, BatchNote};
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::batch_events::{BatchEvent, BatchNote};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::backoff::Backoff;
 use crate::infra::clock::{Clock as _, SystemClock};

@@ -4,7 +4,6 @@
 //! sent. A request is known by a digest of what it is for and what is sent, so that a later run finds its reply wherever this one
 //! ended, with `--batch` or without.
 
-mod batch_events;
 mod batch_runner;
 mod model_queue;
 
@@ -13,10 +12,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use self::batch_events::BatchNote;
 use self::batch_runner::BatchRunner;
 use self::model_queue::ModelQueue;
 use super::run_error::RunError;
+use crate::domain::benchmark::batch_events::BatchNote;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::config::BenchSettings;
 use crate::infra::llm::ChatError;

@@ -7,7 +7,7 @@ use super::{CorrelationService, CorrelationSnapshot};
 use crate::domain::benchmark::paper_claims::{self, Claim};
 use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
-use crate::domain::correlation::suite_board::BoardComparison;
+use crate::domain::correlation::suite_score_table::ScoreTableComparison;
 use crate::domain::stats::correlation::Coefficient;
 use crate::infra::single_flight::{ByAddress, FlightError, SingleFlight, Throttle};
 use crate::infra::tasks::Tasks;
@@ -48,7 +48,7 @@ pub(super) struct ComputePermit {
     pairs: SingleFlight<(ByAddress<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
     mixtures: SingleFlight<(ByAddress<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
     matrices: SingleFlight<(ByAddress<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
-    comparisons: SingleFlight<(ByAddress<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
+    comparisons: SingleFlight<(ByAddress<CorrelationSnapshot>, String), Option<ScoreTableComparison>, CorrelationError>,
     claims: SingleFlight<(), Vec<Claim>, CorrelationError>,
 }
 
@@ -126,7 +126,7 @@ impl CorrelationService {
         Ok(())
     }
 
-    /// The models of the board beside one of them; `None` where no suite has a score of the model.
+    /// The models of the score table beside one of them; `None` where no suite has a score of the model.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
@@ -134,7 +134,7 @@ impl CorrelationService {
         &self,
         snapshot: &Arc<CorrelationSnapshot>,
         model: &str,
-    ) -> Result<Option<BoardComparison>, CorrelationError> {
+    ) -> Result<Option<ScoreTableComparison>, CorrelationError> {
         let compute = || {
             let model = model.to_owned();
             blocking(snapshot, move |snapshot| Ok(snapshot.compare_with(&model)))
@@ -143,7 +143,7 @@ impl CorrelationService {
         Ok(Arc::unwrap_or_clone(self.compute_permit.comparisons.get(key, |_| true, compute).await?))
     }
 
-    /// The claims of the papers about their own figures, computed on the first call.
+    /// The claims of the papers about their own results, computed on the first call.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].

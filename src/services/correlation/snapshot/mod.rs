@@ -18,7 +18,7 @@ use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
 use crate::domain::correlation::catalog::{CorrelationMatrix, SeriesCatalog, SeriesGroup, arena_names, reads_prompts};
 use crate::domain::correlation::published_series::published_names;
 use crate::domain::correlation::report::StudyOptions;
-use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
+use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use crate::domain::correlation::{Aliases, SeriesName};
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::history::{Moment, history};
@@ -29,9 +29,9 @@ use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
+use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::tasks::Tasks;
 use crate::services::leaderboard::refit::LatestLeaderboard;
-use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// How votes and judged items are resampled. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
@@ -108,20 +108,20 @@ impl CorrelationSnapshot {
 
     /// The models beside the suites, with what each score cost by these prices.
     #[must_use]
-    pub fn board(&self, prices: &dyn Fn(&str) -> Option<Prices>) -> SuiteBoard {
-        let board = SuiteBoard::new(self.catalog.series());
-        let Some(inputs) = &self.input_version else { return board };
-        board.with_facts(|suite, model| self.suites.of_all_judges(suite)?.facts(model, &inputs.aliases, prices))
+    pub fn suite_score_table(&self, prices: &dyn Fn(&str) -> Option<Prices>) -> SuiteScoreTable {
+        let table = SuiteScoreTable::new(self.catalog.series());
+        let Some(inputs) = &self.input_version else { return table };
+        table.with_facts(|suite, model| self.suites.of_all_judges(suite)?.facts(model, &inputs.aliases, prices))
     }
 
-    /// The models of the board beside one of them, on the same items; `None` where no suite has a score of the model.
+    /// The models of the score table beside one of them, on the same items; `None` where no suite has a score of the model.
     #[must_use]
-    pub fn compare_with(&self, with: &str) -> Option<BoardComparison> {
+    pub fn compare_with(&self, with: &str) -> Option<ScoreTableComparison> {
         let inputs = self.input_version.as_ref()?;
-        let board = SuiteBoard::new(self.catalog.series());
-        let suites = board.suites.iter().filter_map(|suite| self.suites.of_all_judges(&suite.suite));
+        let table = SuiteScoreTable::new(self.catalog.series());
+        let suites = table.suites.iter().filter_map(|suite| self.suites.of_all_judges(&suite.suite));
         let compared = suites.filter_map(|suite| suite.compare_with(with, &inputs.aliases, inputs.rating.confidence));
-        board.has(with).then(|| BoardComparison { with: with.to_owned(), suites: compared.collect() })
+        table.has(with).then(|| ScoreTableComparison { with: with.to_owned(), suites: compared.collect() })
     }
 
     /// Computing time so far, including the matrices.
@@ -182,8 +182,8 @@ impl CorrelationService {
         if self.latest().input_version.as_ref() == Some(&input_version) {
             return Ok(false);
         }
-        let board = Arc::new(self.make(input_version).await?);
-        self.latest.send_replace(board);
+        let snapshot = Arc::new(self.make(input_version).await?);
+        self.latest.send_replace(snapshot);
         Ok(true)
     }
 

@@ -8,7 +8,7 @@ use crate::formats::data_card::DatasetStatistics;
 use crate::formats::dataset::{DatasetPlan, DatasetWriter};
 use crate::formats::tables::export_rows::VoteLogRow;
 use crate::infra::storage::{Store, VoteRange};
-use crate::services::labeling::final_labels::final_labels_of;
+use crate::infra::stored_votes::final_labels::final_labels_of;
 
 /// Writes the votes after `plan.facts.after` into an empty folder, with the card and the sums. Returns what it holds.
 ///

@@ -48,7 +48,7 @@ impl Dataset {
         real_len(largest) / real_len(self.rows.len())
     }
 
-    /// Share of the rows whose class is told.
+    /// Share of the rows whose class is predicted correctly.
     pub(super) fn accuracy(&self, predict: impl Fn(&[f64]) -> usize) -> f64 {
         let right = self.rows.iter().zip(&self.labels).filter(|(row, label)| predict(row) == **label).count();
         real_len(right) / real_len(self.rows.len())

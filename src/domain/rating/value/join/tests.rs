@@ -27,8 +27,8 @@ fn prices(outputs: &[(&str, f64)]) -> PriceList {
 
 fn joined(ranking: &Ranking, prices: &PriceList, usage: &ArenaUsage, practice: &[&str]) -> ValueReport {
     let practice = practice.iter().map(|&model| model.to_owned()).collect();
-    let Ranking { board, differences } = ranking;
-    join(ValueInput { board, differences, prices, usage, practice: &practice })
+    let Ranking { leaderboard, differences } = ranking;
+    join(ValueInput { leaderboard, differences, prices, usage, practice: &practice })
 }
 
 /// `a` is a little above `b`, and both are far above `c`.

@@ -102,7 +102,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     none_chosen: "Choose at least one suite and one model that answers.",
     bad_number: "Rounds must be a number from 1 to 20, seed and maximum requests whole numbers, and the budget an amount such as 2.5.",
     refused: "This plan cannot be run:",
-    already_running: "A plan is running already: wait for its end, or stop it.",
+    already_running: "A plan is running already: wait until it ends, or stop it.",
     none_running: "No plan is running any more.",
     plan: "Latest plan",
     no_plan: "The server has run no plan yet.",

@@ -78,7 +78,7 @@ pub(super) const ENGLISH: BenchRunTexts = BenchRunTexts {
 };
 
 pub(super) const CHINESE: BenchRunTexts = BenchRunTexts {
-    title: "基准运行",
+    title: "评测运行",
     lead: "计划和 langya bench 的运行记录，最近的在前。对未完成的运行，用同样的计划或命令即可继续：已保存的内容不会再次询问，也不会再次付费。",
     none: "尚无运行。可在此安排，或用以下命令开始：langya bench run SUITE --judge ID",
     caption: "运行记录",

@@ -91,7 +91,7 @@ pub(super) const ENGLISH: ModerationTexts = ModerationTexts {
     texts: "What was said",
     no_texts: "Nothing of this battle's texts is stored.",
     this_one: "flagged",
-    is_decided: "This flag is decided already.",
+    is_decided: "This flag has already been decided.",
 };
 
 pub(super) const CHINESE: ModerationTexts = ModerationTexts {
@@ -111,7 +111,7 @@ pub(super) const CHINESE: ModerationTexts = ModerationTexts {
     state: "状态",
     states: ["待审核", "已保留", "已删除"],
     what: "内容",
-    parts: ["问题", "回复 A", "回复 B"],
+    parts: ["问题", "回答 A", "回答 B"],
     categories: "类别",
     decided_by: "处理者",
     look: "查看",

@@ -204,7 +204,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("judge_battles", "让裁判模型评判对战"),
         ("record_model_changes", "记录模型的变更"),
         ("run_metrics_upkeep", "限制指标占用的内存"),
-        ("run_plans", "运行基准计划"),
+        ("run_plans", "运行评测计划"),
         ("send_heartbeats", "向其他实例表明本实例在运行"),
         ("send_webhooks", "通知 webhook"),
         ("store_breakers", "保存熔断器的状态"),

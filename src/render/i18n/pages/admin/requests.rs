@@ -102,8 +102,8 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     deleted: "Battles whose texts were deleted",
     unknown_battle: "There is no battle of this id.",
     unknown_visitor: "This battle was imported without its visitor. Ask for the texts of this battle only.",
-    is_open: "A request about the same texts is open already.",
-    is_decided: "This request is decided already.",
+    is_open: "A request for the same texts is already open.",
+    is_decided: "This request has already been decided.",
     bad_reason: "Give a reason of 1 to 500 characters.",
     kept_for: [
         "Without a request, prompts and replies are kept forever: retention.text_days is 0.",
@@ -136,7 +136,7 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
     add_button: "录入",
     one_title: "删除请求",
     concerned: "将删除 {n} 场对战的内容。",
-    kept: "问题、回复及其分享链接将从数据库中删除。投票和裁判的评语会保留。备份、导出文件和归档中的内容须由你自行删除。",
+    kept: "问题、回答及其分享链接将从数据库中删除。投票和裁判的评语会保留。备份、导出文件和归档中的内容须由你自行删除。",
     texts: "对战内容",
     no_texts: "系统中没有这场对战的内容。",
     decide: "处理",
@@ -150,7 +150,7 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
     is_decided: "该请求已经处理过。",
     bad_reason: "请填写 1 到 500 个字符的理由。",
     kept_for: [
-        "没有请求时，问题和回复会一直保留：retention.text_days 为 0。",
-        "没有请求时，问题和回复会在 {days} 天后删除（retention.text_days）。",
+        "没有请求时，问题和回答会一直保留：retention.text_days 为 0。",
+        "没有请求时，问题和回答会在 {days} 天后删除（retention.text_days）。",
     ],
 };

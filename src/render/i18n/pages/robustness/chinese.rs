@@ -140,8 +140,8 @@ fn rule(ties: TieTreatment) -> &'static str {
     match ties {
         TieTreatment::Half => "各算半胜",
         TieTreatment::Drop => "不计",
-        TieTreatment::Davidson => "按戴维森模型计",
-        TieTreatment::RaoKupper => "按拉奥–库珀模型计",
+        TieTreatment::Davidson => "按 Davidson 模型计",
+        TieTreatment::RaoKupper => "按 Rao–Kupper 模型计",
     }
 }
 

@@ -64,7 +64,7 @@ fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
     }
 }
 
-/// The editor of the settings file, in the name of whoever asks.
+/// The editor of the settings file, in the name of the signed-in user.
 pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c WatchedSettingsFile) -> ModelEditor<'c> {
     let app = &call.app;
     let audit = AuditTrail { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() };

@@ -49,7 +49,7 @@ impl ModelViews {
                 weight: 0.0,
                 is_configured: false,
                 price: None,
-                ..self.figures_of(&change.model, &change.snapshot.name)
+                ..self.line_with_stats(&change.model, &change.snapshot.name)
             }
         }));
         lines
@@ -77,11 +77,11 @@ impl ModelViews {
             weight: model.weight,
             price: entry.and_then(|entry| entry.input_price.zip(entry.output_price)),
             is_configured: self.settings.models.iter().any(|entry| entry.id == model.card.id.as_str()),
-            ..self.figures_of(&model.card.id, &model.card.name)
+            ..self.line_with_stats(&model.card.id, &model.card.name)
         }
     }
 
-    fn figures_of(&self, id: &ModelId, name: &str) -> ModelLine {
+    fn line_with_stats(&self, id: &ModelId, name: &str) -> ModelLine {
         let stats = self.health.stats.models.get(id.as_str()).copied().unwrap_or_default();
         ModelLine {
             id: id.to_string(),

@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
+use crate::domain::benchmark::plan_progress::{PlanProgress, StepProgress};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
@@ -10,7 +11,6 @@ use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::services::benchmark::plan_progress::{PlanProgress, StepProgress};
 
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;

@@ -21,10 +21,12 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardScore, SuiteBoard, SuperClueTotal};
+use crate::domain::correlation::suite_score_table::{
+    ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
+};
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
-use crate::render::report::suite_board::day;
+use crate::render::report::suite_score_table::day;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::benchmark::suite_card::SuiteCard;
 
@@ -39,8 +41,8 @@ struct SuitesPage<'a> {
     page: Page,
     words: &'static ReportTexts,
     cards: &'a [SuiteCard],
-    board: &'a SuiteBoard,
-    compared: Option<&'a BoardComparison>,
+    score_table: &'a SuiteScoreTable,
+    compared: Option<&'a ScoreTableComparison>,
     /// Suites that are known and have no data.
     waiting: Vec<(&'static str, String)>,
 }
@@ -50,14 +52,14 @@ struct SuitesPage<'a> {
 pub(crate) fn suites(
     request: &HttpRequest,
     cards: &[SuiteCard],
-    board: &SuiteBoard,
-    compared: Option<&BoardComparison>,
+    score_table: &SuiteScoreTable,
+    compared: Option<&ScoreTableComparison>,
 ) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
     let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
     let words = report_texts(page.language);
-    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, board, compared, waiting })
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting })
 }
 
 /// A built-in suite's name for people.
@@ -102,7 +104,7 @@ impl SuitesPage<'_> {
     }
 
     /// What is behind a score: coverage, cost and day.
-    fn facts(score: &BoardScore) -> Option<String> {
+    fn facts(score: &SuiteScore) -> Option<String> {
         let facts = score.facts?;
         let coverage = format!("{}/{}", facts.coverage.ok, facts.coverage.total);
         let cost = facts.cost.map(|cost| format!("{cost:.2}"));
@@ -117,16 +119,16 @@ impl SuitesPage<'_> {
         total.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
     }
 
-    fn score(score: &BoardScore) -> String {
+    fn score(score: &SuiteScore) -> String {
         format!("{:.2}", score.score)
     }
 
-    fn mean_rank(model: &BoardModel) -> String {
+    fn mean_rank(model: &ScoreTableModel) -> String {
         format!("{:.1}", model.mean_rank)
     }
 
     /// The interval of a score, where it has one.
-    fn interval(score: &BoardScore) -> Option<String> {
+    fn interval(score: &SuiteScore) -> Option<String> {
         score.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
     }
 

@@ -1,9 +1,9 @@
 //! A benchmark suite on its page and in the API.
 
 use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::suite_of;
-use crate::services::benchmark::scores::SuiteSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;

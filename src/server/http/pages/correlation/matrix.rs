@@ -2,7 +2,7 @@
 
 use super::ShownNames;
 use crate::domain::stats::matrix::ColumnCorrelations as Found;
-use crate::render::chart::correlations::{CorrelationCell, figure, shade};
+use crate::render::chart::correlations::{CorrelationCell, cell_text, shade};
 
 /// The table.
 pub(super) struct MatrixView {
@@ -19,7 +19,7 @@ pub(super) struct MatrixRow {
 
 /// A correlation.
 pub(super) struct MatrixCell {
-    pub(super) figure: String,
+    pub(super) text: String,
     pub(super) class: &'static str,
     pub(super) tip: String,
     pub(super) address: String,
@@ -39,7 +39,7 @@ impl MatrixView {
                     MatrixCell {
                         tip: tip(&labels[column], &labels[row], &cell),
                         class: if let CorrelationCell::Found { r, .. } = cell { shade(r) } else { "undefined" },
-                        figure: figure(&cell),
+                        text: cell_text(&cell),
                         address: names.pair_address(&x, &y),
                     }
                 })
@@ -74,7 +74,7 @@ fn tip(x: &str, y: &str, cell: &CorrelationCell) -> String {
         CorrelationCell::Undefined(why) => why.clone(),
         CorrelationCell::Found { interval, n, .. } => {
             let ends = interval.map_or_else(String::new, |ends| format!(" ({:.2} … {:.2})", ends.lower, ends.upper));
-            format!("{}{ends}, n = {n}", figure(cell))
+            format!("{}{ends}, n = {n}", cell_text(cell))
         }
     };
     format!("{x} × {y}: {what}")

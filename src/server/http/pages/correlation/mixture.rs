@@ -25,7 +25,7 @@ impl MixtureView {
         };
         let models: Vec<String> = report.models.iter().map(|model| names.model(model)).collect();
         let left = match &report.leave_one_out {
-            HeldOutCorrelations::Found(found) => figures(found, words.none),
+            HeldOutCorrelations::Found(found) => coefficient_texts(found, words.none),
             HeldOutCorrelations::Undefined { undefined } => vec![format!("{} ({undefined})", words.none)],
         };
         Self {
@@ -34,14 +34,15 @@ impl MixtureView {
             warning: (report.n < crate::render::chart::correlations::FEW)
                 .then(|| words.few.replace("{n}", &report.n.to_string())),
             weights: report.series.iter().map(weight).collect(),
-            rows: vec![(words.in_sample, figures(&report.correlations, words.none)), (words.left_out, left)],
+            rows: vec![(words.in_sample, coefficient_texts(&report.correlations, words.none)), (words.left_out, left)],
             coefficients: Coefficient::ALL.map(|coefficient| named(words, coefficient)),
         }
     }
 }
 
-fn figures(found: &Correlations, none: &str) -> Vec<String> {
-    let one = |(_, figure): (&str, &CoefficientReport)| match (figure.r, figure.lower, figure.upper) {
+fn coefficient_texts(found: &Correlations, none: &str) -> Vec<String> {
+    let one = |(_, coefficient): (&str, &CoefficientReport)| match (coefficient.r, coefficient.lower, coefficient.upper)
+    {
         (Some(r), Some(lower), Some(upper)) => format!("{r:.4} ({lower:.2} … {upper:.2})"),
         (Some(r), ..) => format!("{r:.4}"),
         _ => none.to_owned(),

@@ -21,6 +21,7 @@ use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::i18n::pages::CorrelationTexts;
+use crate::render::i18n::reports::series_title;
 use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
@@ -147,10 +148,8 @@ impl ShownNames<'_> {
                 std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
             SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
-            SeriesName::Column(_)
-            | SeriesName::Campaign { .. }
-            | SeriesName::Bench { .. }
-            | SeriesName::Published(_) => series.title.clone(),
+            SeriesName::Published(_) => series_title(&series.title, self.language()),
+            SeriesName::Column(_) | SeriesName::Campaign { .. } | SeriesName::Bench { .. } => series.title.clone(),
         }
     }
 

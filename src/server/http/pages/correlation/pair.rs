@@ -126,12 +126,12 @@ fn ends(interval: Interval) -> String {
 
 /// A subject with its two numbers.
 fn tooltip_lines(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
-    let figure = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
+    let text = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
         (Some(lower), Some(upper)) => format!("{} ({} … {})", short(value), short(lower), short(upper)),
         _ => short(value),
     };
-    let x = figure(point.x, point.x_lower, point.x_upper);
-    [called(&point.model), x, figure(point.y, point.y_lower, point.y_upper)]
+    let x = text(point.x, point.x_lower, point.x_upper);
+    [called(&point.model), x, text(point.y, point.y_lower, point.y_upper)]
 }
 
 fn short(value: f64) -> String {

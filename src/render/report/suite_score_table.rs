@@ -1,4 +1,4 @@
-//! The board of all models and suites as CSV and as a chart.
+//! The score table of all models and suites as CSV and as a chart.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,41 @@ use serde::Serialize;
 
 use crate::chart::matrix::{ShadedBy, draw_shaded};
 use crate::chart::{ChartSeries, Frame, Topic};
-use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardSuite, SuiteBoard};
+use crate::domain::correlation::suite_score_table::{
+    ScoreTableComparison, ScoreTableModel, ScoreTableSuite, SuiteScoreTable,
+};
 use crate::i18n::pages::page_texts;
 
+/// The fields of [`ScoreTableLine`], which head the file also where it has no line.
+const COLUMNS: [&str; 23] = [
+    "suite",
+    "title",
+    "model",
+    "score",
+    "lower",
+    "upper",
+    "rank",
+    "judged",
+    "to_judge",
+    "judged_at",
+    "cost",
+    "compared_with",
+    "wins",
+    "ties",
+    "losses",
+    "win_rate",
+    "win_lower",
+    "win_upper",
+    "difference",
+    "difference_lower",
+    "difference_upper",
+    "p",
+    "adjusted_p",
+];
+
 /// A model in a suite.
-#[derive(Serialize)]
-struct BoardLine<'a> {
+#[derive(Default, Serialize)]
+struct ScoreTableLine<'a> {
     suite: Cow<'a, str>,
     title: Cow<'a, str>,
     model: Cow<'a, str>,
@@ -43,13 +72,14 @@ struct BoardLine<'a> {
 /// # Errors
 /// [`csv::Error`] where a line cannot be written.
 pub fn csv(
-    board: &SuiteBoard,
-    compared: Option<&BoardComparison>,
+    table: &SuiteScoreTable,
+    compared: Option<&ScoreTableComparison>,
     defused: fn(&str) -> Cow<'_, str>,
 ) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for (at, suite) in board.suites.iter().enumerate() {
-        for model in &board.models {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    for (at, suite) in table.suites.iter().enumerate() {
+        for model in &table.models {
             line((at, suite), model, compared, defused).map_or(Ok(()), |line| writer.serialize(line))?;
         }
     }
@@ -58,16 +88,16 @@ pub fn csv(
 }
 
 fn line<'a>(
-    (at, suite): (usize, &'a BoardSuite),
-    model: &'a BoardModel,
-    compared: Option<&'a BoardComparison>,
+    (at, suite): (usize, &'a ScoreTableSuite),
+    model: &'a ScoreTableModel,
+    compared: Option<&'a ScoreTableComparison>,
     defused: fn(&str) -> Cow<'_, str>,
-) -> Option<BoardLine<'a>> {
+) -> Option<ScoreTableLine<'a>> {
     let score = model.scores[at]?;
     let (lower, upper) = score.interval.map(|interval| (interval.lower, interval.upper)).unzip();
     let found = compared.and_then(|compared| compared.of(&suite.suite, &model.model));
     let (win, difference) = (found.and_then(|found| found.win_interval), found.and_then(|found| found.difference));
-    Some(BoardLine {
+    Some(ScoreTableLine {
         suite: defused(&suite.suite),
         title: defused(&suite.title),
         model: defused(&model.model),
@@ -103,13 +133,31 @@ pub fn day(at: i64) -> Option<String> {
 
 /// Draws the scores, a row a model and a column a suite.
 #[must_use]
-pub fn chart(board: &SuiteBoard, frame: Frame) -> String {
-    let columns: Vec<String> = board.suites.iter().map(|suite| suite.title.clone()).collect();
-    let row = |model: &BoardModel| ChartSeries {
+pub fn chart(table: &SuiteScoreTable, frame: Frame) -> String {
+    let columns: Vec<String> = table.suites.iter().map(|suite| suite.title.clone()).collect();
+    let row = |model: &ScoreTableModel| ChartSeries {
         name: model.model.clone(),
         values: model.scores.iter().map(|score| score.map(|score| score.score)).collect(),
     };
-    let rows: Vec<ChartSeries> = board.models.iter().map(row).collect();
-    let topic = Topic { key: "suite-board", title: page_texts(frame.language).benchmark.board };
+    let rows: Vec<ChartSeries> = table.models.iter().map(row).collect();
+    let topic = Topic { key: "suite-board", title: page_texts(frame.language).benchmark.score_table };
     draw_shaded(ShadedBy::Column, topic, &columns, &rows, frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn as_it_is(text: &str) -> Cow<'_, str> {
+        Cow::Borrowed(text)
+    }
+
+    #[test]
+    fn a_file_without_scores_has_the_columns_of_one_with_scores() {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(ScoreTableLine::default()).unwrap();
+        let with_a_line = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        let empty = csv(&SuiteScoreTable::default(), None, as_it_is).unwrap();
+        assert_eq!(empty.lines().collect::<Vec<_>>(), [with_a_line.lines().next().unwrap()]);
+    }
 }

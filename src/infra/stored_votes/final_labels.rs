@@ -1,15 +1,13 @@
 //! Reads the [final labels](crate::domain::labeling::final_labels) of prompts.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::domain::battle::BattleId;
-use crate::domain::labeling::final_label;
-use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabeled};
+use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabeled, settle};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::facets::Facets;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{BattleLine, Store, StoreError, VoteRange};
+use crate::storage::{BattleLine, Store, StoreError, VoteRange};
 
 /// Numbers of the log that are looked at together.
 const PAGE: i64 = 10_000;
@@ -29,24 +27,18 @@ pub async fn final_labels_of(store: &Store, schemes: &[Scheme], range: VoteRange
 }
 
 /// Puts final labels in place of what visitors said, in battles in the order of their ids, all of them after `last`.
-pub async fn settle(store: &Store, last: Option<&BattleId>, battles: &mut [BattleLine]) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn settle_battles(
+    store: &Store,
+    last: Option<&BattleId>,
+    battles: &mut [BattleLine],
+) -> Result<(), StoreError> {
     let Some(upto) = battles.last().map(|battle| battle.id.clone()) else { return Ok(()) };
     for scheme in Scheme::ALL {
         let labels = store.labels_between(scheme, last.map_or("", BattleId::as_str), upto.as_str()).await?;
-        let mut decided = HashMap::new();
-        for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
-            let said: Vec<_> = query.iter().map(|label| (label.source, label.label.as_str())).collect();
-            decided.extend(final_label(&said).map(|found| (query[0].query_id.as_str(), found.label)));
-        }
-        for battle in battles.iter_mut() {
-            let field = match scheme {
-                Scheme::Superclue => &mut battle.category,
-                Scheme::Urs => &mut battle.intent,
-            };
-            if let Some(label) = decided.get(battle.id.as_str()) {
-                *field = Some((*label).to_owned());
-            }
-        }
+        settle(scheme, &labels, battles);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use redis::Script;
 
 use super::SharedBackends;
 use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
-use super::stored::StoredLimits;
+use super::postgres_counts::PostgresCounts;
 use crate::redis::RedisHandle;
 
 /// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
@@ -51,12 +51,12 @@ return answer
 pub(super) struct SharedCounts {
     link: RedisHandle,
     script: Script,
-    stored: StoredLimits,
+    stored: PostgresCounts,
 }
 
 impl SharedCounts {
     pub(super) fn new(SharedBackends { redis, store }: SharedBackends) -> Self {
-        Self { link: redis, script: Script::new(SCRIPT), stored: StoredLimits::new(store) }
+        Self { link: redis, script: Script::new(SCRIPT), stored: PostgresCounts::new(store) }
     }
 
     /// Counts one more on all of these, where all of them grant it. `known` is how far ahead each of them is as this instance knows.

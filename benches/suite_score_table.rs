@@ -1,7 +1,7 @@
-//! What the board of all models and suites costs with a large suite: 10,000 items, 20 models, 3 judges.
+//! What the score table of all models and suites costs with a large suite: 10,000 items, 20 models, 3 judges.
 //!
 //! ```sh
-//! cargo bench --bench suite_board -- [ITEMS]
+//! cargo bench --bench suite_score_table -- [ITEMS]
 //! ```
 //!
 //! Computed as a running arena computes it, with resampled items; then the pages are asked of the program itself. Each page is asked
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use langya::domain::correlation::Aliases;
-use langya::domain::correlation::suite_board::SuiteBoard;
+use langya::domain::correlation::suite_score_table::SuiteScoreTable;
 use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::infra::config::StorageSettings;
@@ -27,10 +27,10 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
 const MODELS: i64 = 20;
 const JUDGES: i64 = 3;
-/// Another suite with few items, of two tasks only: it has parts and no whole, so no column on the board.
+/// Another suite with few items, of two tasks only: it has parts and no whole, so no column in the score table.
 const SMALL: i64 = 100;
 const RUNS: usize = 3;
-/// Longest wait for the board of the program.
+/// Longest wait for the score table of the program.
 const LONGEST: Duration = Duration::from_secs(120);
 
 #[tokio::main]
@@ -54,11 +54,11 @@ async fn main() -> anyhow::Result<()> {
     eprintln!("filled in {:.1?}", started.elapsed());
     for run in 1..=RUNS {
         let started = Instant::now();
-        let board = board(&store).await?;
+        let table = score_table(&store).await?;
         eprintln!(
-            "board {run} of {} suites and {} models: {:.3?}",
-            board.suites.len(),
-            board.models.len(),
+            "score table {run} of {} suites and {} models: {:.3?}",
+            table.suites.len(),
+            table.models.len(),
             started.elapsed()
         );
     }
@@ -66,8 +66,8 @@ async fn main() -> anyhow::Result<()> {
     pages(folder.path()).await
 }
 
-/// The board as the arena's snapshot of series has it.
-async fn board(store: &Store) -> anyhow::Result<SuiteBoard> {
+/// The score table as the arena's snapshot of series has it.
+async fn score_table(store: &Store) -> anyhow::Result<SuiteScoreTable> {
     let sources = Sources {
         store: Some(store),
         table: None,
@@ -77,7 +77,7 @@ async fn board(store: &Store) -> anyhow::Result<SuiteBoard> {
     };
     let mut reader = SeriesReader::new(sources);
     let names = reader.stored_scores().await?;
-    Ok(SuiteBoard::new(&reader.read_all(&names).await?))
+    Ok(SuiteScoreTable::new(&reader.read_all(&names).await?))
 }
 
 /// Asks for pages, each several times in a row.
@@ -86,14 +86,14 @@ async fn pages(data: &Path) -> anyhow::Result<()> {
     let started = Instant::now();
     // Who waits longer than this has found that it does not come.
     while started.elapsed() < LONGEST {
-        let board: Value = serde_json::from_str(&text(&arena, "/api/v1/benchmarks").await?)?;
-        if board["board"]["suites"].as_array().is_some_and(|suites| !suites.is_empty()) {
-            eprintln!("the arena has its board {:.3?} after the start", started.elapsed());
+        let benchmarks: Value = serde_json::from_str(&text(&arena, "/api/v1/benchmarks").await?)?;
+        if benchmarks["board"]["suites"].as_array().is_some_and(|suites| !suites.is_empty()) {
+            eprintln!("the arena has its score table {:.3?} after the start", started.elapsed());
             return measured(&arena).await;
         }
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    anyhow::bail!("no board after {LONGEST:?}")
+    anyhow::bail!("no score table after {LONGEST:?}")
 }
 
 async fn measured(arena: &Arena) -> anyhow::Result<()> {

@@ -13,17 +13,17 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// Counts in the database.
 #[derive(Clone)]
-pub(super) struct StoredLimits {
+pub(super) struct PostgresCounts {
     store: Store,
 }
 
-impl StoredLimits {
+impl PostgresCounts {
     pub(super) fn new(store: Store) -> Self {
         Self { store }
     }
 
     /// Counts one more on all of these, where all of them grant it. What this instance has learned in `known` and the database has
-    /// not counted is taken as used, so that an outage of Redis gives nobody a limit anew.
+    /// not counted is taken as used, so that an outage of Redis does not reset anybody's limits.
     pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
         let charge = limit_charge(counts, known);
         match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {

@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::error::PageError;
 use super::pages::benchmark as pages;
 use super::pages::benchmark::suite_card::SuiteCard;
-use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
+use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use crate::domain::csv_injection::defused;
 use crate::render::chart::{Frame, Setting};
-use crate::render::report::suite_board;
+use crate::render::report::suite_score_table;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::correlation::snapshot::CorrelationSnapshot;
 
-/// What of the board is asked for; an empty parameter asks for nothing, as a form sends it.
+/// What of the score table is asked for; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct BoardQuery {
+pub(super) struct ScoreTableQuery {
     /// A model that the others are compared with on the same items.
     compare_with: String,
 }
@@ -32,18 +32,19 @@ pub(super) struct Suites {
     /// One entry a data file.
     suites: Vec<SuiteCard>,
     /// The models' scores in all suites; empty until they are computed.
-    board: SuiteBoard,
-    /// The models of the board beside the one that `compare_with` names; null where it names none.
-    compared: Option<BoardComparison>,
+    #[serde(rename = "board")]
+    score_table: SuiteScoreTable,
+    /// The models of the score table beside the one that `compare_with` names; null where it names none.
+    compared: Option<ScoreTableComparison>,
 }
 
 /// `GET /benchmarks`
 ///
 /// # Errors
-/// [`PageError`] where the database fails, or the address names a model that is not on the board.
+/// [`PageError`] where the database fails, or the address names a model that is not in the score table.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let Suites { suites, board, compared } = read(&request, &app).await?;
-    Ok(pages::suites(&request, &suites, &board, compared.as_ref()))
+    let Suites { suites, score_table, compared } = read(&request, &app).await?;
+    Ok(pages::suites(&request, &suites, &score_table, compared.as_ref()))
 }
 
 /// `GET /api/v1/benchmarks`: the data files of suites, what was done over each, and the models' scores beside each other.
@@ -54,51 +55,51 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(HttpResponse::Ok().json(read(&request, &app).await?))
 }
 
-/// `GET /api/v1/benchmarks.csv`: the board, a line a model and suite.
+/// `GET /api/v1/benchmarks.csv`: the score table, a line a model and suite.
 ///
 /// # Errors
 /// As [`page`].
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let snapshot = app.correlation.latest();
-    let board = board(&app, &snapshot);
+    let score_table = score_table(&app, &snapshot);
     let compared = compared(&request, &app, &snapshot).await?;
-    let table = suite_board::csv(&board, compared.as_ref(), defused).map_err(|_| PageError::Early)?;
+    let csv = suite_score_table::csv(&score_table, compared.as_ref(), defused).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"benchmarks.csv\"";
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((header::CONTENT_DISPOSITION, name))
-        .body(table))
+        .body(csv))
 }
 
 /// `GET /benchmarks.svg`: the scores as shades.
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    let board = board(&app, &app.correlation.latest());
+    let score_table = score_table(&app, &app.correlation.latest());
     let frame = Frame { language: requested_language(&request), setting: Setting::File };
-    HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(suite_board::chart(&board, frame))
+    HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(suite_score_table::chart(&score_table, frame))
 }
 
-/// The board with its costs by the prices of today's settings.
-fn board(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteBoard {
+/// The score table with its costs at the prices of the current settings.
+fn score_table(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteScoreTable {
     let settings = app.settings.now();
     let prices = |model: &str| settings.models.iter().find(|entry| entry.id == model)?.prices();
-    snapshot.board(&prices)
+    snapshot.suite_score_table(&prices)
 }
 
 async fn read(request: &HttpRequest, app: &AppState) -> Result<Suites, PageError> {
     let summaries = app.suite_results.suites().await?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     let snapshot = app.correlation.latest();
-    let board = board(app, &snapshot);
+    let score_table = score_table(app, &snapshot);
     let compared = compared(request, app, &snapshot).await?;
-    Ok(Suites { suites, board, compared })
+    Ok(Suites { suites, score_table, compared })
 }
 
 async fn compared(
     request: &HttpRequest,
     app: &AppState,
     snapshot: &Arc<CorrelationSnapshot>,
-) -> Result<Option<BoardComparison>, PageError> {
-    let wanted = web::Query::<BoardQuery>::from_query(request.query_string());
+) -> Result<Option<ScoreTableComparison>, PageError> {
+    let wanted = web::Query::<ScoreTableQuery>::from_query(request.query_string());
     let wanted = wanted.map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))?;
     if wanted.compare_with.is_empty() {
         return Ok(None);

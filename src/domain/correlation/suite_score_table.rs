@@ -15,11 +15,11 @@ use crate::stats::{Interval, ranks, real_len};
 
 /// The scores of all models in all suites of an arena.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct SuiteBoard {
+pub struct SuiteScoreTable {
     /// The suites.
-    pub suites: Vec<BoardSuite>,
+    pub suites: Vec<ScoreTableSuite>,
     /// The models: those with more suites first, then the better mean rank, then the name.
-    pub models: Vec<BoardModel>,
+    pub models: Vec<ScoreTableModel>,
     /// The total of SuperCLUE where a model has both of its suites, the best first.
     pub superclue: Vec<SuperClueTotal>,
 }
@@ -38,7 +38,7 @@ pub struct SuperClueTotal {
 
 /// A suite, as a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct BoardSuite {
+pub struct ScoreTableSuite {
     /// Its name.
     pub suite: String,
     /// Its name for people.
@@ -47,11 +47,11 @@ pub struct BoardSuite {
 
 /// A model, as a row.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BoardModel {
+pub struct ScoreTableModel {
     /// The model.
     pub model: String,
     /// Its scores by suite; null where it has none.
-    pub scores: Vec<Option<BoardScore>>,
+    pub scores: Vec<Option<SuiteScore>>,
     /// Suites that it has a score in.
     pub scored: usize,
     /// Mean of its ranks in these suites, 1 for the best; equal scores share the mean of their ranks.
@@ -60,7 +60,7 @@ pub struct BoardModel {
 
 /// A score of the whole of a suite: the mean over its judges, in the suite's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct BoardScore {
+pub struct SuiteScore {
     /// The score.
     pub score: f64,
     /// Where it lies when the suite's items are resampled within their categories; null where they cannot vary.
@@ -84,7 +84,7 @@ pub struct ScoreFacts {
 
 /// One model beside the others, suite by suite, on the same items.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BoardComparison {
+pub struct ScoreTableComparison {
     /// The model.
     pub with: String,
     /// The suites that it has judgements in.
@@ -100,7 +100,7 @@ pub struct SuiteComparison {
     pub models: Vec<ModelComparison>,
 }
 
-impl BoardComparison {
+impl ScoreTableComparison {
     /// A model in a suite, where it is compared there.
     #[must_use]
     pub fn of(&self, suite: &str, model: &str) -> Option<&ModelComparison> {
@@ -109,7 +109,7 @@ impl BoardComparison {
     }
 }
 
-impl SuiteBoard {
+impl SuiteScoreTable {
     /// Whether a model is on it.
     #[must_use]
     pub fn has(&self, model: &str) -> bool {
@@ -120,10 +120,10 @@ impl SuiteBoard {
     #[must_use]
     pub fn new<'s>(series: impl IntoIterator<Item = &'s Series>) -> Self {
         let series: Vec<&Series> = series.into_iter().collect();
-        let columns: Vec<(BoardSuite, BTreeMap<&str, BoardScore>)> =
+        let columns: Vec<(ScoreTableSuite, BTreeMap<&str, SuiteScore>)> =
             series.iter().copied().filter_map(column).collect();
         let models: BTreeSet<&str> = columns.iter().flat_map(|(_, scores)| scores.keys().copied()).collect();
-        let mut models: Vec<BoardModel> = models.into_iter().map(|model| row(model, &columns)).collect();
+        let mut models: Vec<ScoreTableModel> = models.into_iter().map(|model| row(model, &columns)).collect();
         models.sort_by(|one, other| {
             other.scored.cmp(&one.scored).then_with(|| one.mean_rank.total_cmp(&other.mean_rank))
         });
@@ -145,7 +145,7 @@ impl SuiteBoard {
     }
 }
 
-fn column(series: &Series) -> Option<(BoardSuite, BTreeMap<&str, BoardScore>)> {
+fn column(series: &Series) -> Option<(ScoreTableSuite, BTreeMap<&str, SuiteScore>)> {
     let SeriesName::Bench { suite, judge: None, part } = &series.name else { return None };
     if !part.is_empty() || series.subjects != Subjects::Models {
         return None;
@@ -156,10 +156,10 @@ fn column(series: &Series) -> Option<(BoardSuite, BTreeMap<&str, BoardScore>)> {
     let scored = series.points.iter().zip(ranks(&values)).map(|((model, point), rank)| {
         (
             model.as_str(),
-            BoardScore { score: point.value, interval: point.interval, rank: from_best(rank), facts: None },
+            SuiteScore { score: point.value, interval: point.interval, rank: from_best(rank), facts: None },
         )
     });
-    Some((BoardSuite { suite: suite.clone(), title: series.title.clone() }, scored.collect()))
+    Some((ScoreTableSuite { suite: suite.clone(), title: series.title.clone() }, scored.collect()))
 }
 
 fn superclue_totals(series: &[&Series]) -> Vec<SuperClueTotal> {
@@ -182,11 +182,11 @@ fn superclue_totals(series: &[&Series]) -> Vec<SuperClueTotal> {
     totals
 }
 
-fn row(model: &str, columns: &[(BoardSuite, BTreeMap<&str, BoardScore>)]) -> BoardModel {
-    let scores: Vec<Option<BoardScore>> = columns.iter().map(|(_, scores)| scores.get(model).copied()).collect();
+fn row(model: &str, columns: &[(ScoreTableSuite, BTreeMap<&str, SuiteScore>)]) -> ScoreTableModel {
+    let scores: Vec<Option<SuiteScore>> = columns.iter().map(|(_, scores)| scores.get(model).copied()).collect();
     let own: Vec<f64> = scores.iter().flatten().map(|score| score.rank).collect();
     let mean_rank = own.iter().sum::<f64>() / real_len(own.len().max(1));
-    BoardModel { model: model.to_owned(), scored: own.len(), scores, mean_rank }
+    ScoreTableModel { model: model.to_owned(), scored: own.len(), scores, mean_rank }
 }
 
 #[cfg(test)]
@@ -208,12 +208,12 @@ mod tests {
             series("bench:urs@judge", &[("e", 9.0)]),
             series("arena:rating", &[("e", 1200.0)]),
         ];
-        let board = SuiteBoard::new(&all);
-        assert_eq!(board.suites.iter().map(|suite| suite.suite.as_str()).collect::<Vec<_>>(), ["urs", "alignbench"]);
+        let table = SuiteScoreTable::new(&all);
+        assert_eq!(table.suites.iter().map(|suite| suite.suite.as_str()).collect::<Vec<_>>(), ["urs", "alignbench"]);
         let rows: Vec<(&str, usize, f64)> =
-            board.models.iter().map(|row| (row.model.as_str(), row.scored, row.mean_rank)).collect();
+            table.models.iter().map(|row| (row.model.as_str(), row.scored, row.mean_rank)).collect();
         assert_eq!(rows, [("b", 2, 2.0), ("a", 2, 2.25), ("d", 1, 1.0), ("c", 1, 2.5)]);
-        assert_eq!(board.models[2].scores[0], None);
+        assert_eq!(table.models[2].scores[0], None);
     }
 
     #[test]
@@ -224,19 +224,19 @@ mod tests {
             series(&open, &[("a", 40.0), ("b", 70.0), ("c", 10.0)]),
             series("bench:superclue-close", &[("a", 80.0), ("b", 60.0)]),
         ];
-        let board = SuiteBoard::new(&all);
-        let totals: Vec<String> = board.superclue.iter().map(|row| format!("{} {:.3}", row.model, row.score)).collect();
+        let table = SuiteScoreTable::new(&all);
+        let totals: Vec<String> = table.superclue.iter().map(|row| format!("{} {:.3}", row.model, row.score)).collect();
         assert_eq!(totals, ["b 66.000", "a 56.000"], "nobody has a total of one suite alone");
-        assert_eq!(format!("{}", board.models[0].mean_rank), "1.25", "it is no suite of its own");
-        assert_eq!(SuiteBoard::new(&all[..2]).superclue, []);
+        assert_eq!(format!("{}", table.models[0].mean_rank), "1.25", "it is no suite of its own");
+        assert_eq!(SuiteScoreTable::new(&all[..2]).superclue, []);
     }
 
     #[test]
-    fn a_board_says_what_is_behind_each_score() {
+    fn a_score_table_says_what_is_behind_each_score() {
         let facts = ScoreFacts { coverage: Coverage { ok: 3, total: 4 }, judged_at: 7, cost: None };
-        let board = SuiteBoard::new(&[series("bench:urs", &[("a", 7.0), ("b", 8.0)])]);
-        let board = board.with_facts(|suite, model| (suite == "urs" && model == "a").then_some(facts));
-        let found: Vec<Option<ScoreFacts>> = board.models.iter().map(|row| row.scores[0].unwrap().facts).collect();
+        let table = SuiteScoreTable::new(&[series("bench:urs", &[("a", 7.0), ("b", 8.0)])]);
+        let table = table.with_facts(|suite, model| (suite == "urs" && model == "a").then_some(facts));
+        let found: Vec<Option<ScoreFacts>> = table.models.iter().map(|row| row.scores[0].unwrap().facts).collect();
         assert_eq!(found, [None, Some(facts)]);
     }
 }

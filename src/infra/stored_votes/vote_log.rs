@@ -2,12 +2,12 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use super::final_labels::final_labels_of;
 use crate::domain::integrity::ratable_votes::RatableVotes;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::vote_log::{ColumnSet, SelfPlay, VoteLog};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{Store, StoreError, VotePageError, VoteRange, columns_of_log};
-use crate::services::labeling::final_labels::final_labels_of;
+use crate::storage::{Store, StoreError, VotePageError, VoteRange, columns_of_log};
 
 /// Sequence numbers in one page.
 const PAGE: usize = 10_000;

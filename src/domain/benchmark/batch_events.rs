@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::domain::battle::ModelId;
+use crate::battle::ModelId;
 
 /// An event of a batch, with the batch and the model.
 #[derive(Debug, Clone, PartialEq, Eq)]

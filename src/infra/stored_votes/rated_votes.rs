@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
-use crate::infra::storage::{Store, VoteRange};
+use crate::storage::{Store, VoteRange};
 
 /// Rated votes, and how far the log was read.
 #[derive(Debug, Default)]

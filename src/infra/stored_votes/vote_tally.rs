@@ -9,9 +9,7 @@ use crate::domain::rating::facets::Facets;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::TallyProgress;
 use crate::domain::rating::vote_counts::VoteCounts;
-use crate::infra::storage::{
-    PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange,
-};
+use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;

@@ -47,10 +47,10 @@ pub fn neighbours(
     let optimal_at_battles = (2 * planned / (models as u64)).max(1);
     let sequential = Some(SequentialOptions { optimal_at_battles, ..SequentialOptions::default() });
     let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };
-    let board = rank_log(&log, &options)?;
+    let leaderboard = rank_log(&log, &options)?;
     let few: Vec<&str> =
-        board.models.iter().filter(|model| model.battles < ENOUGH).map(|model| model.model.as_str()).collect();
-    let mut neighbours = board.neighbours;
+        leaderboard.models.iter().filter(|model| model.battles < ENOUGH).map(|model| model.model.as_str()).collect();
+    let mut neighbours = leaderboard.neighbours;
     for pair in &mut neighbours {
         if few.contains(&pair.upper.as_str()) || few.contains(&pair.lower.as_str()) {
             pair.state = NeighbourState::Open;

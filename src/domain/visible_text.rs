@@ -1,7 +1,8 @@
-//! Whether a text has visible characters: a reply without any is empty.
+//! Whether a text has visible characters: a question or a reply without any is empty.
 
 /// Whether anything of the text can be seen: white space, control characters and characters without width cannot.
-pub(super) fn has_visible_text(text: &str) -> bool {
+#[must_use]
+pub fn has_visible_text(text: &str) -> bool {
     text.chars().any(|character| !character.is_whitespace() && !character.is_control() && !has_no_width(character))
 }
 

@@ -10,7 +10,7 @@ pub(crate) const RECOVERY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Shared by all visitors and by whoever makes the faults.
 #[derive(Clone)]
-pub(crate) struct Figures {
+pub(crate) struct Measurements {
     began: Instant,
     inner: Arc<Mutex<Inner>>,
 }
@@ -32,7 +32,7 @@ struct Recovery {
     battle: String,
 }
 
-impl Figures {
+impl Measurements {
     pub(crate) fn new() -> Self {
         Self { began: Instant::now(), inner: Arc::default() }
     }
@@ -108,7 +108,7 @@ fn percentile(sorted: &[Duration], percent: usize) -> Option<Duration> {
     sorted.get(rank.saturating_sub(1)).copied()
 }
 
-impl fmt::Display for Figures {
+impl fmt::Display for Measurements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = self.inner.lock().unwrap();
         for (what, count) in &inner.counts {

@@ -1,10 +1,10 @@
 //! How far a kept plan has come, from its row and the rows of its runs.
 
-use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
-use crate::domain::benchmark::run_state::{DueCount, RunState, time_left};
-use crate::domain::judging::budget::Spent;
-use crate::domain::time::Timestamp;
-use crate::infra::storage::{BenchPlanRow, BenchRunRow, Store, StoreError};
+use super::record::{BenchPlanRow, BenchRunRow};
+use super::run_report::{PlannedStep, RequestTotal};
+use super::run_state::{DueCount, RunState, time_left};
+use crate::judging::budget::Spent;
+use crate::time::Timestamp;
 
 /// A plan with its runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,16 +38,6 @@ pub struct StepProgress {
     pub spent: Spent,
     /// What failed last; empty where nothing did.
     pub error: String,
-}
-
-/// The latest plan; `None` where there was never one.
-///
-/// # Errors
-/// [`StoreError`].
-pub async fn latest_plan(store: &Store, now: Timestamp) -> Result<Option<PlanProgress>, StoreError> {
-    let Some(row) = store.bench_plans(1).await?.pop() else { return Ok(None) };
-    let runs = store.bench_runs_of_plan(&row.id).await?;
-    Ok(Some(PlanProgress::new(row, &runs, now)))
 }
 
 impl PlanProgress {
@@ -90,18 +80,19 @@ impl StepProgress {
 }
 
 /// What runs have spent together.
-pub(super) fn spent<'r>(runs: impl IntoIterator<Item = &'r BenchRunRow>) -> Spent {
+#[must_use]
+pub fn spent<'r>(runs: impl IntoIterator<Item = &'r BenchRunRow>) -> Spent {
     runs.into_iter().fold(Spent::default(), |sum, run| sum.plus(run.snapshot.spent))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::run_manifest::RunManifest;
-    use crate::domain::benchmark::run_plan::RunPlan;
-    use crate::domain::benchmark::run_state::RunSnapshot;
-    use crate::domain::judging::budget::Tokens;
-    use crate::infra::storage::{NewBenchRun, PlanStep};
+    use crate::benchmark::record::{NewBenchRun, PlanStep};
+    use crate::benchmark::run_manifest::RunManifest;
+    use crate::benchmark::run_plan::RunPlan;
+    use crate::benchmark::run_state::RunSnapshot;
+    use crate::judging::budget::Tokens;
 
     fn planned(suite: &str, calls: u64) -> PlannedStep {
         let total = RequestTotal { calls, cost: Some(1.0), ..RequestTotal::default() };

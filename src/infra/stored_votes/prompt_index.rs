@@ -1,10 +1,8 @@
 //! Reads the first prompts of all votes into a [`PromptIndex`].
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
 use crate::domain::integrity::prompt_cluster::PromptSketch;
 use crate::domain::integrity::prompt_index::{PromptIndex, SketchedVote};
-use crate::infra::storage::{Store, StoreError, VoteColumn, VotePage, VoteRange};
+use crate::storage::{Store, StoreError, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page: a prompt may have thousands of characters.
 const PAGE: i64 = 1_000;
@@ -34,8 +32,7 @@ fn with_page(mut index: PromptIndex, page: &VotePage) -> Result<PromptIndex, Sto
     let mut columns = page.columns().map(|(_, values)| values);
     let [seqs, voters, prompts] = std::array::from_fn(|_| columns.next().into_iter().flatten());
     let prompts: Vec<&str> = prompts.collect();
-    let sketches: Vec<Option<PromptSketch>> =
-        prompts.par_iter().map(|prompt| (!prompt.is_empty()).then(|| PromptSketch::new(prompt))).collect();
+    let sketches = PromptSketch::of_prompts(&prompts);
     for (((seq, voter), prompt), sketch) in seqs.zip(voters).zip(prompts).zip(sketches) {
         let seq = seq.parse().map_err(|_| page.inconsistent("seq", seq))?;
         index.push(SketchedVote { seq, voter, prompt, sketch });

@@ -1,0 +1,198 @@
+//! Which battles, or units of a campaign, judges have not judged yet, and which of these can be judged.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::subject::JudgedSubject;
+use crate::battle::ModelId;
+use crate::benchmark::judgement::Game;
+use crate::language::Language;
+
+/// A conversation of more tokens is not judged: what a judge cannot take in whole it cannot compare.
+pub const MOST_TOKENS: u64 = 24_000;
+
+/// A game that need not be asked about again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SettledGame {
+    /// What it is about.
+    pub subject: JudgedSubject,
+    /// The judge.
+    pub judge: String,
+    /// Which of the two.
+    pub game: Game,
+}
+
+/// Battles of the sample that cannot be judged, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Imported votes without the conversation.
+    pub without_text: u64,
+    /// The question had images, which the judge would not see.
+    pub with_images: u64,
+    /// They have more than [`MOST_TOKENS`] tokens.
+    pub too_long: u64,
+}
+
+/// A battle or unit of the sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnSubject {
+    /// What is judged.
+    pub subject: JudgedSubject,
+    /// Language in which it is judged.
+    pub language: Language,
+    /// Its place in the sample, 0 to 1.
+    pub place: f64,
+}
+
+/// A battle or unit of the sample that at least one judge has not judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnjudgedSubject {
+    /// The battle or unit.
+    pub drawn: DrawnSubject,
+    /// The games left for each judge, in the order of the judges.
+    pub games: Vec<Vec<Game>>,
+}
+
+/// A battle or unit that at least one judge is to judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenPair {
+    /// What is judged.
+    pub subject: JudgedSubject,
+    /// Language in which it is judged.
+    pub language: Language,
+    /// The games left for each judge, in the order of the judges.
+    pub games: Vec<Vec<Game>>,
+    /// Tokens of one judge query; `None` if a side is empty, which needs no judge.
+    pub tokens: Option<u64>,
+}
+
+/// Whether a battle or unit can be judged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BattleCheck {
+    /// It can.
+    Open(OpenPair),
+    /// Its texts are not there.
+    WithoutText,
+    /// It has images.
+    WithImages,
+    /// It has more than [`MOST_TOKENS`] tokens.
+    TooLong,
+}
+
+/// The pending work of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingWork {
+    /// Battles of the sample that can be judged.
+    pub battles: u64,
+    /// Those that cannot.
+    pub skipped: Skipped,
+    /// The last vote that was looked at.
+    pub last_seq: i64,
+    /// Whether there is more than the scope took.
+    pub more: bool,
+    /// In the order of the sample.
+    pub open: Vec<OpenPair>,
+    /// Games that were settled before, for each judge.
+    pub settled: Vec<u64>,
+}
+
+impl PendingWork {
+    /// What is settled of what was drawn, and the first `at_most` battles or units that are not, in the order of the sample. Each of these
+    /// is to be checked and [added](Self::add).
+    #[must_use]
+    pub fn new(
+        mut drawn: Vec<DrawnSubject>,
+        at_most: usize,
+        settled: Vec<SettledGame>,
+        judges: &[&ModelId],
+    ) -> (Self, Vec<UnjudgedSubject>) {
+        let settled: HashSet<SettledGame> = settled.into_iter().collect();
+        let mut found = Self {
+            battles: 0,
+            skipped: Skipped::default(),
+            last_seq: 0,
+            more: false,
+            open: Vec::new(),
+            settled: vec![0; judges.len()],
+        };
+        drawn.sort_by(|one, other| one.place.total_cmp(&other.place));
+        let mut left = Vec::new();
+        for drawn in drawn {
+            let games: Vec<Vec<Game>> =
+                judges.iter().map(|judge| games_left(&settled, &drawn.subject, judge)).collect();
+            for (count, games) in found.settled.iter_mut().zip(&games) {
+                *count += (Game::BOTH.len() - games.len()) as u64;
+            }
+            if games.iter().all(Vec::is_empty) {
+                found.battles += 1;
+            } else {
+                left.push(UnjudgedSubject { drawn, games });
+            }
+        }
+        found.more = left.len() > at_most;
+        left.truncate(at_most);
+        (found, left)
+    }
+
+    /// Adds a battle or unit that was checked.
+    pub fn add(&mut self, check: BattleCheck) {
+        match check {
+            BattleCheck::Open(battle) => {
+                self.battles += 1;
+                self.open.push(battle);
+            }
+            BattleCheck::WithoutText => self.skipped.without_text += 1,
+            BattleCheck::WithImages => self.skipped.with_images += 1,
+            BattleCheck::TooLong => self.skipped.too_long += 1,
+        }
+    }
+}
+
+fn games_left(settled: &HashSet<SettledGame>, subject: &JudgedSubject, judge: &ModelId) -> Vec<Game> {
+    let key = |game| SettledGame { subject: subject.clone(), judge: judge.to_string(), game };
+    Game::BOTH.into_iter().filter(|game| !settled.contains(&key(*game))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::battle::BattleId;
+
+    fn subject(battle: &str) -> JudgedSubject {
+        JudgedSubject::Battle(BattleId::new(battle))
+    }
+
+    fn drawn(battle: &str, place: f64) -> DrawnSubject {
+        DrawnSubject { subject: subject(battle), language: Language::English, place }
+    }
+
+    fn settled(battle: &str, judge: &str, game: Game) -> SettledGame {
+        SettledGame { subject: subject(battle), judge: judge.to_owned(), game }
+    }
+
+    #[test]
+    fn a_battle_is_left_until_every_judge_has_settled_both_games() {
+        let judges = ["j", "k"].map(ModelId::new);
+        let judges: Vec<&ModelId> = judges.iter().collect();
+        let all = vec![drawn("late", 0.2), drawn("done", 0.15), drawn("early", 0.1)];
+        let both = |judge: &str| Game::BOTH.map(|game| settled("done", judge, game));
+        let known = [both("j").to_vec(), both("k").to_vec(), vec![settled("early", "j", Game::First)]].concat();
+        let (found, left) = PendingWork::new(all.clone(), 1, known.clone(), &judges);
+        assert_eq!((found.battles, found.settled.as_slice(), found.more), (1, [3, 2].as_slice(), true));
+        let [early] = left.as_slice() else { panic!("{left:?}") };
+        assert_eq!(early.drawn, drawn("early", 0.1), "the first of the sample");
+        assert_eq!(early.games.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+        let (found, left) = PendingWork::new(all, 2, known, &judges);
+        assert_eq!((left.len(), found.more), (2, false));
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_counted_by_reason() {
+        let (mut found, _) = PendingWork::new(Vec::new(), 0, Vec::new(), &[]);
+        for check in [BattleCheck::WithoutText, BattleCheck::TooLong, BattleCheck::WithImages, BattleCheck::TooLong] {
+            found.add(check);
+        }
+        assert_eq!((found.battles, found.skipped), (0, Skipped { without_text: 1, with_images: 1, too_long: 2 }));
+    }
+}

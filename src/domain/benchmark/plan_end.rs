@@ -1,0 +1,73 @@
+//! How a plan of runs ended, and what the operator can do then.
+
+use super::run_plan::RunPlan;
+use super::run_state::RunState;
+use crate::judging::budget::ReachedLimit;
+
+/// How a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanEnd {
+    /// Where it stands from now on.
+    pub state: RunState,
+    /// Why, and what to do; empty where everything is there.
+    pub note: String,
+}
+
+impl PlanEnd {
+    /// Everything is there.
+    #[must_use]
+    pub fn done() -> Self {
+        Self { state: RunState::Done, note: String::new() }
+    }
+
+    /// Somebody stopped it with so many results left.
+    #[must_use]
+    pub fn stopped(plan: &RunPlan, left: u64) -> Self {
+        let batches = match plan.batch {
+            true => ". Batches that were sent go on at the provider, and its replies are taken then",
+            false => "",
+        };
+        let note = format!("{left} results are left: the same plan, started again, goes on with them{batches}");
+        Self { state: RunState::Stopped, note }
+    }
+
+    /// It reached one of its limits with so many results left.
+    #[must_use]
+    pub fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> Self {
+        // The tracker counts what was left at the last start; people know the limit of the plan.
+        let limit = match limit {
+            ReachedLimit::Calls(_) => format!("the limit of {} requests is reached", plan.max_calls.unwrap_or(0)),
+            ReachedLimit::Cost(_) => {
+                format!("the budget of {} is reached: one more request could pass it", plan.budget.unwrap_or(0.0))
+            }
+        };
+        let note = format!("{limit}. {left} results are left: the same plan with another limit goes on with them");
+        Self { state: RunState::OverBudget, note }
+    }
+
+    /// So many results could not be had; `given_up` says in words which models are asked no more.
+    #[must_use]
+    pub fn failed(left: u64, given_up: &[String]) -> Self {
+        let why = match given_up {
+            [] => "each suite says what failed".to_owned(),
+            words => words.join(". "),
+        };
+        let note = format!("{left} results are missing: {why}. The same plan, started again, requests only these");
+        Self { state: RunState::Failed, note }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_says_what_to_do() {
+        let plan = RunPlan { max_calls: Some(100), ..RunPlan::default() };
+        let said = PlanEnd::over_budget(&plan, ReachedLimit::Calls(70), 5).note;
+        assert!(said.contains("limit of 100 requests") && said.contains("5 results are left"), "{said}");
+        let given_up = ["model two was given up after 4 failures in a row: refused; set base_url".to_owned()];
+        let said = PlanEnd::failed(5, &given_up).note;
+        assert!(said.contains("set base_url") && said.contains("started again"), "{said}");
+    }
+}
