@@ -281,6 +281,10 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     .await?;
     count.finish_and_clear();
     print(&report(&moved))?;
+    let file = options.file.display();
+    print(&format!(
+        "{file} is unchanged: do not serve it again, because both arenas would sign the same public log\n"
+    ))?;
     target.close().await;
     source.close().await;
     Ok(ExitCode::SUCCESS)

@@ -86,6 +86,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(moved.code, Some(0), "{}", moved.stderr);
     assert!(moved.stdout.contains("votes") && moved.stdout.contains('4'), "{}", moved.stdout);
+    assert!(moved.stdout.contains("data/langya.db is unchanged: do not serve it again"), "{}", moved.stdout);
     let fitted = langya(folder.path(), ["fit", "--database", url, "--format", "json"]);
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert_eq!(parse(&fitted.stdout), parse(&busy.stdout), "{}", fitted.stderr);
@@ -136,7 +137,9 @@ fn vote_with_names(bytes: usize) -> String {
     };
     let names = ["model_a", "model_b", "voter", "language", "category", "intent"].map(|column| (column, name()));
     let mut vote = json!({ "winner": "model_a", "tstamp": 1_700_000_000 });
-    names.into_iter().for_each(|(column, name)| vote[column] = name.into());
+    for (column, name) in names {
+        vote[column] = name.into();
+    }
     vote.to_string()
 }
 
@@ -168,6 +171,29 @@ async fn a_database_on_which_an_arena_was_started_is_no_target() {
     assert!(refused.code == Some(2) && refused.stderr.contains("log_checkpoint"), "{}", refused.stderr);
     assert!(refused.stderr.contains("create another one"), "{}", refused.stderr);
     store.close().await;
+    database.drop().await;
+}
+
+/// Refuses rows of a connection whose statements end after a while: reading millions of rows back takes longer.
+const REFUSE_LIMITED: &str = "CREATE FUNCTION refuse_limited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF current_setting('statement_timeout') <> '0' OR current_setting('idle_in_transaction_session_timeout') <> '0' THEN \
+             RAISE EXCEPTION 'statements of a move may end too early'; \
+         END IF; \
+         RETURN NULL; \
+     END $$; \
+     CREATE TRIGGER refuse_limited BEFORE INSERT ON pairing_changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_limited()";
+
+#[actix_web::test]
+async fn a_move_may_take_longer_than_any_statement_of_an_arena_that_serves() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = Server::start(folder.path(), &[]);
+    source.logged("changes of models or of the pairing recorded").await;
+    source.terminate();
+    database.open().await.close().await;
+    sqlx::raw_sql(REFUSE_LIMITED).execute(&database.raw().await).await.unwrap();
+    let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", database.url.as_str()]);
+    assert_eq!(moved.code, Some(0), "{}", moved.stderr);
     database.drop().await;
 }
 

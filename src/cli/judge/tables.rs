@@ -1,5 +1,6 @@
 //! Prints the report of `langya judge report` as tables or CSV.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -11,6 +12,7 @@ use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, Sli
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::benchmark::judgement::Status;
+use crate::domain::csv_injection::defused;
 use crate::domain::rating::verdict_worth::WorthReport;
 
 /// Everything, for people.
@@ -141,10 +143,10 @@ fn rating(place: &Place) -> String {
 /// Agreement on a part of the battles, as a row.
 #[derive(Serialize)]
 struct PartAgreementRow<'r> {
-    judge: &'r str,
+    judge: Cow<'r, str>,
     prompt: &'r str,
     by: &'r str,
-    value: &'r str,
+    value: Cow<'r, str>,
     battles: usize,
     agree: u64,
     share: Option<f64>,
@@ -163,10 +165,10 @@ impl<'r> PartAgreementRow<'r> {
         let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
         let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
         Self {
-            judge: &judge.judge,
+            judge: defused(&judge.judge),
             prompt: &judge.prompt,
             by: slice.map_or("all", |slice| kind(slice.by)),
-            value: slice.map_or("", |slice| &slice.value),
+            value: slice.map_or(Cow::Borrowed(""), |slice| defused(&slice.value)),
             battles,
             agree: found.with_ties.of,
             share: found.with_ties.share.value,
@@ -182,7 +184,7 @@ impl<'r> PartAgreementRow<'r> {
     }
 }
 
-/// Agreement with people, a row a judge and part of the battles.
+/// Agreement with people, a row a judge and part of the battles. Names that a spreadsheet would work out are defused.
 pub(super) fn csv(report: &BattleJudgingReport) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {

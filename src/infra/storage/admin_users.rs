@@ -30,6 +30,8 @@ const USE_INVITE: &str = "UPDATE admin_invites SET used_at = $2 WHERE token_hash
 const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) \
      VALUES ($1, $2, $3, $4, 0, $5) ON CONFLICT (name) DO NOTHING";
 const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
+/// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is none any more.
+const LOCK_OWNERS: &str = "UPDATE admin_users SET role = role WHERE role = 'owner'";
 /// The last owner stays one.
 const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND (role <> 'owner' OR $2 = 'owner' OR EXISTS \
      (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
@@ -323,6 +325,9 @@ impl Store {
         let ends_sessions = matches!(change, UserChange::Disable | UserChange::Reset);
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
+            if matches!(change, UserChange::Role(_) | UserChange::Disable) {
+                sqlx::query(LOCK_OWNERS).execute(&mut *tx).await?;
+            }
             let query = match change {
                 UserChange::Role(role) => sqlx::query(SET_ROLE).bind(id).bind(role.as_str()),
                 UserChange::Disable => sqlx::query(DISABLE).bind(id).bind(now.0),

@@ -16,6 +16,10 @@ use super::{Database, Store, StoreError};
 const PAGE: i64 = 1_000;
 /// The same where a row holds a file of megabytes.
 const PAGE_OF_FILES: i64 = 16;
+/// The limits of an arena that serves are not for a move: reading millions of rows back takes longer than any of its statements, and so
+/// may the next rows of a file on a slow disk.
+const TAKE_AS_LONG_AS_NEEDED: [&str; 2] =
+    ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"];
 /// The next vote gets the number after the last one that came over.
 const CONTINUE_SEQ: &str =
     "SELECT setval(pg_get_serial_sequence('votes', 'seq'), MAX(seq)) FROM votes HAVING MAX(seq) IS NOT NULL";
@@ -91,8 +95,10 @@ const TABLES: [&str; 57] = [
     "label_replies",
 ];
 
-/// What commands and a start leave in an empty arena; the rows of the source take their place.
-const REPLACED: [&str; 4] = ["models", "model_changes", "pairing_changes", "secrets"];
+/// What is computed again from the rows that come over.
+const DERIVED: [&str; 4] = ["leaderboards", "vote_counts", "counted_sources", "battle_days"];
+/// Rows that commands leave in an arena without battles; those of the source take their place, also the keys of its cookies and its log.
+const REPLACED: [&str; 4] = ["model_changes", "pairing_changes", "models", "secrets"];
 
 /// A table with its columns.
 struct TransferTable {
@@ -123,8 +129,8 @@ pub enum DatabaseMoveError {
     NotEmpty(i64),
     /// The target has been started: it has keys and a log of its own, and may be served now.
     #[error(
-        "an arena was started on the PostgreSQL database (table {0} has rows), and has keys and a public log of its own: an arena can \
-         only be moved into a database on which none was started, so create another one"
+        "the PostgreSQL database is not empty (table {0} has rows, as after `langya serve`): an arena can only be moved into a database \
+         on which none was started, so create another one"
     )]
     Started(&'static str),
     /// The rows that arrived are not those that left.
@@ -154,6 +160,9 @@ pub async fn transfer(
         return Err(DatabaseMoveError::WrongBackends);
     };
     let mut tx = target.pool.begin().await?;
+    for unlimited in TAKE_AS_LONG_AS_NEEDED {
+        sqlx::query(unlimited).execute(&mut *tx).await?;
+    }
     // No instance may begin a battle meanwhile, or record a change of its models.
     sqlx::query("LOCK TABLE battles, model_changes, pairing_changes IN SHARE ROW EXCLUSIVE MODE")
         .execute(&mut *tx)
@@ -163,15 +172,9 @@ pub async fn transfer(
         return Err(DatabaseMoveError::NotEmpty(battles));
     }
     check_not_started(&mut tx).await?;
-    sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM counted_sources").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM battle_days").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM model_changes").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM pairing_changes").execute(&mut *tx).await?;
-    sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
-    // The key that the arena's cookies were signed with comes over.
-    sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;
+    for name in DERIVED.into_iter().chain(REPLACED) {
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM {name}"))).execute(&mut *tx).await?;
+    }
     let mut tables = Vec::with_capacity(TABLES.len());
     for name in TABLES {
         tables.push(TransferTable::read_schema(name, &source.reader).await?);

@@ -1,10 +1,13 @@
 //! What the operator gives the arena: a logo, the accent colour as a style sheet, and the pictures of battles in it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use actix_web::http::header;
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
+use parking_lot::Mutex;
 
 use super::pages;
 use crate::domain::battle::Outcome;
@@ -75,17 +78,37 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
 /// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It tells how the vote went and no more,
 /// so the few that there are do for all battles.
 pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file: web::Path<String>) -> HttpResponse {
-    let known = || [None].into_iter().chain(Outcome::ALL.map(Some));
-    let accent = Rgb::parse(&app.settings.now().site.accent);
-    let picture =
-        known().find(|outcome| preview_file(*outcome) == *file).and_then(|outcome| preview_picture(outcome, accent));
-    match picture {
+    let mut known = [None].into_iter().chain(Outcome::ALL.map(Some));
+    let outcome = known.find(|outcome| preview_file(*outcome) == *file);
+    match outcome.and_then(|outcome| drawn_once(outcome, &app.settings.now().site.accent)) {
         Some(picture) => HttpResponse::Ok()
             .content_type("image/png")
             .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
             .body(picture),
         None => pages::not_found::not_found(request).await,
     }
+}
+
+/// The pictures in one accent colour, by their files.
+struct DrawnPictures {
+    accent: String,
+    pictures: BTreeMap<String, Bytes>,
+}
+
+/// A picture, drawn when it is asked for the first time: that takes a thread tens of milliseconds, in which its battles stand still.
+fn drawn_once(outcome: Option<Outcome>, accent: &str) -> Option<Bytes> {
+    static DRAWN: Mutex<DrawnPictures> = Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
+    let mut drawn = DRAWN.lock();
+    if drawn.accent != accent {
+        *drawn = DrawnPictures { accent: accent.to_owned(), pictures: BTreeMap::new() };
+    }
+    let file = preview_file(outcome);
+    if let Some(picture) = drawn.pictures.get(&file) {
+        return Some(picture.clone());
+    }
+    let picture = Bytes::from(preview_picture(outcome, Rgb::parse(accent))?);
+    drawn.pictures.insert(file, picture.clone());
+    Some(picture)
 }
 
 fn sheet(colours: &AccentColours) -> String {
@@ -96,4 +119,18 @@ fn sheet(colours: &AccentColours) -> String {
         property("jade-wash", &colours.wash),
     ];
     format!(":root {{\n{}}}\n", properties.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_drawn_once_for_each_outcome_and_anew_in_another_colour() {
+        let drawn = |outcome, accent| drawn_once(outcome, accent).unwrap();
+        let first = drawn(Some(Outcome::Tie), "");
+        assert_eq!(drawn(Some(Outcome::Tie), "").as_ptr(), first.as_ptr(), "the same bytes, and no copy of them");
+        assert_ne!(drawn(None, ""), first);
+        assert_ne!(drawn(Some(Outcome::AWins), "#1d6755"), drawn(Some(Outcome::AWins), "#7a1f5c"));
+    }
 }

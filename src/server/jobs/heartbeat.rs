@@ -62,9 +62,39 @@ pub async fn first_beat(instances: &ArenaInstances, settings: &Settings, now: Ti
     instances.heartbeat(&fingerprint(settings), now).await
 }
 
-/// What has to be the same on all instances: models, battles, pairing and rating.
+/// What has to be the same on all instances: what counts as a vote, who may do what, and what leaves the arena. Where an instance listens,
+/// logs and finds its services is its own affair.
 fn fingerprint(settings: &Settings) -> String {
-    let Settings { battle, pairing, rating, models, .. } = settings;
-    let text = serde_json::to_string(&(battle, pairing, rating, models)).expect("settings are plain values");
+    let Settings { battle, integrity, pairing, rating, models, judge, public_log, webhooks, .. } = settings;
+    let Settings { access, admin, api, limits, moderation, oidc, retention, server, site, .. } = settings;
+    let votes = (battle, integrity, pairing, rating, models, judge);
+    let people = (&server.public_url, &site.consent, access, admin, api, limits, moderation, oidc, retention);
+    let text = serde_json::to_string(&(votes, people, public_log, webhooks)).expect("settings are plain values");
     hex(&Sha256::digest(text)[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infra::config::AccessMode;
+
+    fn of(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        fingerprint(&settings)
+    }
+
+    #[test]
+    fn who_may_take_part_is_the_same_on_all_instances_and_their_threads_are_not() {
+        let same = of(|_| {});
+        assert_eq!(of(|settings| settings.server.workers = 7), same);
+        for other in [
+            of(|settings| settings.access.mode = AccessMode::Invite),
+            of(|settings| settings.limits.concurrent_battles = 1),
+            of(|settings| settings.server.public_url = "https://arena.example".into()),
+            of(|settings| settings.battle.max_turns += 1),
+        ] {
+            assert_ne!(other, same);
+        }
+    }
 }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::{Battle, share};
 use crate::support::arena::TestArena;
+use crate::support::program::langya;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
@@ -167,4 +168,20 @@ async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
         (&json!("<judge>"), &json!("0123456789ab"))
     );
     arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_category_that_a_spreadsheet_would_work_out_is_defused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    for number in 0..4 {
+        let mut battle = Battle::new(number, [2, 1]);
+        battle.category = Some("=1+1");
+        battle.keep(&store).await;
+        store.insert_verdicts(&verdict_rows(&battle, [Preference::A, Preference::B])).await.unwrap();
+    }
+    store.close().await;
+    let report = langya(folder.path(), ["judge", "report", "--format", "csv", "--data-dir", "."]);
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    assert!(report.stdout.contains(",category,'=1+1,"), "{}", report.stdout);
 }

@@ -94,6 +94,20 @@ pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &St
     assert_eq!(store.audit_entries(&joined, 10).await.unwrap().len(), 1);
 }
 
+pub(super) async fn of_two_owners_who_demote_each_other_one_stays(store: &Store) {
+    for (link, name) in [("one", "ada"), ("two", "ben")] {
+        invite(store, link, Role::Owner, false).await;
+        assert_eq!(join(store, link, name, 2).await, Joined::Done);
+    }
+    let demote = async |name: &str, id: &str| {
+        let (user, change) = (format!("id of {name}"), UserChange::Role(Role::Viewer));
+        store.change_admin_user(&user, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
+    };
+    let (ada, ben) = futures_util::join!(demote("ada", "1"), demote("ben", "2"));
+    assert!(ada != ben, "{ada} {ben}");
+    assert!(store.has_admin_owner().await.unwrap());
+}
+
 pub(super) async fn the_links_of_an_owner_whose_claim_gives_less_are_void(store: &Store) {
     invite(store, "first", Role::Owner, true).await;
     join(store, "first", "ada", 2).await;

@@ -46,7 +46,8 @@ use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapsho
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
     figures_are_of_recent_battles_that_are_over, of_two_decisions_about_one_leak_at_once_one_is_kept,
-    sessions_codes_and_recovery_codes_end, the_links_of_an_owner_whose_claim_gives_less_are_void,
+    of_two_owners_who_demote_each_other_one_stays, sessions_codes_and_recovery_codes_end,
+    the_links_of_an_owner_whose_claim_gives_less_are_void,
 };
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use bench::{
@@ -743,6 +744,7 @@ on_both! {
     a_link_makes_one_account_and_the_last_owner_stays
     figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
+    of_two_owners_who_demote_each_other_one_stays
     the_links_of_an_owner_whose_claim_gives_less_are_void
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once
