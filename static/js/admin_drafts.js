@@ -27,9 +27,9 @@
   const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("input, select, textarea") && !field.matches(NOT_KEPT));
   const isBox = ({ type }) => type === "checkbox" || type === "radio";
 
-  /** What tells forms with one action apart: the hidden fields, but for the session's token. */
+  /** What tells forms with one action apart: the hidden fields, but for the session's token and the name of a key's variable. */
   const subjectOf = (form) => {
-    const hidden = [...form.querySelectorAll('[type="hidden"]')].filter(({ name }) => name !== "token");
+    const hidden = [...form.querySelectorAll('[type="hidden"]')].filter(({ name }) => name !== "token" && name !== "key_env");
     return JSON.stringify(hidden.map(({ name, value }) => [name, value]));
   };
 

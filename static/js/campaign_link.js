@@ -68,14 +68,14 @@ export class CampaignLink {
 
   /** Takes a place of the shared link; `post` sends with `token`. */
   async takePlace(post) {
-    const { join, participant, request } = this.#joining;
+    const { join, participant, request, former } = this.#joining;
     this.token = join;
     try {
       this.token = (await post("/join", participant ? { request, participant } : { request })).invite;
     } catch (error) {
       this.token = null;
-      // A link that has no place takes nobody's own link away.
-      if (remembered(this.#tokenKey)) remember(this.#joinedKey, "{}");
+      // A link that has no place takes nobody's own link away, nor what is known of the shared one before it.
+      if (remembered(this.#tokenKey)) remember(this.#joinedKey, JSON.stringify(former ?? {}));
       throw error;
     }
     remember(this.#tokenKey, this.token);
@@ -95,7 +95,7 @@ export class CampaignLink {
 
   /**
    * What is known of coming by a shared link: its token, the participant's name at a recruitment platform, the number by which a repeated request is
-   * known, and the token of the own link once a place is taken.
+   * known, and the token of the own link once a place is taken; until then `former` has the same of the shared link before, which gave a place.
    */
   #joined() {
     return JSON.parse(remembered(this.#joinedKey) ?? "{}");
@@ -111,9 +111,10 @@ export class CampaignLink {
 
   #comeByShared(join, participant) {
     const known = this.#joined();
-    const isSame = known.join === join && (known.participant ?? null) === participant;
-    if (!isSame) remember(this.#joinedKey, JSON.stringify({ join, participant, request: randomText() }));
-    else if (known.invite) remember(this.#tokenKey, known.invite);
+    const former = known.invite ? known : known.former;
+    const same = [known, former].find((shared) => shared?.join === join && (shared.participant ?? null) === participant);
+    remember(this.#joinedKey, JSON.stringify(same ?? { join, participant, request: randomText(), former }));
+    if (same?.invite) remember(this.#tokenKey, same.invite);
   }
 
   #comeByOwn(invite) {

@@ -104,11 +104,14 @@ test("passphrases and codes are kept nowhere", async () => {
   await page.goto(`${site.url}/admin/account`);
   await page.locator("#former").fill(PASSPHRASE);
   await page.locator("#latter").fill("another long passphrase of mine");
+  // As the second form of new models has it, where somebody pasted the key itself into the first one.
+  const hidden = '<input type="hidden" name="key_env" value="sk-pasted">';
+  await page.locator('form[action="/admin/account/passphrase"]').evaluate((form, hidden) => form.insertAdjacentHTML("beforeend", hidden), hidden);
   await page.context().clearCookies();
   await page.locator("#latter").press("Enter");
   await page.getByRole("link", { name: "Go to the sign-in page" }).waitFor();
   const kept = await draft(page);
-  assert.ok(kept.includes("/admin/account/passphrase") && !kept.includes("herons") && !kept.includes("another long"), kept);
+  assert.ok(kept.includes("/admin/account/passphrase") && !["herons", "another long", "sk-pasted"].some((secret) => kept.includes(secret)), kept);
 });
 
 test("a form that is sent twice in a moment is sent once", async () => {

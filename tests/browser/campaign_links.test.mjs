@@ -106,3 +106,20 @@ test("a shared link that is full takes nobody's own link away", async () => {
   await page.goto(`${site.url}/campaign/pairs`);
   await begin(page, 1);
 });
+
+test("whoever took a place by a shared link has it still after another one that is full", async () => {
+  const page = await open();
+  const [mine, full] = [share(), share()];
+  await page.goto(`${site.url}/campaign/pairs#join=${mine}`);
+  await begin(page, 0);
+  await page.keyboard.press("1");
+  await shown(page, 1);
+  const other = await open();
+  await other.goto(`${site.url}/campaign/pairs#join=${full}`);
+  await begin(other, 0);
+  await page.goto(`${site.url}/campaign/pairs?join=${full}`);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("All places of this link are taken.").waitFor();
+  await page.goto(`${site.url}/campaign/pairs?join=${mine}`);
+  await begin(page, 1);
+});

@@ -130,6 +130,11 @@ async fn what_annotators_are_answered_is_as_the_document_says() {
         let (status, refused) = post(token, call, json!({"assignment": "x".repeat(70_000), "outcome": "a"})).await;
         assert_eq!((status, &refused["code"]), (413, &json!("too_long")), "{call}: {refused}");
     }
+    let packed = client.post(format!("{}/api/v1/campaigns/pilot/next", rig.arena.url)).bearer_auth(token);
+    let packed = packed.header("content-encoding", "gzip").body("x").send().await.unwrap();
+    let (status, kind) = (packed.status().as_u16(), packed.headers()["content-type"].to_str().unwrap().to_owned());
+    assert_eq!(status, 415);
+    check_answer("post", "/api/v1/campaigns/{id}/next", status, &kind, &packed.text().await.unwrap());
 }
 
 #[actix_web::test]

@@ -127,6 +127,9 @@ async fn a_settings_file_that_was_emptied_leaves_the_previous_settings_in_force(
     // Another look makes no settings of it either.
     server.signal("HUP");
     server.logged_times(said, 2).await;
+    // As an editor leaves it that writes UTF-16: the log says what to do.
+    std::fs::write(bench.folder.path().join("langya.toml"), b"\xff\xfe[\0").unwrap();
+    server.logged("it is UTF-16: convert it").await;
     let mut visitor = Visitor::connect(&server.url).await;
     visitor.ask("Who?").await;
     visitor.until_ready().await;

@@ -353,6 +353,27 @@ async fn a_further_turn_moves_the_battle_to_the_instance_that_was_asked() {
 }
 
 #[actix_web::test]
+async fn a_vote_on_regenerated_replies_counts_at_the_instance_that_remembers_the_former_ones() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    one.open_gate();
+    two.open_gate();
+    let mut visitor = half_way(&first).await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    back.next_of(&["ready"]).await;
+    back.send(json!({"type": "regenerate"})).await;
+    let latest = back.next_of(&["battle"]).await["answer"].clone();
+    back.until_ready().await;
+    assert!(latest.is_string() && first.app.battles.is_in_memory(&battle), "{latest}");
+    visitor.send(json!({"type": "vote", "battle": battle, "turn": 1, "answer": latest, "outcome": "a"})).await;
+    let receipt = visitor.next_of(&["revealed", "error"]).await;
+    assert_eq!(receipt["type"], "revealed", "{receipt}");
+}
+
+#[actix_web::test]
 async fn what_is_said_as_soon_as_a_turn_is_ready_is_taken_at_the_instance_that_follows_it() {
     let (one, two) = (halting(), halting());
     let (first, second, wire) = two_instances(&one, &two).await;

@@ -150,7 +150,7 @@ async fn the_arena_says_what_to_use() {
     assert!(!past.contains("/leaderboard/value"), "{past}");
     for path in ["/leaderboard/value?until=2999-01-01", "/api/v1/leaderboard/value?until=2999-01-01"] {
         let (status, refused) = text(&arena, path).await;
-        assert_eq!((status, refused.contains("prices and times are those of now")), (400, true), "{refused}");
+        assert_eq!((status, refused.contains("prices and times are the current ones")), (400, true), "{refused}");
     }
     let (status, part) = text(&arena, "/leaderboard/value?language=English").await;
     assert!(status == 200 && part.contains(sentence), "{part}");

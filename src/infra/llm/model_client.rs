@@ -100,6 +100,8 @@ pub enum AskError {
         error: ChatError,
         /// How long that took.
         latency: Duration,
+        /// Tokens of the tries before it that failed and may be billed.
+        lost: Tokens,
     },
     /// Too many consecutive requests failed, so the model gets no more of them.
     #[error("the model does not answer and gets no more requests in this run")]
@@ -275,7 +277,7 @@ impl ModelClient {
             attempts += 1;
             tracing::debug!(model.id = %self.id, %error, attempts, "a benchmark's request failed");
             if error.is_request_error() {
-                return Err(AskError::Refused { error, latency: began.elapsed() });
+                return Err(AskError::Refused { error, latency: began.elapsed(), lost });
             }
             if attempts >= self.settings.attempts || !may_pass(&error) {
                 self.count_failure(&error);

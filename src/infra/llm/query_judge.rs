@@ -166,8 +166,9 @@ impl JudgeReply {
                 self.lost = self.lost.plus(lost);
                 self.status = Some(Status::TransportFailed);
             }
-            AskError::Refused { latency, .. } => {
+            AskError::Refused { latency, lost, .. } => {
                 self.add(1, latency, Usage::default());
+                self.lost = self.lost.plus(lost);
                 self.status = Some(Status::Refused);
             }
             AskError::GivenUp | AskError::Stopped | AskError::OverBudget => return None,

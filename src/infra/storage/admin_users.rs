@@ -30,7 +30,7 @@ const USE_INVITE: &str = "UPDATE admin_invites SET used_at = $2 WHERE token_hash
 const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) \
      VALUES ($1, $2, $3, $4, 0, $5) ON CONFLICT (name) DO NOTHING";
 const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
-/// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is none any more.
+/// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is no owner any more.
 const LOCK_OWNERS: &str = "UPDATE admin_users SET role = role WHERE role = 'owner'";
 /// The last owner stays one.
 const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND (role <> 'owner' OR $2 = 'owner' OR EXISTS \

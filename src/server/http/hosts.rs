@@ -15,6 +15,9 @@ use reqwest::Url;
 use super::error::PageError;
 use crate::server::state::AppState;
 
+/// The port that an `https` address leaves out.
+const TLS_PORT: u16 = 443;
+
 /// Middleware for `actix_web::middleware::from_fn`: requests under a foreign name get 421.
 ///
 /// # Errors
@@ -68,7 +71,9 @@ pub(super) fn is_by_public_name(headers: &HeaderMap, public_url: &str) -> bool {
     let public = Url::parse(public_url).ok().filter(|public| public.scheme() == "https");
     let (Some(address), Some(public)) = (address, public) else { return false };
     let is_named = address.domain().is_some_and(|domain| !is_loopback_name(domain));
-    is_named && (address.host_str(), address.port()) == (public.host_str(), public.port())
+    // Clients may write the port of TLS, too, which a plain address does not leave out.
+    let port = address.port().or(Some(TLS_PORT));
+    is_named && (address.host_str(), port) == (public.host_str(), public.port_or_known_default())
 }
 
 fn is_loopback_name(domain: &str) -> bool {

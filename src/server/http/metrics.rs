@@ -100,6 +100,7 @@ mod tests {
         };
         let public = "https://arena.example.org";
         assert!(proxied("arena.example.org", Version::HTTP_11, public));
+        assert!(proxied("arena.example.org:443", Version::HTTP_11, public));
         assert!(proxied("127.0.0.1:8717", Version::HTTP_10, public));
         assert!(!proxied("127.0.0.1:8717", Version::HTTP_11, public));
         // A port that visitors do not use is the arena's own.

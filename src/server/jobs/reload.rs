@@ -4,6 +4,7 @@
 //! counts once it was read the same twice, so that a half-written file is not taken for a short one. What cannot be used is logged in
 //! one line and shown in the admin, and the former settings stay.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,8 +116,13 @@ enum ReloadReason {
     Admin(Reader),
 }
 
+/// The bytes of the file; where it is not text, the reason, so that the edit is seen and refused with it.
 async fn read(file: PathBuf) -> Option<Vec<u8>> {
-    tokio::task::spawn_blocking(move || read_file(&file).ok()).await.ok().flatten()
+    let contents = move || match read_file(&file) {
+        Err(error) if error.kind() == ErrorKind::InvalidData => Some(error.to_string().into_bytes()),
+        found => found.ok(),
+    };
+    tokio::task::spawn_blocking(contents).await.ok().flatten()
 }
 
 async fn reload(app: &AppState, source: &SettingsSource) {

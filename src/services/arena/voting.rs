@@ -110,8 +110,12 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     }
     if let Some(record) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
         match cast(voting, &vote, &record).await {
-            // Not as it is in memory: the database knows why.
-            Err(VoteError::Refused(Refusal::StillAnswering)) => {}
+            // The battle or the vote is not as it is in memory: another instance may have gone on, and the database knows.
+            Err(
+                VoteError::Refused(Refusal::StillAnswering)
+                | VoteError::OutdatedTurn { .. }
+                | VoteError::OutdatedAnswer,
+            ) => {}
             cast => return cast,
         }
     }

@@ -260,7 +260,7 @@ impl<'r> ModelRun<'r> {
     /// Counts a failure, and keeps a refusal.
     async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &AnswerSender) -> ItemTurnEnd {
         self.count(|outcome| error.count_in(outcome));
-        let AskError::Refused { error, latency } = error else { return ItemTurnEnd::Open };
+        let AskError::Refused { error, latency, .. } = error else { return ItemTurnEnd::Open };
         let reply = WholeReply {
             text: error.to_string(),
             reasoning: String::new(),

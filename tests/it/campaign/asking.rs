@@ -85,7 +85,7 @@ async fn a_budget_that_is_reached_leaves_the_campaign_unmade_and_the_same_comman
     let stopped = field.run(&CREATE).await;
     assert_eq!(stopped.code, Some(1), "{}", stopped.stderr);
     assert!(stopped.stderr.contains("--max-calls 7 is reached") && stopped.stderr.contains("17 results are left"));
-    assert!(stopped.stderr.contains("campaign pilot is not made"), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("campaign pilot is created once all models have answered"), "{}", stopped.stderr);
     assert_eq!(field.done(&["campaign", "list", "--format", "json"]).await.trim(), "[]");
     let planned = field.done(&[&CREATE[..], &["--dry-run", "--format", "json"]].concat()).await;
     let planned: Value = serde_json::from_str(&planned).unwrap();

@@ -141,6 +141,9 @@ async fn tries_that_failed_and_may_be_billed_are_told_with_the_reply_and_with_th
     let failed = ask([late(), late(), late()]).await.unwrap_err();
     let lost = Tokens { input: 21, output: 0 };
     assert!(matches!(failed, AskError::Failed { attempts: 3, lost: told, .. } if told == lost), "{failed:?}");
+    let refused = ask([late(), Err(status(400, 0)), Ok("never asked")]).await.unwrap_err();
+    let lost = Tokens { input: 7, output: 0 };
+    assert!(matches!(refused, AskError::Refused { lost: told, .. } if told == lost), "{refused:?}");
 }
 
 /// Replies with so many tokens, a moment after they were asked for.

@@ -157,6 +157,9 @@ fn described(operation: &Operation, generators: &mut Generators) -> Value {
     for &(status, description) in operation.refusals() {
         responses.insert(status.into(), answer(description, &[operation.refused_as()], &mut generators.answers));
     }
+    for &(status, description) in operation.body_refusals() {
+        responses.insert(status.into(), answer(description, &[operations::TEXT], &mut generators.answers));
+    }
     let mut entry = json!({
         "operationId": operation.id,
         "tags": [operation.tag],

@@ -146,6 +146,20 @@ impl Operation {
         ]
     }
 
+    /// The statuses of requests whose body is not read, which every address refuses in a line of text.
+    pub(super) fn body_refusals(&self) -> &'static [(&'static str, &'static str)] {
+        match self.body {
+            None => &[],
+            Some(_) => &[
+                ("408", "The request did not come within 10 seconds."),
+                (
+                    "415",
+                    "The request is compressed or has the type `text/plain`: send it as JSON without `Content-Encoding`.",
+                ),
+            ],
+        }
+    }
+
     /// Whether answers have an `ETag`: those that everybody may read, which are not streamed.
     pub(super) fn has_tag(&self) -> bool {
         self.access == AllowedCallers::Anybody

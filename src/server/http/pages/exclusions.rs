@@ -71,12 +71,12 @@ pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExclusionsDetails {
     pub(super) sentence: String,
-    pub(super) rules: Vec<ExcludedVotes>,
+    pub(super) rules: Vec<RuleExclusions>,
 }
 
 /// Votes that a rule leaves out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ExcludedVotes {
+pub(super) struct RuleExclusions {
     pub(super) rule: String,
     pub(super) votes: u64,
     pub(super) meaning: &'static str,
@@ -90,7 +90,7 @@ impl ExclusionsDetails {
         let texts = &page_texts(language).exclusions;
         let effect =
             |rule: &str| report.effect_of(rule).map(|found| texts.effect(found.ranks_changed, found.largest_change));
-        let rule = |(rule, &votes): (&String, &u64)| ExcludedVotes {
+        let rule = |(rule, &votes): (&String, &u64)| RuleExclusions {
             effect: effect(rule),
             rule: rule.clone(),
             votes,
