@@ -1,20 +1,19 @@
 // The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `resuming` after a reload,
-// `proving` while the page computes what the arena asks for under pressure. In `confirming` the choice can be taken back (vote_confirmation.js).
+// `proving` while the page computes what the arena asks for under pressure. In `confirming` the choice can be taken back (voting.js).
 // After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `chatting`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
 import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
-import { Departure } from "./departure.js";
+import { FirstQuestion } from "./first_question.js";
 import { Modes } from "./modes.js";
+import { endLoss, notice, noticeLoss } from "./notice.js";
 import { announce, fill, fromNow, isStorageOff, keep, kept, number, part } from "./page.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
-import { judge, Standing } from "./standing.js";
 import { Turns } from "./turns.js";
-import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
-import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
+import { Voting } from "./voting.js";
 
 const KEPT = "langya-battle";
 const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
@@ -31,11 +30,9 @@ const words = JSON.parse(main.dataset.strings);
 const modes = new Modes(words);
 const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side) => socket.send({ type: "text", turn, side }) });
 const ballot = new Ballot(hold);
-const confirmation = new VoteConfirmation(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
-/** Absent where the arena takes no images, or where their script fails to load. */
-const attached = part("attached") && (await loadImages());
-if (attached) Object.assign(words, { ...attached.words, ...words });
+const first = new FirstQuestion(words, modes);
+await first.loadImages();
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
@@ -47,34 +44,17 @@ let answering;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
 let question = "";
-/** The first question of the battle, for another pair of models, and the ids of the images beside it. */
-let opening = "";
-let openingImages = [];
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
-/** What the vote is about, from the choice of an outcome until its receipt; null where that is not known. */
-let judged = null;
-/** Ends this page's care for the vote. */
-let endCare = null;
-/** What a connection that is back tells of the battle that is judged, until it has told all. */
-let standing = null;
 /** The number of the event that said so where the replies have ended. */
 let readyAt = 0;
-/** Whether the vote is kept because the page is hidden. */
-let isKept = false;
-const sendUnsent = unsentVoteSender({ deliver: sendKept, isOwn: isVotedOnHere });
 let slow;
 /** When the connection was lost while replies were written; null while it stands. */
 let lostAt = null;
 /** Whether it was away for so long that they may have been stopped. */
 let mayEndEarly = false;
-/** The version of the text that the visitor has agreed to on this page. */
-let consent;
-/** Challenges that came for the pending start. */
-let proofs = 0;
-/** More of them in a row mean that the page's solutions are not taken. */
-const PROOFS = 3;
+const voting = new Voting(words, { battle: () => battle, phase: () => phase, cast, undone, receive });
 
 // ---- what the visitor does
 
@@ -82,26 +62,22 @@ function ask(prompt, intent, images = null) {
   if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
   if (voted) return chat(prompt);
   if (!battle && modes.fault) return notice(modes.fault);
-  if (!battle && "asks" in main.dataset) return agreeAndAsk(prompt, intent, images);
+  if (!battle && first.needsConsent) return agreeAndAsk(prompt, intent, images);
   notice("");
   composer.text = "";
   setPhase("asking");
-  proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else if (images || !attached || attached.isEmpty) start(prompt, intent, images ?? []);
-  else sendImagesAndStart(prompt, intent);
+  else start(prompt, intent, images);
 }
 
-function start(prompt, intent, images) {
-  request({ type: "start", prompt, images, intent, consent, render: "blocks", ...modes.start });
-}
-
-async function sendImagesAndStart(prompt, intent) {
+/** Images are sent before their question, and meanwhile the visitor may have left it. */
+async function start(prompt, intent, images) {
+  const isLeft = () => phase !== "asking" || battle;
   try {
-    const images = await attached.send();
-    if (phase === "asking" && !battle) start(prompt, intent, images);
+    const frame = await first.frame(prompt, intent, images);
+    if (!isLeft()) request(frame);
   } catch (error) {
-    if (phase !== "asking" || battle) return;
+    if (isLeft()) return;
     setPhase("empty");
     composer.text = prompt;
     notice(error.message);
@@ -111,15 +87,8 @@ async function sendImagesAndStart(prompt, intent) {
 /** Before the first battle the visitor agrees to what is stored. */
 async function agreeAndAsk(prompt, intent, images) {
   notice("");
-  try {
-    const { askForConsent } = await import("./consent.js");
-    consent = await askForConsent();
-  } catch {
-    return notice(words.not_sent);
-  }
-  if (!consent) return;
-  delete main.dataset.asks;
-  ask(prompt, intent, images);
+  const isAgreed = await first.agree().catch(() => notice(words.not_sent));
+  if (isAgreed) ask(prompt, intent, images);
 }
 
 /** Goes on with both models after the vote. */
@@ -166,52 +135,29 @@ function hold(outcome) {
   notice("");
   composer.endEdit();
   ballot.mark(outcome);
-  judged = { ...judge(turn, seq, turns.replies(turn)), answer: answering };
-  endCare = careFor(battle);
   setPhase("confirming");
-  confirmation.open(outcome);
+  voting.hold(outcome, { turn, answer: answering, seq, replies: turns.replies(turn) });
 }
 
-function undo(outcome) {
-  confirmation.close();
-  dropVote(battle);
-  letGo();
+/** The choice is taken back. */
+function undone(outcome) {
   ballot.mark(null);
   setPhase("ready");
   ballot.focus(outcome);
   announce(words.undone);
 }
 
-/** Sends the vote that is not sent yet. */
-function cast() {
-  if (phase !== "confirming") return;
-  const frame = voteFrame();
-  confirmation.close();
+/** Sends the vote. */
+function cast(vote) {
   setPhase("voting");
-  keepVote({ frame, judged, due: Date.now() });
-  request(frame);
-}
-
-function voteFrame() {
-  return { type: "vote", battle, turn: judged?.turn, answer: judged?.answer, ...confirmation.vote };
-}
-
-/** The vote is taken back, answered, or another page's. */
-function letGo() {
-  endCare?.();
-  judged = null;
-  endCare = null;
-  standing = null;
+  request(vote);
 }
 
 /** The battle has gone on in another tab, so the vote would be about other replies: it has to be given again. */
 function dropOutdated() {
-  dropVote(battle);
-  letGo();
+  voting.drop();
   pending = null;
-  confirmation.reset();
   ballot.mark(null);
-  departure.stay();
   setPhase(seq === readyAt ? "ready" : "writing");
   notice(words.error_battle_went_on);
 }
@@ -222,7 +168,7 @@ function newBattle() {
   forget();
   turns.clear();
   ballot.mark(null);
-  confirmation.reset();
+  voting.clearReasons();
   hideReveal();
   modes.end();
   notice("");
@@ -243,11 +189,11 @@ const actions = {
   },
   new: newBattle,
   retry: () => askOthers(question),
-  again: () => askOthers(opening),
+  again: () => askOthers(first.prompt),
 };
 
 function askOthers(prompt) {
-  const images = prompt === opening ? openingImages : [];
+  const images = prompt === first.prompt ? first.images : [];
   newBattle();
   ask(prompt, undefined, images);
 }
@@ -256,59 +202,22 @@ for (const [name, action] of Object.entries(actions)) {
   document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
 }
 
-const departure = new Departure({ isVoting: () => phase === "confirming", cast });
-
-// A page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
-addEventListener("pagehide", () => {
-  cast();
-  endCare?.();
-});
-document.addEventListener("visibilitychange", () => {
-  if (phase !== "confirming") return;
-  if (document.hidden) {
-    keepVote({ frame: voteFrame(), judged, due: Date.now() + LONGEST_MS });
-    isKept = keptVote(battle) !== null;
-  } else if (isKept && !keptVote(battle)) {
-    cast(); // Its time was over while this page stood still, and another one has sent it: this one asks for the receipt.
-  } else {
-    dropVote(battle);
-  }
-});
-
-/** Sends a vote without a word, unless it is on the battle that is shown. */
-async function sendKept(vote) {
-  // Loaded where there are any, which is seldom: the first visit stays small.
-  const { deliver } = await import("./vote_delivery.js");
-  const answer = await deliver(main.dataset.socket, vote);
-  if (answer?.type === "revealed") return receive(answer);
-  if (answer?.battle) settle(answer);
-  if (answer?.battle === battle && battle) notice(words[`error_${answer.code}`] ?? answer.message);
-}
-
-function isVotedOnHere(id) {
-  return id === battle && ["confirming", "voting"].includes(phase);
-}
-
 // ---- the connection
 
 function request(frame) {
   pending = frame;
   // A vote waits until a connection that is back has told how the battle stands.
-  if (!socket.send(standing?.question ?? frame)) socket.open();
+  if (!socket.send(voting.question ?? frame)) socket.open();
 }
 
 function opened() {
   mayEndEarly ||= lostAt !== null && performance.now() - lostAt > GRACE_MS;
   lostAt = null;
-  if (part("notice").dataset.lost !== undefined) {
-    notice("");
-    announce(words.reconnected);
-  }
-  sendUnsent();
+  if (endLoss()) announce(words.reconnected);
+  voting.sendUnsent();
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "blocks" });
-  // One that was lost before it had told all goes on where the one before it ended.
-  standing ??= judged && new Standing(judged);
-  if (standing) return socket.send(standing.question);
+  voting.compare();
+  if (voting.question) return socket.send(voting.question);
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
@@ -329,10 +238,7 @@ function lost(code) {
   if (voted) turns.endChat();
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (phase === "writing") lostAt ??= performance.now();
-  if (needed) {
-    notice(words.reconnecting);
-    part("notice").dataset.lost = "";
-  }
+  if (needed) noticeLoss(words.reconnecting);
   return needed;
 }
 
@@ -348,16 +254,19 @@ function endChat() {
 /** Computes what the arena asks for before a battle, then asks again. */
 async function proveAndAsk(proof) {
   const asked = pending;
-  const round = (proofs += 1);
   setPhase("proving");
   notice(words.proving);
   announce(words.proving);
-  // Loaded where it is asked for, which is seldom: the first visit stays small.
-  const script = await import("./proof_of_work.js").catch(() => null);
-  const solution = await script?.prove(proof).catch(() => null);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
-  if (pending !== asked || round !== proofs) return;
-  if (!solution) return takeBack(script ? words.error_proof_required : words.proof_not_loaded);
+  const isLeft = () => pending !== asked;
+  let solution;
+  try {
+    solution = await first.prove(proof);
+  } catch (error) {
+    if (!isLeft()) takeBack(error.message);
+    return;
+  }
+  if (!solution || isLeft()) return;
   notice("");
   setPhase("asking");
   request({ ...asked, proof: solution });
@@ -367,7 +276,7 @@ async function proveAndAsk(proof) {
 function takeBack(reason) {
   const { type, prompt } = pending;
   pending = null;
-  letGo();
+  voting.letGo();
   notice(reason);
   if (type === "vote") ballot.mark(null);
   setPhase(voted ? "revealed" : battle ? "ready" : "empty");
@@ -379,40 +288,28 @@ function takeBack(reason) {
 
 function receive(frame) {
   const ours = frame.battle === undefined || frame.battle === (voted?.battle ?? battle);
-  if (["revealed", "error"].includes(frame.type) && frame.battle) settle(frame);
+  if (["revealed", "error"].includes(frame.type) && frame.battle) voting.settle(frame);
   if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
   if (typeof frame.seq === "number" && !voted) seq = Math.max(seq, frame.seq);
-  standing?.take(frame);
+  voting.take(frame);
   receivers[frame.type]?.(frame);
-  if (standing && frame.type === "text") voteWhereJudged();
+  if (voting.question && frame.type === "text") voteWhereJudged();
 }
 
 /** Sends the vote that waits, if the battle stands where it was judged. */
 function voteWhereJudged() {
-  if (!standing.isSame) return dropOutdated();
-  standing = null;
-  judged = { ...judged, seq };
+  if (!voting.endComparison(seq)) return dropOutdated();
   if (pending) socket.send(pending);
-}
-
-/** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
-function settle(frame) {
-  const isToldOf = frame.battle === battle && !departure.isUnderWay;
-  const isForLater = !isToldOf && ["storage", "rate_limited", "draining", "superseded"].includes(frame.code);
-  if (!isForLater) dropVote(frame.battle);
-  if (frame.type !== "error" || frame.battle !== battle) return;
-  if (isForLater) departure.follow();
-  else departure.stay();
 }
 
 const receivers = {
   battle(frame) {
     if (voted) return chatTurn(frame);
-    if (judged && !standing) dropOutdated();
+    if (voting.isOutdatedByTurn) dropOutdated();
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
     const images = frame.images ?? pending?.images;
-    if (prompt !== undefined && frame.turn === 1) [opening, openingImages] = [prompt, images ?? openingImages];
+    if (prompt !== undefined && frame.turn === 1) [first.prompt, first.images] = [prompt, images ?? first.images];
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     // A battle that the arena has loaded anew is told from its beginning, which is no new turn.
@@ -422,8 +319,7 @@ const receivers = {
     [turn, answering] = [frame.turn, frame.answer];
     modes.begin(frame.mode);
     showTurn(turn, prompt);
-    if (images?.length) showImages(turns.article(turn), images);
-    attached?.clear();
+    first.moveImages(turns.article(turn), images);
     showChosen(frame);
     if (!["confirming", "voting"].includes(phase)) setPhase("writing");
   },
@@ -454,7 +350,7 @@ const receivers = {
     if (voted) return; // The vote was sent twice.
     const { a, b } = frame;
     if (a.name === b?.name) for (const side of [a, b]) side.name += ` (${side.id})`; // Their names alone tell nothing.
-    departure.follow();
+    voting.depart();
     const latest = turn;
     forget();
     [voted, turn] = [frame, latest];
@@ -467,11 +363,11 @@ const receivers = {
   error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
     if (code === "not_ready" && !pending) return; // Of a vote that this page has dropped, or a stop that came too late.
-    if (proof && pending?.type === "start" && proofs < PROOFS) {
+    if (proof && pending?.type === "start" && first.isProvable) {
       proveAndAsk(proof);
       return;
     }
-    if (code === "image_unknown") attached?.forgetIds();
+    if (code === "image_unknown") first.forgetImageIds();
     const later = retry_after && fill(words.again_later, { when: fromNow(retry_after) });
     const text = later || (words[`error_${code}`] ?? message);
     if (["unknown_battle", "battle_over"].includes(code)) {
@@ -511,23 +407,6 @@ function showChosen({ turn, mode, models }) {
   turns.markUnrated(turn, words.unrated_kept);
 }
 
-/** Loaded where there are any, which is seldom: the first visit stays small. */
-async function showImages(article, ids) {
-  // Without its script the question stands alone, as the models still see its images.
-  const { show } = await import("./images.js").catch(() => ({}));
-  show?.(article, ids, words);
-}
-
-async function loadImages() {
-  try {
-    const { Images } = await import("./images.js");
-    return new Images(notice);
-  } catch {
-    part("attached").hidden = true;
-    return null;
-  }
-}
-
 function showTurn(number, prompt) {
   const fresh = !turns.has(number);
   const article = turns.begin(number, prompt);
@@ -560,17 +439,9 @@ function hintAtSides() {
   if (phase === "ready") ballot.hint = side ? fill(words.unread, { side: side.toUpperCase() }) : words.vote_now;
 }
 
-function notice(text) {
-  const place = part("notice");
-  delete place.dataset.lost;
-  place.textContent = text;
-  place.hidden = text === "";
-}
-
 function forget() {
-  confirmation.close();
   composer.endEdit();
-  letGo();
+  voting.end();
   battle = null;
   voted = null;
   pending = null;
@@ -583,12 +454,9 @@ function forget() {
 serveCards(ask, words.shuffled);
 part("not-stored").hidden = !isStorageOff();
 battle = kept("sessionStorage", KEPT);
-const unsent = battle && keptVote(battle);
-if (unsent && (await isFree(unsent))) {
-  ({ frame: pending, judged } = unsent);
-  endCare = careFor(battle);
-}
+const unsent = battle && (await voting.takeOver(battle));
+if (unsent) pending = unsent;
 setPhase(pending ? "voting" : battle ? "resuming" : "empty");
 if (battle) socket.open();
-sendUnsent();
+voting.sendUnsent();
 if (phase === "empty") composer.focusAtOnce();

@@ -1,3 +1,7 @@
+mod formulas;
+mod long_texts;
+mod updates;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -58,6 +62,7 @@ const TAGS: &[&str] = &[
     "mprescripts",
     "none",
 ];
+
 const ATTRIBUTES: &[&str] = &[
     "accent",
     "align",
@@ -282,143 +287,10 @@ fn closed_code_has_classes_and_open_code_waits_for_them() {
 }
 
 #[test]
-fn code_far_down_in_a_long_text_has_no_colours() {
-    let text = format!("{0}{1}{0}", "```rust\nlet x;\n```\n\n", ("word ".repeat(200) + "\n\n").repeat(70));
-    let blocks = render(&text);
-    let coloured: Vec<bool> =
-        blocks.iter().filter(|html| html.contains("<code>")).map(|html| html.contains("<span")).collect();
-    assert_eq!(coloured, [true, false]);
-    assert_eq!(streamed(&text, &[40_000, 66_000]), blocks);
-}
-
-#[test]
-fn formulas_become_mathml_without_styles() {
-    for text in ["$x^2$", "\\(x^2\\)", "$$x^2$$", "\\[x^2\\]", "```math\nx^2\n```"] {
-        let html = render(text).concat();
-        assert_harmless(&html);
-        assert!(html.contains("<math") && html.contains("<msup>"), "{text}: {html}");
-    }
-    let coloured = render("$\\color{red}{x}\\quad\\begin{matrix}a&b\\\\c&d\\end{matrix}$").concat();
-    assert!(coloured.contains("<mtable"), "{coloured}");
-    assert_harmless(&coloured);
-    assert!(render("it costs $5 or $10").concat().contains("$5 or $10"));
-}
-
-#[test]
-fn a_formula_that_is_none_is_shown_as_written() {
-    for latex in ["\\nosuch{x", "\\frac", "\\def\\a{x}\\a", "\\def\\a{\\a\\a}\\a"] {
-        let html = render(&format!("$${latex}$$")).concat();
-        assert_eq!(html, format!("<div dir=\"auto\"><p><code class=\"tex\">{}</code></p></div>", escape(latex)));
-    }
-}
-
-#[test]
-fn a_formula_that_would_fill_the_page_is_shown_as_written() {
-    let primes = "'".repeat(4_000);
-    assert!(render(&format!("$x{}$", &primes[..40])).concat().contains("<math"));
-    let html = render(&format!("$x{primes}$")).concat();
-    assert!(html.contains("<code class=\"tex\">") && !html.contains("<math"), "{}", html.len());
-}
-
-#[test]
-fn formulas_far_down_in_a_long_text_are_shown_as_written() {
-    let text = format!("{0}{1}{0}", "so $x^2$ it is\n\n", ("word ".repeat(200) + "\n\n").repeat(70));
-    let blocks = render(&text);
-    let typeset: Vec<bool> =
-        blocks.iter().filter(|html| html.contains("so ")).map(|html| html.contains("<math")).collect();
-    assert_eq!(typeset, [true, false]);
-    assert_eq!(streamed(&text, &[40_000, 66_000]), blocks);
-}
-
-#[test]
 fn a_direction_override_stays_within_its_block() {
     let blocks = render("abc \u{202e}evil\n\nnext");
     assert_eq!(blocks.len(), 2);
     assert!(blocks.iter().all(|html| html.starts_with("<div dir=\"auto\">") && html.ends_with("</div>")));
-}
-
-#[test]
-fn text_made_to_be_slow_or_deep_is_shown_as_it_stands() {
-    let nested_list: String = (0..200).map(|depth| format!("{}- a\n", "  ".repeat(depth))).collect();
-    for text in [
-        ">".repeat(10_000),
-        "> ".repeat(5_000) + "x",
-        "- ".repeat(50) + "x",
-        nested_list,
-        "*a **b ".repeat(2_000),
-        "[".repeat(100_000),
-        "![".repeat(50_000),
-        "[a](".repeat(20_000),
-        "a".repeat(100_000),
-        "`a``".repeat(3_000),
-        "\\[\n".repeat(30_000),
-        "<a ".repeat(5_000),
-        "x\n".repeat(60_000),
-        "\\[ ".repeat(5_000),
-        format!("|{}\n|{}\n{}", "a|".repeat(5_000), "-|".repeat(5_000), "x\n".repeat(10_000)),
-        format!("$${}$$", "\\not".repeat(1_000)),
-        format!("$${}$$", "{".repeat(4_000)),
-        format!("$${}x$$", "\\not %\n".repeat(500)),
-        format!("$${}$$", "\\left(".repeat(600)),
-    ] {
-        let blocks = render(&text);
-        blocks.iter().for_each(|html| assert_harmless(html));
-        let bytes: usize = blocks.iter().map(String::len).sum();
-        assert!(bytes < 20 * text.len() + 600_000, "{bytes} bytes from {}", text.len());
-    }
-    assert!(render(&"a".repeat(100_000)).concat().starts_with("<pre class=\"plain\""));
-    assert!(render(&"- item\n".repeat(12_000)).concat().starts_with("<pre class=\"plain\""));
-    assert!(render(&(">".repeat(100) + " x")).concat().starts_with("<pre class=\"plain\""));
-}
-
-#[test]
-fn what_stands_before_an_overlong_line_is_still_markdown() {
-    let blocks = render(&format!("# Title\n\n{}\n\n*later*", "a".repeat(20_000)));
-    assert_eq!(blocks[0], "<div dir=\"auto\"><h4>Title</h4></div>");
-    assert!(blocks.len() == 2 && blocks[1].ends_with("\n\n*later*</pre>"));
-}
-
-#[test]
-fn more_blocks_than_a_page_can_lay_out_go_on_as_plain_text() {
-    let text: String = (1..=10_000).map(|number| format!("# {number}\n")).collect();
-    let blocks = render(&text);
-    assert_eq!(blocks[999], "<div dir=\"auto\"><h4>1000</h4></div>");
-    assert!(blocks[1000].starts_with("<pre class=\"plain\" dir=\"auto\"># 1001\n# 1002\n"), "{}", blocks[1000]);
-    assert!(blocks.len() < 1_010 && blocks.last().unwrap().ends_with("# 10000\n</pre>"), "{}", blocks.len());
-    assert_eq!(streamed(&text, &[1, 5_000, 8_000, 8_001, 30_000, 60_000]), blocks);
-}
-
-#[test]
-fn an_update_gives_only_what_changed() {
-    let mut renderer = Renderer::new();
-    let change = |block, kept: &str, rest: &str| {
-        let html = format!("<div dir=\"auto\">{kept}{rest}</div>");
-        BlockChange { block, html, kept: if kept.is_empty() { 0 } else { "<div dir=\"auto\">".len() + kept.len() } }
-    };
-    assert_eq!(renderer.update("one"), [change(0, "", "<p>one</p>")]);
-    assert_eq!(renderer.update("one"), []);
-    assert_eq!(renderer.update("one\n\ntw"), [change(1, "", "<p>tw</p>")]);
-    assert_eq!(renderer.update("one\n\ntwo"), [change(1, "<p>tw", "o</p>")]);
-    assert_eq!(renderer.update("one\n\ntwo\n---"), [change(1, "<", "h4>two</h4>")]);
-}
-
-#[test]
-fn a_block_that_is_no_more_is_removed() {
-    let mut renderer = Renderer::new();
-    assert_eq!(renderer.update("a\n\n[b]").len(), 2);
-    let changes = renderer.update("a\n\n[b]: https://example.org\n");
-    assert_eq!(changes, [BlockChange { block: 1, html: String::new(), kept: 0 }]);
-}
-
-#[test]
-fn headings_of_a_growing_reply_have_the_levels_of_the_whole() {
-    let text = "### a\n\none\n\n#### b\n\ntwo\n\n# c\n\nthree\n\n> ## d\n\nfour\n";
-    let all = render(text).concat();
-    for heading in ["<h4>a</h4>", "<h5>b</h5>", "<h4>c</h4>", "<h5>d</h5>"] {
-        assert!(all.contains(heading), "{heading} is not in {all}");
-    }
-    let cuts: Vec<usize> = (0..text.len()).collect();
-    assert_eq!(streamed(text, &cuts).concat(), all);
 }
 
 #[test]
@@ -428,23 +300,6 @@ fn what_may_have_to_be_scrolled_can_be_focused() {
     let long = format!("So ${}$ holds.", ["x_{1}"; 10].join(" + "));
     assert!(render(&long).concat().contains("<math tabindex=\"0\" display=\"block\""), "{}", render(&long).concat());
     assert!(render("| a |\n|---|\n| b |").concat().starts_with("<div dir=\"auto\" role=\"group\" tabindex=\"0\">"));
-}
-
-#[test]
-fn a_late_definition_reaches_an_early_block() {
-    let mut renderer = Renderer::new();
-    renderer.update("see [docs]\n\nmore\n\n");
-    let changes = renderer.update("see [docs]\n\nmore\n\n[docs]: https://example.org\n");
-    assert!(changes.len() == 1 && changes[0].block == 0 && changes[0].html.contains("href"), "{changes:?}");
-}
-
-#[test]
-fn what_is_kept_ends_between_characters() {
-    let mut renderer = Renderer::new();
-    renderer.update("中");
-    // 丮 begins with two of the three bytes of 中.
-    let changes = renderer.update("丮");
-    assert_eq!(&changes[0].html[..changes[0].kept], "<div dir=\"auto\"><p>");
 }
 
 /// Shows a text in pieces, as a page would that keeps what it has, and gives the blocks that stand there in the end.

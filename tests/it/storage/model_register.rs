@@ -1,10 +1,11 @@
-//! The register of models: changes that are only added, and battles by day.
+//! The register of models: their names, changes that are only added, and battles by day.
 
 use langya::domain::battle::ModelId;
 use langya::domain::model_register::changes::{ChangeAuthor, ModelChange, ModelSnapshot, ModelState, PairingChange};
 use langya::domain::model_register::days::{day_of_number, number_of};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::Store;
+use langya::infra::llm::ModelCard;
+use langya::infra::storage::{BreakerReport, Store};
 
 use super::{ready, vote};
 use crate::support::arena::card;
@@ -54,6 +55,18 @@ pub(super) async fn fill(store: &Store) {
     store.register_models(&[card("one")], Timestamp(1)).await.unwrap();
     assert_eq!(store.add_model_changes(&[change(1)]).await.unwrap(), 1);
     assert!(store.add_pairing_change(&pairing(1)).await.unwrap());
+}
+
+pub(super) async fn models_are_registered_renamed_and_kept(store: &Store) {
+    store.register_models(&["b", "a"].map(card), Timestamp(1)).await.unwrap();
+    let open = BreakerReport { state: "open".into(), failures: 7 };
+    store.put_breaker(&ModelId::new("a"), &open, Timestamp(2)).await.unwrap();
+    let renamed = ModelCard { name: "New name".into(), practice: true, ..card("a") };
+    store.register_models(std::slice::from_ref(&renamed), Timestamp(3)).await.unwrap();
+    let known = store.registered_models().await.unwrap();
+    assert_eq!((&known[0].card, &known[0].breaker), (&renamed, &open), "a new name does not heal the breaker");
+    let closed = BreakerReport { state: "closed".into(), failures: 0 };
+    assert_eq!((&known[1].card, &known[1].breaker, known.len()), (&card("b"), &closed, 2));
 }
 
 pub(super) async fn a_change_is_recorded_once_and_read_back_as_it_was(store: &Store) {

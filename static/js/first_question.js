@@ -1,0 +1,98 @@
+// The first question of a battle. The models of the visitor's choice go with it, images, the consent to what is stored, and under
+// pressure the solution of a computation. Scripts for what is seldom are loaded where it is needed: the first visit stays small.
+
+import { notice } from "./notice.js";
+import { part } from "./page.js";
+
+const main = document.querySelector("main");
+/** More challenges in a row mean that the page's solutions are not taken. */
+const PROOFS = 3;
+
+export class FirstQuestion {
+  /** The question as it was asked, for another pair of models, and the ids of the images beside it. */
+  prompt = "";
+  images = [];
+  #words;
+  #modes;
+  /** Absent where the arena takes no images, or where their script fails to load. */
+  #attached = null;
+  /** The version of the text that the visitor has agreed to on this page. */
+  #consent;
+  /** Challenges that came for the question that waits. */
+  #proofs = 0;
+
+  /** @param words of all scripts of the page @param {import("./modes.js").Modes} modes */
+  constructor(words, modes) {
+    this.#words = words;
+    this.#modes = modes;
+  }
+
+  /** Lets images be attached, where the arena takes them. */
+  async loadImages() {
+    if (!part("attached")) return;
+    try {
+      const { Images } = await import("./images.js");
+      this.#attached = new Images(notice);
+      Object.assign(this.#words, { ...this.#attached.words, ...this.#words });
+    } catch {
+      part("attached").hidden = true;
+    }
+  }
+
+  /** Whether the visitor has to agree to what is stored before it can be asked. */
+  get needsConsent() {
+    return "asks" in main.dataset;
+  }
+
+  /** Asks for the consent and says whether it is given. Fails where its text does not come. */
+  async agree() {
+    const { askForConsent } = await import("./consent.js");
+    this.#consent = await askForConsent();
+    if (!this.#consent) return false;
+    delete main.dataset.asks;
+    return true;
+  }
+
+  /**
+   * The frame that asks it, with images that the arena has; without these (null) with those that are attached, which are sent first.
+   * Fails with an error that says what to do.
+   */
+  async frame(prompt, intent, images) {
+    this.#proofs = 0;
+    const isBare = !this.#attached || this.#attached.isEmpty;
+    const ids = images ?? (isBare ? [] : await this.#attached.send());
+    return { type: "start", prompt, images: ids, intent, consent: this.#consent, render: "blocks", ...this.#modes.start };
+  }
+
+  /** Whether a challenge is worth its computation. */
+  get isProvable() {
+    return this.#proofs < PROOFS;
+  }
+
+  /**
+   * Computes what the arena asks for under pressure. Gives the solution, and null where another challenge has come meanwhile. Fails with
+   * an error that says why there is none.
+   */
+  async prove(proof) {
+    const round = (this.#proofs += 1);
+    const script = await import("./proof_of_work.js").catch(() => null);
+    const solution = await script?.prove(proof).catch(() => null);
+    if (round !== this.#proofs) return null;
+    if (!solution) throw new Error(script ? this.#words.error_proof_required : this.#words.proof_not_loaded);
+    return solution;
+  }
+
+  /** The question stands in its turn: so do its images, and none are attached any more. */
+  async moveImages(article, ids = []) {
+    this.#attached?.clear();
+    if (ids.length === 0) return;
+    // Without the script the question stands alone, as the models still see its images.
+    const { show } = await import("./images.js").catch(() => ({}));
+    show?.(article, ids, this.#words);
+  }
+
+  /** The arena does not know the attached images any more. */
+  forgetImageIds() {
+    this.#attached?.forgetIds();
+  }
+}

@@ -1,0 +1,190 @@
+// The vote on the battle of this page, from the choice of an outcome until the server has answered it, and the votes of earlier visits. A
+// page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
+
+import { Departure } from "./departure.js";
+import { notice } from "./notice.js";
+import { judge, Standing } from "./standing.js";
+import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
+import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
+
+const main = document.querySelector("main");
+/** Errors after which a kept vote is sent again by the next visit. */
+const FOR_LATER = ["storage", "rate_limited", "draining", "superseded"];
+
+export class Voting {
+  #words;
+  #page;
+  #confirmation;
+  #departure;
+  /** What the vote is about, from the choice of an outcome until its receipt; null where that is not known. */
+  #judged = null;
+  /** Ends this page's care for the vote. */
+  #endCare = null;
+  /** What a connection that is back tells of the battle that is judged, until it has told all. */
+  #standing = null;
+  /** Whether the vote is kept because the page is hidden. */
+  #isKept = false;
+  /** Sends the votes of earlier visits and other tabs. */
+  sendUnsent;
+
+  /**
+   * @param words of all scripts of the page
+   * @param {{battle: () => string | null, phase: () => string, cast: (frame: object) => void, undone: (outcome: string) => void,
+   *   receive: (frame: object) => void}} page `cast` sends the vote on the page's own connection, `undone` follows a choice that is
+   *   taken back, and `receive` is given the receipt of a vote of an earlier visit.
+   */
+  constructor(words, page) {
+    this.#words = words;
+    this.#page = page;
+    const cast = () => this.#cast();
+    this.#confirmation = new VoteConfirmation(words, { cast, undo: (outcome) => this.#undo(outcome) });
+    this.#departure = new Departure({ isVoting: () => this.#isOpen, cast });
+    this.sendUnsent = unsentVoteSender({ deliver: (vote) => this.#deliver(vote), isOwn: (battle) => this.#isVotedOnHere(battle) });
+    addEventListener("pagehide", () => {
+      cast();
+      this.#endCare?.();
+    });
+    document.addEventListener("visibilitychange", () => this.#isOpen && this.#turnVisibility());
+  }
+
+  /** The outcome is chosen; nothing is sent yet. `replies` are the HTML blocks of both sides, after the event numbered `seq`. */
+  hold(outcome, { turn, answer, seq, replies }) {
+    this.#judged = { ...judge(turn, seq, replies), answer };
+    this.#endCare = careFor(this.#page.battle());
+    this.#confirmation.open(outcome);
+  }
+
+  /** Takes over the vote that an earlier page has kept on a battle and gives its frame; null where there is none for this page. */
+  async takeOver(battle) {
+    const unsent = keptVote(battle);
+    if (!unsent || !(await isFree(unsent))) return null;
+    this.#judged = unsent.judged;
+    this.#endCare = careFor(battle);
+    return unsent.frame;
+  }
+
+  /** The vote is taken back, answered, or another page's. */
+  letGo() {
+    this.#endCare?.();
+    this.#judged = null;
+    this.#endCare = null;
+    this.#standing = null;
+  }
+
+  /** The vote would be about other replies than those that were judged. */
+  drop() {
+    dropVote(this.#page.battle());
+    this.letGo();
+    this.#confirmation.reset();
+    this.#departure.stay();
+  }
+
+  /** The battle ends on this page. */
+  end() {
+    this.#confirmation.close();
+    this.letGo();
+  }
+
+  /** For a new battle: reasons are chosen anew. */
+  clearReasons() {
+    this.#confirmation.reset();
+  }
+
+  /** A connection is back: before the vote goes out, it tells how the battle stands. */
+  compare() {
+    // One that was lost before it had told all goes on where the one before it ended.
+    this.#standing ??= this.#judged && new Standing(this.#judged);
+  }
+
+  /** What is asked in place of the vote until a connection that is back has told how the battle stands; null where none has to. */
+  get question() {
+    return this.#standing?.question ?? null;
+  }
+
+  /** Reads what a connection that is back tells. */
+  take(frame) {
+    this.#standing?.take(frame);
+  }
+
+  /** It has told all, up to the event numbered `seq`: says whether the battle stands where it was judged. */
+  endComparison(seq) {
+    if (!this.#standing.isSame) return false;
+    this.#standing = null;
+    this.#judged = { ...this.#judged, seq };
+    return true;
+  }
+
+  /** Whether a turn that begins now is one that the vote is not about. */
+  get isOutdatedByTurn() {
+    return this.#judged !== null && this.#standing === null;
+  }
+
+  /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
+  settle({ type, code, battle }) {
+    const isShown = battle === this.#page.battle();
+    const isToldOf = isShown && !this.#departure.isUnderWay;
+    const isForLater = !isToldOf && FOR_LATER.includes(code);
+    if (!isForLater) dropVote(battle);
+    if (type !== "error" || !isShown) return;
+    if (isForLater) this.#departure.follow();
+    else this.#departure.stay();
+  }
+
+  /** Follows the link that waits for the receipt, if there is one. */
+  depart() {
+    this.#departure.follow();
+  }
+
+  /** Whether the choice can still be taken back. */
+  get #isOpen() {
+    return this.#page.phase() === "confirming";
+  }
+
+  get #frame() {
+    return { type: "vote", battle: this.#page.battle(), turn: this.#judged?.turn, answer: this.#judged?.answer, ...this.#confirmation.vote };
+  }
+
+  /** Sends the vote that is not sent yet. */
+  #cast() {
+    if (!this.#isOpen) return;
+    const frame = this.#frame;
+    this.#confirmation.close();
+    keepVote({ frame, judged: this.#judged, due: Date.now() });
+    this.#page.cast(frame);
+  }
+
+  #undo(outcome) {
+    this.#confirmation.close();
+    dropVote(this.#page.battle());
+    this.letGo();
+    this.#page.undone(outcome);
+  }
+
+  /** The page is hidden or seen again while the choice can be taken back. */
+  #turnVisibility() {
+    const battle = this.#page.battle();
+    if (document.hidden) {
+      keepVote({ frame: this.#frame, judged: this.#judged, due: Date.now() + LONGEST_MS });
+      this.#isKept = keptVote(battle) !== null;
+    } else if (this.#isKept && !keptVote(battle)) {
+      this.#cast(); // Its time was over while this page stood still, and another one has sent it: this one asks for the receipt.
+    } else {
+      dropVote(battle);
+    }
+  }
+
+  /** Sends a vote of an earlier visit without a word, unless it is on the battle that is shown. */
+  async #deliver(vote) {
+    // Loaded where there are any, which is seldom: the first visit stays small.
+    const { deliver } = await import("./vote_delivery.js");
+    const answer = await deliver(main.dataset.socket, vote);
+    if (answer?.type === "revealed") return this.#page.receive(answer);
+    if (!answer?.battle) return;
+    this.settle(answer);
+    if (answer.battle === this.#page.battle()) notice(this.#words[`error_${answer.code}`] ?? answer.message);
+  }
+
+  #isVotedOnHere(battle) {
+    return battle === this.#page.battle() && ["confirming", "voting"].includes(this.#page.phase());
+  }
+}

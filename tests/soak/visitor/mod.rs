@@ -1,0 +1,251 @@
+//! A visitor: starts battles, reads, votes, and comes back after whatever happens, writing down all of it.
+//!
+//! A visitor wants one thing at a time (a [`Goal`]) and pursues it over as many connections as it takes. What the arena
+//! says goes into the history whether or not it was wanted.
+
+mod connection;
+mod goals;
+mod votes;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use connection::Socket;
+pub(crate) use connection::waited_in_vain;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+pub(crate) use votes::cast;
+
+use crate::checker::evidence::{Event, VisitorHistory};
+use crate::measurements::Measurements;
+
+/// Visitors may take so long to bring their last battle to its end.
+const LAST_BATTLES: Duration = Duration::from_secs(90);
+/// A goal that is not reached after so long is a violation.
+const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
+
+pub(crate) struct Visitor {
+    number: usize,
+    /// `ws://…/ws/battle`
+    url: String,
+    rng: ChaCha8Rng,
+    measurements: Measurements,
+    cookie: Option<String>,
+    socket: Option<Socket>,
+    history: VisitorHistory,
+    screen: Screen,
+    /// Since when it is without its battle, and how it noticed.
+    trouble: Option<(Instant, String)>,
+    /// When it last said or heard something that matters.
+    last_progress: Instant,
+    /// It leaves in mid-stream once it has seen this event.
+    leave_at: Option<u64>,
+}
+
+/// Many visitors at once, who battle until they are told to stop.
+pub(crate) struct VisitorGroup {
+    visitors: JoinSet<VisitorHistory>,
+    stop: watch::Sender<bool>,
+}
+
+impl VisitorGroup {
+    /// Visitors come one after the other, each with a course of its own.
+    pub(crate) fn gather(
+        visitors: usize,
+        port: u16,
+        rng: impl Fn(usize) -> ChaCha8Rng,
+        measurements: &Measurements,
+    ) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let mut set = JoinSet::new();
+        for number in 0..visitors {
+            let visitor = Visitor::new(number, port, rng(number + 1), measurements.clone());
+            let stopped = stopped.clone();
+            set.spawn(async move {
+                // Not all at the same moment.
+                sleep(Duration::from_millis(10) * u32::try_from(number).unwrap_or(u32::MAX)).await;
+                visitor.visit(stopped).await
+            });
+        }
+        Self { visitors: set, stop }
+    }
+
+    /// They bring their last battles to an end, and tell.
+    pub(crate) async fn disperse(self) -> anyhow::Result<Vec<VisitorHistory>> {
+        self.stop.send_replace(true);
+        timeout(LAST_BATTLES, self.visitors.join_all()).await.context("visitors do not come to an end")
+    }
+}
+
+/// What stands on the visitor's screen.
+#[derive(Debug, Default)]
+struct Screen {
+    battle: Option<String>,
+    seq: u64,
+    turn: u32,
+    ready: bool,
+    receipts: usize,
+}
+
+/// What a visitor wants next.
+#[derive(Debug, Clone)]
+enum Goal {
+    /// A battle on this prompt.
+    Battle { prompt: String },
+    /// The turn after this one.
+    Turn { after: u32, prompt: String },
+    /// Both replies of this turn; earlier ones may be told again.
+    Ready { turn: u32 },
+    /// One more receipt than this, voting for the outcome or only coming back for it.
+    Receipt { beyond: usize, outcome: Option<&'static str> },
+}
+
+/// Why a goal is out of reach.
+struct GaveUp(String);
+
+/// What came of one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// What was wanted is there.
+    Reached,
+    /// An `error` frame with this code.
+    Refused(String),
+    /// No connection, or no answer.
+    Lost(String),
+}
+
+impl Visitor {
+    pub(crate) fn new(number: usize, port: u16, rng: ChaCha8Rng, measurements: Measurements) -> Self {
+        Self {
+            number,
+            url: format!("ws://127.0.0.1:{port}/ws/battle"),
+            rng,
+            measurements,
+            cookie: None,
+            socket: None,
+            history: VisitorHistory::default(),
+            screen: Screen::default(),
+            trouble: None,
+            last_progress: Instant::now(),
+            leave_at: None,
+        }
+    }
+
+    /// Battles until it is told to stop; the one under way is brought to its end.
+    pub(crate) async fn visit(mut self, stop: watch::Receiver<bool>) -> VisitorHistory {
+        let mut battles = 0;
+        while !*stop.borrow() {
+            battles += 1;
+            if let Err(GaveUp(why)) = self.battle(battles).await {
+                self.give_up(why);
+            }
+        }
+        self.history
+    }
+
+    async fn battle(&mut self, number: usize) -> Result<(), GaveUp> {
+        self.screen = Screen::default();
+        let prompt = format!("visitor {} asks, battle {number}", self.number);
+        self.leave_at = self.rng.random_bool(0.2).then(|| self.rng.random_range(2..60));
+        self.pursue(Goal::Battle { prompt: prompt.clone() }).await?;
+        self.pursue(Goal::Ready { turn: 1 }).await?;
+        if self.rng.random_bool(0.2) {
+            let after = self.screen.turn;
+            self.pursue(Goal::Turn { after, prompt: format!("{prompt}, and then") }).await?;
+            self.pursue(Goal::Ready { turn: after + 1 }).await?;
+        }
+        self.vote().await?;
+        self.measurements.count("battles voted on");
+        Ok(())
+    }
+
+    /// A new battle, read to `ready`; tried until it is there.
+    pub(crate) async fn ready_battle(&mut self) -> anyhow::Result<()> {
+        let prompt = self.next_prompt();
+        let begun = self.pursue(Goal::Battle { prompt }).await;
+        begun.map_err(|GaveUp(why)| anyhow::anyhow!("no battle for visitor {}: {why}", self.number))?;
+        self.until_ready().await
+    }
+
+    /// Both replies of the battle under way.
+    pub(crate) async fn until_ready(&mut self) -> anyhow::Result<()> {
+        let ready = self.pursue(Goal::Ready { turn: 1 }).await;
+        ready.map_err(|GaveUp(why)| anyhow::anyhow!("visitor {} waits in vain: {why}", self.number))
+    }
+
+    /// Asks once for a new battle.
+    pub(crate) async fn try_to_start(&mut self) -> Answer {
+        let prompt = self.next_prompt();
+        self.attempt(Goal::Battle { prompt }).await
+    }
+
+    /// Sends a vote once.
+    pub(crate) async fn try_to_vote(&mut self, outcome: &'static str) -> Answer {
+        let beyond = self.screen.receipts;
+        self.attempt(Goal::Receipt { beyond, outcome: Some(outcome) }).await
+    }
+
+    /// Votes until there is a receipt.
+    pub(crate) async fn vote_until_acknowledged(&mut self, outcome: &'static str) -> anyhow::Result<()> {
+        let voted = self.vote_for(Some(outcome)).await;
+        voted.map_err(|GaveUp(why)| anyhow::anyhow!("no receipt for visitor {}: {why}", self.number))
+    }
+
+    /// The latest receipt, to the letter.
+    pub(crate) fn receipt(&self) -> Option<&str> {
+        let events = self.history.battles.iter().flat_map(|battle| &battle.events).rev();
+        events.into_iter().find_map(|event| match event {
+            Event::Receipt { text } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The id of the battle on the screen.
+    pub(crate) fn battle_id(&self) -> Option<&str> {
+        self.screen.battle.as_deref()
+    }
+
+    /// Its session.
+    pub(crate) fn cookie(&self) -> &str {
+        self.cookie.as_deref().unwrap_or_default()
+    }
+
+    /// Writes down what was done for it on another connection.
+    pub(crate) fn note(&mut self, event: Event) {
+        if let Some(battle) = self.screen.battle.clone() {
+            self.write_down(&battle, event);
+        }
+    }
+
+    /// All that it did and was told.
+    pub(crate) fn into_history(self) -> VisitorHistory {
+        self.history
+    }
+
+    fn next_prompt(&mut self) -> String {
+        self.screen = Screen::default();
+        format!("visitor {} asks, battle {}", self.number, self.history.asked.len() + 1)
+    }
+
+    fn give_up(&mut self, why: String) {
+        self.measurements.count("battles given up");
+        self.socket = None;
+        self.trouble = None;
+        let last = self.screen.battle.clone();
+        match last {
+            Some(battle) => self.write_down(&battle, Event::GaveUp { why }),
+            // A visitor that never got a battle has no history to put this into.
+            None => self.measurements.count(&format!("without a battle: {why}")),
+        }
+    }
+
+    fn write_down(&mut self, battle: &str, event: Event) {
+        if let Some(history) = self.history.battles.iter_mut().rev().find(|history| history.id == battle) {
+            history.events.push(event);
+        }
+    }
+}
