@@ -1,5 +1,5 @@
 //! How a correlation with the arena's rating came about: the ratings after the votes up to each of some past moments, against
-//! the other series as it is now. Reckoned from the log; nothing is stored.
+//! the other series as it is now. Computed from the log; nothing is stored.
 
 use crate::correlation::{Series, SeriesName, VotePart};
 use crate::rating::history::Moment;

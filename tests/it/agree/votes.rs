@@ -46,7 +46,7 @@ pub(super) fn four_questions() -> TempDir {
 }
 
 #[test]
-fn agreement_is_what_fastchat_reckons_and_beyond_chance_what_hands_do() {
+fn agreement_is_that_of_fastchat_and_beyond_chance_as_computed_by_hand() {
     let json = result(&four_questions(), &[]);
     share(&json["judge_human"]["with_ties"], 6, 10);
     share(&json["judge_human"]["without_ties"], 5, 6);
@@ -105,7 +105,7 @@ fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
     share(&statistics("judge_human", "without_ties"), 3545, 5358);
     close(&statistics("human_human", "with_ties")["rate"], 0.532_226);
     close(&statistics("judge_human", "without_ties")["rate"], 0.661_627);
-    // Reckoned by a script of a page that shares no code with this.
+    // Computed by a script of a page that shares no code with this.
     let rng = &json["chance"];
     kappa(&rng["cohen_majority"], 0.208_803, 1831, 308);
     kappa(&rng["fleiss"], 0.292_348, 998, 1141);

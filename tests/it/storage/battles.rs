@@ -1,4 +1,4 @@
-//! Battles and their turns: what begins, ends and is answered anew, and what is sent again.
+//! Battles and their turns: what begins, ends and is answered again, and what is sent twice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

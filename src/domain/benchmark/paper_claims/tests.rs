@@ -18,7 +18,7 @@ fn check(id: &str, expected: &[f64], tolerance: f64) -> &'static Claim {
 }
 
 #[test]
-fn the_studies_of_superclue_come_out_as_reckoned_elsewhere() {
+fn the_studies_of_superclue_come_out_as_computed_elsewhere() {
     check("S1", &[0.514_979, 0.191_549], 1e-4);
     check("S2", &[0.554_696, 0.153_593, 0.4001], 1e-4);
     check("S3", &[0.1077, 0.3411], 1e-4);
@@ -39,7 +39,7 @@ fn the_studies_of_superclue_come_out_as_reckoned_elsewhere() {
 }
 
 #[test]
-fn the_studies_of_the_other_papers_come_out_as_reckoned_elsewhere() {
+fn the_studies_of_the_other_papers_come_out_as_computed_elsewhere() {
     check("A2", &[0.0050], 1e-4);
     check("A3", &[0.9851, 0.9945, 0.9668], 1e-4);
     check("A7", &[58.33, 63.42, 55.86], 0.005);

@@ -1,6 +1,6 @@
 //! Notes of a leaderboard in the languages of the pages.
 
-use crate::domain::rating::fit::Direction;
+use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 
 /// A sentence of its own, unlike in messages.
@@ -23,31 +23,11 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::UnboundedTieParameter => {
             "这些选票无法为 Davidson 模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
         }
-        RatingNote::Unbounded { models, direction, confidence } => {
-            let (result, open, bound) = match direction {
-                Direction::Above => ("全胜", "上限", "下限"),
-                Direction::Below => ("全负", "下限", "上限"),
-            };
-            format!(
-                "{}在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
-                 其他模型的评分不计入这些对战",
-                listed(models)
-            )
-        }
+        RatingNote::Unbounded { models, direction, confidence } => unbounded_in_chinese(models, *direction, *confidence),
         RatingNote::Components { count } => {
             format!("选票把模型分成 {count} 组，组与组之间无法比较：各组分别评分，除非用锚定移动，均值为 1000")
         }
-        RatingNote::OneWayVotes { bridges, more } => {
-            let pairs: Vec<String> = bridges
-                .iter()
-                .map(|bridge| format!("“{}”胜“{}”（{} 票）", bridge.winner, bridge.loser, bridge.votes))
-                .collect();
-            let rest = if *more > 0 { format!("，另有 {more} 对") } else { String::new() };
-            format!(
-                "连接这些组的选票全是单向的：{}{rest}；只要有一张方向相反的选票，就能把两组连起来",
-                pairs.join("、")
-            )
-        }
+        RatingNote::OneWayVotes { bridges, more } => one_way_votes_in_chinese(bridges, *more),
         RatingNote::InfiniteReplicates { infinite, replicates } => format!(
             "{replicates} 次自助重抽样中有 {infinite} 次使某个模型失去全部胜局或全部败局，评分不再有限：延伸到那里的区间没有端点"
         ),
@@ -80,6 +60,25 @@ fn in_chinese(note: &RatingNote) -> String {
         }
         RatingNote::Text { text } => text.clone(),
     }
+}
+
+fn unbounded_in_chinese(models: &[String], direction: Direction, confidence: f64) -> String {
+    let (result, open, bound) = match direction {
+        Direction::Above => ("全胜", "上限", "下限"),
+        Direction::Below => ("全负", "下限", "上限"),
+    };
+    format!(
+        "{}在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
+         其他模型的评分不计入这些对战",
+        listed(models)
+    )
+}
+
+fn one_way_votes_in_chinese(bridges: &[OneWayBridge], more: usize) -> String {
+    let won = |bridge: &OneWayBridge| format!("“{}”胜“{}”（{} 票）", bridge.winner, bridge.loser, bridge.votes);
+    let pairs: Vec<String> = bridges.iter().map(won).collect();
+    let rest = if more > 0 { format!("，另有 {more} 对") } else { String::new() };
+    format!("连接这些组的选票全是单向的：{}{rest}；只要有一张方向相反的选票，就能把两组连起来", pairs.join("、"))
 }
 
 fn listed(models: &[String]) -> String {
