@@ -45,12 +45,6 @@ impl Measurements {
         self.inner.lock().unwrap().counts.get(what).copied().unwrap_or(0)
     }
 
-    /// The sum of all counts whose name begins so.
-    pub(crate) fn counted_under(&self, beginning: &str) -> u64 {
-        let inner = self.inner.lock().unwrap();
-        inner.counts.iter().filter(|(what, _)| what.starts_with(beginning)).map(|(_, count)| count).sum()
-    }
-
     /// Seconds since the run began, for people.
     pub(crate) fn now(&self) -> String {
         format!("{:.2} s", self.began.elapsed().as_secs_f64())

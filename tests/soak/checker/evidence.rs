@@ -37,6 +37,19 @@ impl BattleHistory {
     pub(crate) fn has_receipt(&self) -> bool {
         self.events.iter().any(|event| matches!(event, Event::Receipt { .. }))
     }
+
+    /// Whether a further question was sent more than once: where two of them reach the arena, a turn that the visitor does not
+    /// expect is being answered after the one that it reads.
+    pub(crate) fn asked_twice(&self) -> bool {
+        self.events.iter().filter(|event| **event == Event::Asked).count() > 1
+    }
+
+    /// How many votes were refused, apart from those that came while a question that was sent twice was being answered.
+    pub(crate) fn refused_votes(&self) -> usize {
+        let is_early = |code: &str| code == "not_ready" && self.asked_twice();
+        let is_refusal = |event: &&Event| matches!(event, Event::Refused { asked: "vote", code } if !is_early(code));
+        self.events.iter().filter(is_refusal).count()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

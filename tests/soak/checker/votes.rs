@@ -145,7 +145,7 @@ fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vi
             // The question had got through before the connection was lost.
             ("message", "not_ready") => true,
             // It got through twice, and the second one is being answered.
-            ("vote", "not_ready") => history.events.iter().filter(|event| **event == Event::Asked).count() > 1,
+            ("vote", "not_ready") => history.asked_twice(),
             ("vote", "empty_reply") => has_empty_reply(history, index),
             _ => false,
         };

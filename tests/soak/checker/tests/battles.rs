@@ -4,7 +4,7 @@ use langya::domain::battle::Side;
 
 use super::{check, history, renumber, spoilt};
 use crate::checker::Violation;
-use crate::checker::evidence::{Event, Evidence, Numbered, StoredFailure, Told};
+use crate::checker::evidence::{BattleHistory, Event, Evidence, Numbered, StoredFailure, Told};
 
 #[test]
 fn a_battle_that_changes_hands_is_found() {
@@ -25,6 +25,14 @@ fn a_refused_vote_is_found() {
     check(|e| history(e, "two").events.extend([Event::Asked, not_ready.clone()]), refused);
     let asked_twice = spoilt(|e| history(e, "two").events.extend([Event::Asked, Event::Asked, not_ready.clone()]));
     assert_eq!(asked_twice, [], "the second question is being answered");
+    let refused_votes = |events: &[Event]| BattleHistory { id: "x".into(), events: events.to_vec() }.refused_votes();
+    let draining = Event::Refused { asked: "vote", code: "draining".into() };
+    assert_eq!(refused_votes(&[Event::Asked, not_ready.clone()]), 1);
+    assert_eq!(
+        refused_votes(&[Event::Asked, Event::Asked, not_ready.clone(), draining]),
+        1,
+        "draining is never excused"
+    );
     let not_empty = |e: &mut Evidence| {
         history(e, "two").events.push(Event::Refused { asked: "vote", code: "empty_reply".into() });
     };
