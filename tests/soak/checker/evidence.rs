@@ -44,11 +44,14 @@ impl BattleHistory {
         self.events.iter().filter(|event| **event == Event::Asked).count() > 1
     }
 
-    /// How many votes were refused, apart from those that came while a question that was sent twice was being answered.
-    pub(crate) fn refused_votes(&self) -> usize {
-        let is_early = |code: &str| code == "not_ready" && self.asked_twice();
-        let is_refusal = |event: &&Event| matches!(event, Event::Refused { asked: "vote", code } if !is_early(code));
-        self.events.iter().filter(is_refusal).count()
+    /// The codes with which votes were refused. Where a question was sent twice, the arena may have refused the second one, which
+    /// the visitor takes for an answer to its vote, or it answers that one and takes no vote yet.
+    pub(crate) fn refused_votes(&self) -> Vec<&str> {
+        let refused = self.events.iter().filter_map(|event| match event {
+            Event::Refused { asked: "vote", code } => Some(code.as_str()),
+            _ => None,
+        });
+        refused.filter(|code| !(self.asked_twice() && ["not_ready", "draining"].contains(code))).collect()
     }
 }
 

@@ -108,6 +108,16 @@ pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     found
 }
 
+/// The refused votes, for runs in which none may be refused, not even to be sent again.
+pub(crate) fn refused_votes(evidence: &Evidence) -> Vec<Violation> {
+    let histories = evidence.visitors.iter().flat_map(|visitor| &visitor.battles);
+    let refused = |history: &'_ BattleHistory| {
+        let of_code = |code: &str| Violation::Refused { battle: history.id.clone(), asked: "vote", code: code.into() };
+        history.refused_votes().into_iter().map(of_code).collect::<Vec<_>>()
+    };
+    histories.flat_map(refused).collect()
+}
+
 /// Writes into `histories.txt` what happened in the battles with violations and in the `slow` ones, for people.
 pub(crate) fn keep_histories(
     folder: &Path,

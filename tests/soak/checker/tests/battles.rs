@@ -3,8 +3,8 @@
 use langya::domain::battle::Side;
 
 use super::{check, history, renumber, spoilt};
-use crate::checker::Violation;
-use crate::checker::evidence::{BattleHistory, Event, Evidence, Numbered, StoredFailure, Told};
+use crate::checker::evidence::{BattleHistory, Event, Evidence, Numbered, StoredFailure, Told, VisitorHistory};
+use crate::checker::{Violation, refused_votes};
 
 #[test]
 fn a_battle_that_changes_hands_is_found() {
@@ -25,18 +25,27 @@ fn a_refused_vote_is_found() {
     check(|e| history(e, "two").events.extend([Event::Asked, not_ready.clone()]), refused);
     let asked_twice = spoilt(|e| history(e, "two").events.extend([Event::Asked, Event::Asked, not_ready.clone()]));
     assert_eq!(asked_twice, [], "the second question is being answered");
-    let refused_votes = |events: &[Event]| BattleHistory { id: "x".into(), events: events.to_vec() }.refused_votes();
-    let draining = Event::Refused { asked: "vote", code: "draining".into() };
-    assert_eq!(refused_votes(&[Event::Asked, not_ready.clone()]), 1);
-    assert_eq!(
-        refused_votes(&[Event::Asked, Event::Asked, not_ready.clone(), draining]),
-        1,
-        "draining is never excused"
-    );
     let not_empty = |e: &mut Evidence| {
         history(e, "two").events.push(Event::Refused { asked: "vote", code: "empty_reply".into() });
     };
     check(not_empty, |v| matches!(v, Violation::Refused { code, .. } if code == "empty_reply"));
+}
+
+#[test]
+fn every_refused_vote_counts_where_none_may_be_refused() {
+    let refuse = |code: &str| Event::Refused { asked: "vote", code: code.into() };
+    let refused = |events: &[Event]| {
+        let history = BattleHistory { id: "x".into(), events: events.to_vec() };
+        refused_votes(&Evidence {
+            visitors: vec![VisitorHistory { asked: Vec::new(), battles: vec![history] }],
+            ..Evidence::default()
+        })
+        .len()
+    };
+    assert_eq!(refused(&[Event::Asked, refuse("not_ready")]), 1);
+    assert_eq!(refused(&[Event::Asked, refuse("draining")]), 1);
+    let asked_twice = [Event::Asked, Event::Asked, refuse("not_ready"), refuse("draining"), refuse("storage")];
+    assert_eq!(refused(&asked_twice), 1, "only what the second question may have been refused with is excused");
 }
 
 #[test]
