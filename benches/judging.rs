@@ -145,7 +145,7 @@ async fn serve() -> anyhow::Result<()> {
             .into();
     loop {
         let (stream, _) = listener.accept().await?;
-        // A connection that breaks is the runner's to tell.
+        // The runner reports a connection that breaks.
         drop(tokio::spawn(answer(stream, Arc::clone(&reply))));
     }
 }

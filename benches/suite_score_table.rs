@@ -45,7 +45,7 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::open(&settings, IfMissing::Create).await?;
     let mut raw = SqliteConnectOptions::new().filename(folder.path().join("langya.db")).connect().await?;
     let started = Instant::now();
-    // What is lost in a crash is made anew.
+    // What is lost in a crash is made again.
     raw.execute("PRAGMA synchronous = OFF").await?;
     for (suite, items) in [("urs", items), ("mtbench101", SMALL)] {
         fill(&mut raw, suite, items).await?;

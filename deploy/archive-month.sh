@@ -51,7 +51,7 @@ archive() { # WHAT FROM-CLAUSE WITH created_at
 
 detach() { # TABLE ROWS
     local partition=${1}_$suffix
-    # Nobody waits longer than this for the lock; whoever writes a row until then undoes the detaching.
+    # Nobody waits longer than this for the lock; a row that is written until then undoes the detaching.
     postgres "SET lock_timeout = '5s'; ALTER TABLE $1 DETACH PARTITION $partition;
         DO \$\$ BEGIN IF (SELECT COUNT(*) FROM $partition) <> $2 THEN RAISE 'rows came meanwhile'; END IF; END \$\$" ||
         fail "$partition was not detached; what psql said stands above"
@@ -67,7 +67,7 @@ done
 first=$(postgres "SELECT first_battle_id('$month-01')")
 next=$(postgres "SELECT first_battle_id(CAST(DATE '$month-01' + INTERVAL '1 month' AS DATE))")
 under_way=$(postgres "SELECT COUNT(*) FROM battles WHERE id >= '$first' AND id < '$next' AND stage IN ('answering', 'ready')")
-[ "$under_way" = 0 ] || fail "$under_way battles of $month are not over yet: they are when battle.abandon_after_minutes have passed"
+[ "$under_way" = 0 ] || fail "battles of $month that are not over yet: $under_way. They are when battle.abandon_after_minutes have passed"
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

@@ -72,7 +72,7 @@ use crate::services::public_log::{PublicLog, PublicLogError};
 pub struct Dependencies {
     /// The database.
     pub store: Store,
-    /// What this and other instances tell each other.
+    /// Messages between this and other instances.
     pub events: Arc<dyn EventBus>,
     /// The way to Redis, where several instances share one.
     pub link: Option<RedisHandle>,

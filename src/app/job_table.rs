@@ -30,7 +30,7 @@ pub(super) struct Job {
     pub(super) name: &'static str,
     /// Whether battles can go on without it.
     pub(super) need: JobNeed,
-    /// Starts it, at first and after a panic. The sender tells whether this instance has the lead; in the report it notes its runs.
+    /// Starts it, at first and after a panic. The sender says whether this instance has the lead; in the report it notes its runs.
     pub(super) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
 

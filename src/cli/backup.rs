@@ -9,6 +9,7 @@ use super::Location;
 use super::output::print;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::signals::unless_interrupted;
+use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
@@ -43,7 +44,12 @@ pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<Exi
     let settings = options.location.settings(env)?;
     let copying = async { Ok::<_, CommandError>(back_up(&settings.storage, &options.out, SystemClock.now()).await?) };
     let kept = unless_interrupted(copying).await?;
-    print(&format!("backup written to {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
+    print(&format!(
+        "backup written to {}: {}, {} bytes\n",
+        kept.path.display(),
+        counted(kept.votes, "vote", "votes"),
+        kept.bytes
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,7 +62,7 @@ pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResul
     let restoring =
         async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file, SystemClock.now()).await?) };
     let restored = unless_interrupted(restoring).await?;
-    print(&format!("restored: {} votes\n", restored.votes))?;
+    print(&format!("restored: {}\n", counted(restored.votes, "vote", "votes")))?;
     // An arena that has signed more notices and signs nothing; better to know it now.
     let kept = CheckpointFile::in_folder(&settings.storage.data_dir);
     let signed = kept.read().ok().flatten().and_then(|note| {
@@ -65,8 +71,9 @@ pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResul
     });
     match (signed, u64::try_from(restored.log_entries).unwrap_or_default()) {
         (Some(signed), held) if signed > held => eprintln!(
-            "warning: the public log was last signed with {signed} entries and this copy holds {held}: the arena signs nothing until \
+            "warning: the public log was last signed with {} and this copy holds {held}: the arena signs nothing until \
              you restore a later copy or remove {}; everybody who verified the log will notice the removal",
+            counted(signed, "entry", "entries"),
             kept.path().display()
         ),
         (None, 1..) => eprintln!(

@@ -3,7 +3,10 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use tokio::runtime::Handle;
+
 use super::output::{partial_beside, reason};
+use super::signals::Signals;
 use crate::cli::error::CommandFailure;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
@@ -85,6 +88,8 @@ pub fn write(
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
+    // A signal would end the process with a part of a file beside the others: they are whole before it ends.
+    let _signals = Handle::try_current().ok().and_then(|_| Signals::listen().ok());
     for (name, svg) in charts {
         let path = folder.join(name);
         write_whole(&path, &svg).map_err(|reason| ChartsError::Write { path, reason })?;
@@ -93,8 +98,9 @@ pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<()
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut partial = partial_beside(path).map_err(|error| io::Error::new(error.kind(), reason(&error)))?;
-    partial.write_all(text.as_bytes())?;
+    let plain = |error: io::Error| io::Error::new(error.kind(), reason(&error));
+    let mut partial = partial_beside(path).map_err(plain)?;
+    partial.write_all(text.as_bytes()).map_err(plain)?;
     partial.persist(path).map(drop).map_err(|failed| failed.error)
 }
 

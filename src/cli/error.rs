@@ -321,7 +321,8 @@ impl CommandFailure for DatabaseMoveError {
     fn is_input(&self) -> bool {
         match self {
             Self::WrongBackends | Self::NotEmpty(_) | Self::Started(_) => true,
-            Self::Changed(_) => false,
+            Self::Changed(_) | Self::Unreadable { .. } => false,
+            Self::Unwritable { source, .. } => source.is_input(),
             Self::Store(error) => error.is_input(),
         }
     }

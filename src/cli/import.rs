@@ -1,7 +1,9 @@
 //! `langya import`: imports votes, suites, answers, verdicts, scores or a whole arena.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -14,10 +16,11 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
 use crate::domain::benchmark::registry::DATA_FORMATS;
+use crate::domain::plural::counted;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
+use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, transfer};
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::import::{self, ImportReport};
@@ -137,16 +140,22 @@ impl ImportKind {
             Self::Suite(options) => std::slice::from_ref(&options.file),
             Self::Answers(options) | Self::Verdicts(options) => std::slice::from_ref(&options.file),
             Self::Scores(options) => std::slice::from_ref(&options.file),
-            // Refused as a database that is not there.
+            // Checked as a database.
             Self::Arena(_) => &[],
         }
     }
 }
 
-/// Refuses a file that cannot be opened before a database is made for it. A pipe is opened once, when it is read.
+/// Refuses a file that cannot be opened before a database is made for it. A pipe is opened once, when it is read, and a device may
+/// give bytes without end.
 fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
     let open = |file: &PathBuf| -> std::io::Result<()> {
-        if std::fs::metadata(file)?.is_file() { File::open(file).map(drop) } else { Ok(()) }
+        let found = std::fs::metadata(file)?;
+        let kind = found.file_type();
+        if kind.is_char_device() || kind.is_block_device() {
+            return Err(std::io::Error::other("it is a device: write what it gives to a file, and import that"));
+        }
+        if found.is_file() { File::open(file).map(drop) } else { Ok(()) }
     };
     let unreadable = files.iter().find_map(|file| Some((file, open(file).err()?)));
     unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", file.display()))))
@@ -155,9 +164,10 @@ fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
 /// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.
 async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let _lock = DataLock::take(&settings.storage)?;
+    let files = with_shards(&options.files)?;
+    let _lock = DataLock::take(&settings.storage, "import votes")?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    for file in &with_shards(&options.files) {
+    for file in &files {
         let bar = progress::bar("importing votes");
         let show = |done, all| progress::show(&bar, done, all);
         let now = SystemClock.now();
@@ -165,7 +175,9 @@ async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<
             import::votes(&store, file, &options.reading.options(), now, show).await?;
         bar.finish_and_clear();
         match imported {
-            Imported::All(votes) => print(&format!("{}: {votes} votes imported\n", file.display()))?,
+            Imported::All(votes) => {
+                print(&format!("{}: {} imported\n", file.display(), counted(votes, "vote", "votes")))?
+            }
             Imported::Before => print(&format!("{}: already imported; nothing changed\n", file.display()))?,
         }
         for (reason, votes) in excluded {
@@ -177,16 +189,22 @@ async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<
 }
 
 /// The files, with the votes of a data set in place of its folder, in their order.
-fn with_shards(files: &[PathBuf]) -> Vec<PathBuf> {
-    let shards = |folder: &PathBuf| -> Vec<PathBuf> {
+fn with_shards(files: &[PathBuf]) -> Result<Vec<PathBuf>, BadInput> {
+    let shards = |folder: &PathBuf| -> Result<Vec<PathBuf>, BadInput> {
         let entries = std::fs::read_dir(folder.join("data")).into_iter().flatten().flatten();
         let is_shard = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "parquet");
         let mut shards: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_shard).collect();
         shards.sort();
-        // A folder that is no data set is refused as it is named.
-        if shards.is_empty() { vec![folder.clone()] } else { shards }
+        if shards.is_empty() {
+            let folder = folder.display();
+            return Err(BadInput(format!(
+                "{folder} is a folder without data/*.parquet, so it is no data set: name a file of votes in it"
+            )));
+        }
+        Ok(shards)
     };
-    files.iter().flat_map(|file| if file.is_dir() { shards(file) } else { vec![file.clone()] }).collect()
+    let of_each = files.iter().map(|file| if file.is_dir() { shards(file) } else { Ok(vec![file.clone()]) });
+    Ok(of_each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// Imports a suite's data file.
@@ -210,7 +228,8 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
     let (file, version) = (options.file.display(), &data.sha256[..12]);
     match imported {
         Imported::All(items) => {
-            print(&format!("{file}: {items} items of {} imported as data {version}\n", suite.name()))?
+            let items = counted(items, "item", "items");
+            print(&format!("{file}: {items} of {} imported as data {version}\n", suite.name()))?
         }
         Imported::Before => print(&format!("{file}: imported before as data {version}, nothing changed\n"))?,
     }
@@ -232,9 +251,9 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
     let rng = SharedRng::from_system();
     let bench = loaded.bench(&store, &rng, options.way.sample);
-    let (what, taken) = match kind {
-        SuiteImport::Answers => ("answers", imports::answers(bench, &options.file).await?),
-        SuiteImport::Verdicts => ("verdicts", imports::verdicts(bench, &options.file).await?),
+    let (one, more, taken) = match kind {
+        SuiteImport::Answers => ("answer", "answers", imports::answers(bench, &options.file).await?),
+        SuiteImport::Verdicts => ("verdict", "verdicts", imports::verdicts(bench, &options.file).await?),
     };
     let differing = match taken.differing {
         0 => String::new(),
@@ -244,7 +263,8 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
     let failed = failed.collect::<Vec<_>>().join(", ");
     let failed = if failed.is_empty() { failed } else { format!("; kept as failed: {failed}") };
     let file = options.file.display();
-    print(&format!("{file}: {} {what} read, {} of them new{differing}{failed}\n", taken.read, taken.new))?;
+    let read = counted(taken.read, one, more);
+    print(&format!("{file}: {read} read, {} of them new{differing}{failed}\n", taken.new))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -256,9 +276,10 @@ async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResul
     let ScoreImport { imported, without_score } = imports::scores(&store, &options.file, SystemClock.now()).await?;
     let left_out = match without_score {
         0 => String::new(),
-        records => format!("; {records} records without a score left out"),
+        records => format!("; {} without a score left out", counted(records, "record", "records")),
     };
-    print(&format!("{}: {imported} scores imported{left_out}\n", options.file.display()))?;
+    let imported = counted(imported, "score", "scores");
+    print(&format!("{}: {imported} imported{left_out}\n", options.file.display()))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -266,12 +287,17 @@ async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResul
 /// Moves an arena over; all of it or nothing.
 async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
+    check_database_file(&options.file)?;
+    // Before a database is made that nothing is moved into.
+    if !settings.storage.is_postgres() {
+        return Err(DatabaseMoveError::WrongBackends.into());
+    }
     let from = StorageSettings {
         database: ServiceUrl::from(format!("sqlite:{}", options.file.display())),
         ..settings.storage.clone()
     };
     let source = Store::open(&from, IfMissing::Fail).await?;
-    let _lock = DataLock::take(&from)?;
+    let _lock = DataLock::take(&from, "import arena")?;
     let target = Store::open(&settings.storage, IfMissing::Create).await?;
     let count = progress::count("moving");
     let moved = transfer(&source, &target, |moved| {
@@ -288,6 +314,21 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     target.close().await;
     source.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what is no file: the errors of a database would advise about the one that the settings name.
+fn check_database_file(file: &Path) -> Result<(), BadInput> {
+    let refused = |reason: &dyn Display| {
+        BadInput(format!(
+            "cannot read {}: {reason}; name the arena's database file, such as data/langya.db",
+            file.display()
+        ))
+    };
+    match std::fs::metadata(file) {
+        Err(error) => Err(refused(&error)),
+        Ok(found) if !found.is_file() => Err(refused(&"it is not a regular file")),
+        Ok(_) => Ok(()),
+    }
 }
 
 fn report(moved: &[Moved]) -> String {

@@ -20,6 +20,7 @@ use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seeds::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
+use crate::domain::plural::counted;
 use crate::domain::stats::Undefined;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
@@ -176,7 +177,9 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     });
     let done = label.await?;
     bar.finish_and_clear();
-    println!("{} prompts labelled, {} labels new or changed, {kept} of them seeds", done.queries, done.changed + kept);
+    let (prompts, labels) =
+        (counted(done.queries, "prompt", "prompts"), counted(done.changed + kept, "label", "labels"));
+    println!("{prompts} labelled, {labels} new or changed, {kept} of them seeds");
     lock.release().await;
     store.close().await;
     Ok(ExitCode::SUCCESS)
@@ -248,7 +251,8 @@ async fn dry_run(
     let line = |what: &str, LabelingEstimate { requests, kept, cost }| {
         let cost =
             cost.map_or_else(|| "an unknown cost (no prices are set)".to_owned(), |cost| format!("about {cost:.2}"));
-        format!("{what}: {requests} requests for {cost}; {kept} replies are kept already\n")
+        let (requests, kept) = (counted(requests, "request", "requests"), counted(kept, "reply is", "replies are"));
+        format!("{what}: {requests} for {cost}; {kept} kept already\n")
     };
     let validation = labeler.estimate(&prompts.of(seeds)).await?;
     Ok(line("validation", validation) + &line("prompts, at most", labeler.estimate(&texts).await?))
@@ -260,7 +264,8 @@ async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCo
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = options.common.scheme.into();
     let queued = labeling::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
-    println!("{queued} prompts to review in {}: fill in the column label", options.out.display());
+    let queued = counted(queued, "prompt", "prompts");
+    println!("{queued} to review in {}: fill in the column label", options.out.display());
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -272,7 +277,8 @@ async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult
     let (scheme, now) = (options.common.scheme.into(), SystemClock.now());
     let done = labeling::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
     let ReviewImport { decisions, changed } = done;
-    println!("{}: {decisions} decisions, {changed} new or changed", options.file.display());
+    let decisions = counted(decisions, "decision", "decisions");
+    println!("{}: {decisions}, {changed} new or changed", options.file.display());
     lock.release().await;
     store.close().await;
     Ok(ExitCode::SUCCESS)

@@ -152,7 +152,7 @@ impl Location {
     }
 }
 
-/// Reads the arguments, runs the subcommand, and tells how it went.
+/// Reads the arguments, runs the subcommand, and returns how it went.
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();

@@ -1,5 +1,6 @@
 //! Writes results to standard output and to files.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -14,8 +15,10 @@ use tempfile::NamedTempFile;
 
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::csv_injection::defused;
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::unfinished_files::remove_abandoned;
 
-/// Prints the result of a command. Whoever reads it through a pipe and goes away early, as `head` does, has all they want.
+/// Prints the result of a command. A reader of a pipe that ends early, as `head` does, has all it wants.
 ///
 /// # Errors
 /// An output that takes nothing, such as a full disk.
@@ -185,13 +188,20 @@ impl OutFile {
     }
 }
 
-/// A file beside `path` that may take its name when it is whole. It is as open to others as the one that it replaces.
+/// How the name of an unfinished file ends, after that of the whole file and some letters.
+const PARTIAL_SUFFIX: &str = ".partial";
+/// How many letters.
+const PARTIAL_LETTERS: usize = 6;
+
+/// A file beside `path` that may take its name when it is whole. It is as open to others as the one that it replaces. What killed commands
+/// have left of such files goes.
 pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    remove_abandoned(folder, SystemClock.now(), |name| is_partial_of(name, &prefix));
     prefix.push(".");
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".partial");
+    builder.prefix(&prefix).suffix(PARTIAL_SUFFIX).rand_bytes(PARTIAL_LETTERS);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -200,6 +210,15 @@ pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(mode));
     }
     builder.tempfile_in(folder)
+}
+
+/// Whether a name is that of an unfinished `file`.
+fn is_partial_of(name: &str, file: &OsStr) -> bool {
+    let letters =
+        file.to_str().and_then(|file| name.strip_prefix(file)?.strip_prefix('.')?.strip_suffix(PARTIAL_SUFFIX));
+    letters.is_some_and(|letters| {
+        letters.len() == PARTIAL_LETTERS && letters.bytes().all(|letter| letter.is_ascii_alphanumeric())
+    })
 }
 
 fn exists(path: &Path) -> BadInput {
@@ -218,6 +237,8 @@ pub(super) fn reason(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -249,6 +270,25 @@ mod tests {
         print_to(writer, "text").unwrap();
         let told = print_to(&mut [0_u8; 2][..], "text").unwrap_err();
         assert!(told.message().starts_with("cannot write to the standard output: "), "{}", told.message());
+    }
+
+    #[test]
+    fn what_a_killed_command_left_of_a_file_goes_when_it_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("votes.csv");
+        let kept = ["votes.csv.partial", "votes.csv.my.partial", "other.csv.Ab1xYz.partial", "votes.csv.backup"];
+        for name in kept.into_iter().chain(["votes.csv.Ab1xYz.partial"]) {
+            File::create(folder.path().join(name)).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
+        // Another command may be writing it.
+        File::create(folder.path().join("votes.csv.Ab1xY2.partial")).unwrap();
+        OutFile::create(&path, Overwrite { force: false }).unwrap().write(|_| Ok(())).unwrap();
+        let names =
+            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names: BTreeSet<String> = names.collect();
+        let expected: BTreeSet<String> =
+            kept.into_iter().chain(["votes.csv", "votes.csv.Ab1xY2.partial"]).map(str::to_owned).collect();
+        assert_eq!(names, expected);
     }
 
     #[test]

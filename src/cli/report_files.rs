@@ -37,7 +37,7 @@ impl OutputLayout {
 /// The files to write. A folder gets all four, named `stem`; a name without a known ending is a folder's, unless a form is named.
 ///
 /// # Errors
-/// A name from which no form can be told, or a file that is there already.
+/// A name that says no form, or a file that is there already.
 pub(super) fn files(
     out: &Path,
     stem: &str,
@@ -64,5 +64,5 @@ pub(super) fn files(
 }
 
 fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
-    BadInput(format!("cannot write {}: {reason}", path.display()))
+    BadInput(format!("cannot write {}: {reason}; choose another file or folder with --out", path.display()))
 }

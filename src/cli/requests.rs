@@ -14,6 +14,7 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output_format::OutputFormat;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
+use crate::domain::plural::counted;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
@@ -126,12 +127,13 @@ async fn delete_texts(requests: &DeletionRequests<'_>, options: &DeleteTextsOpti
     let DeleteTextsOptions { id, reason, dry_run } = options;
     if *dry_run {
         let DeletionPreview { battles, .. } = requests.preview(id).await?;
-        eprintln!("the texts of {battles} battles would be deleted; votes would stay");
+        eprintln!("the texts of {} would be deleted; votes would stay", counted(battles, "battle", "battles"));
         return Ok(());
     }
     let battles = requests.delete_texts(id, reason).await?;
     eprintln!(
-        "the texts of {battles} battles are deleted; votes stay. Copies in backups and exports remain: delete them yourself"
+        "the texts of {} are deleted; votes stay. Copies in backups and exports remain: delete them yourself",
+        counted(battles, "battle", "battles")
     );
     Ok(())
 }

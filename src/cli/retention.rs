@@ -7,6 +7,7 @@ use clap::Args;
 use super::Location;
 use super::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::plural::counted;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
@@ -44,11 +45,12 @@ pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<
     let retention = Retention { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     if options.dry_run {
         let battles = retention.due(&settings.retention).await?;
-        eprintln!("the texts of {battles} battles would be deleted; votes would stay");
+        eprintln!("the texts of {} would be deleted; votes would stay", counted(battles, "battle", "battles"));
     } else {
         let battles = retention.run(&settings.retention).await?;
         eprintln!(
-            "the texts of {battles} battles are deleted; votes stay. Copies in backups and exports remain: delete them yourself"
+            "the texts of {} are deleted; votes stay. Copies in backups and exports remain: delete them yourself",
+            counted(battles, "battle", "battles")
         );
     }
     store.close().await;

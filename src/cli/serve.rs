@@ -99,7 +99,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let (events, connected) = bus(&settings, InstanceId(rng.token()))?;
     let (link, connection) = connected.unzip();
     let listener = bind(&settings.server.listen)?;
-    let _lock = DataLock::take(&settings.storage)?;
+    let _lock = DataLock::take(&settings.storage, "serve")?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     let worlds = Dependencies {
         store: store.clone(),
@@ -118,7 +118,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let address = listener.local_addr().context("the listening address is unknown")?;
     let first_link = first_link(&app).await;
     let mut serving =
-        http::serve(Arc::clone(&app), listener, reference::commands()).context("the server could not start")?;
+        http::serve(Arc::clone(&app), listener, reference::commands).context("the server could not start")?;
     print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
     if let Some(token) = first_link {
         print_first_link(&app, &format!("http://{address}"), &token);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::output::{OutFile, Overwrite, print};
 use super::progress;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::plural::counted;
 use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
@@ -120,8 +121,9 @@ async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandRes
     let CheckedDatabase { entries, votes, without_salt } = checked?;
     print(&match options.format {
         VerifyFormat::Table => {
+            let (votes, entries) = (counted(votes, "vote", "votes"), counted(entries, "entry", "entries"));
             format!(
-                "{votes} votes and all exclusions match the {entries} entries of the log\n{without_salt} of them without texts to compare\n"
+                "{votes} and all exclusions match the log, which has {entries}\n{without_salt} of them without texts to compare\n"
             )
         }
         VerifyFormat::Json => {
@@ -215,9 +217,11 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
     let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, witnesses, .. } = verified;
     let mut lines = vec![
         format!("signature: good, by {key}"),
-        format!("tree: {} entries lead to the root {}", head.size, head.root.to_base64()),
+        format!("tree: {} to the root {}", counted(head.size, "entry leads", "entries lead"), head.root.to_base64()),
         match known {
-            Some(known) => format!("history: the log has only grown since it had {} entries", known.size),
+            Some(known) => {
+                format!("history: the log has only grown since it had {}", counted(known.size, "entry", "entries"))
+            }
             None => "history: seen for the first time; the next run compares with this one".to_owned(),
         },
         format!("votes: {votes}, of which {excluded} are excluded"),
@@ -230,7 +234,8 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
         lines.push(format!("receipts: {receipts} in the log"));
     }
     if let Some(votes) = leaderboard_votes {
-        lines.push(format!("leaderboard: follows from the log, every number of it ({votes} votes)"));
+        let votes = counted(votes, "vote", "votes");
+        lines.push(format!("leaderboard: follows from the log, every number of it ({votes})"));
     }
     lines.push("verified\n".to_owned());
     lines.join("\n")

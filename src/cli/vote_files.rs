@@ -19,7 +19,7 @@ pub struct ReadFlags {
     /// Column with the outcome: model_a, model_b, tie, both_bad, or the winner's name
     #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub winner: Option<String>,
-    /// Column that tells voters apart
+    /// Column that distinguishes voters
     #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub voter: Option<String>,
     /// Column with the time of the vote: seconds since 1970 or a date
@@ -47,7 +47,7 @@ pub struct ReadFlags {
     #[arg(long, value_name = "BYTES", help_heading = HEADING, default_value_t = ReadLimits::default().line_bytes,
         value_parser = clap::value_parser!(u64).range(1 << 20..))]
     pub max_line_bytes: u64,
-    /// Most bytes that a packed file may unpack to
+    /// Most bytes that a packed file may unpack to, and that may come from a pipe
     #[arg(long, value_name = "BYTES", help_heading = HEADING,
         default_value_t = ReadLimits::default().decompressed_bytes)]
     pub max_decompressed_bytes: u64,

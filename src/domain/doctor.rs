@@ -356,7 +356,7 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_790_000_000_000);
 
     #[test]
-    fn little_space_is_told_before_it_is_too_little() {
+    fn little_space_is_reported_before_it_is_too_little() {
         for (free, expected) in [(100 << 20, Severity::Wrong), (1 << 30, Severity::Warning), (5 << 30, Severity::Ok)] {
             assert_eq!(Finding::DiskSpace { free, total: 9 << 30 }.severity(), expected, "{free}");
         }
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_that_is_missing_or_old_is_told() {
+    fn a_backup_that_is_missing_or_old_is_reported() {
         let made = |days: i64, is_there| {
             Some(KnownBackup { made_at: Timestamp(NOW.0 - days * DAY_MS), path: "/b".into(), is_there })
         };

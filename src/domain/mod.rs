@@ -17,6 +17,7 @@ pub mod labeling;
 pub mod language;
 pub mod model_register;
 pub mod moderation;
+pub mod plural;
 pub mod preference_filter;
 pub mod preference_pairs;
 pub mod public_log;

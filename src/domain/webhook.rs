@@ -1,6 +1,6 @@
-//! Webhooks: what other programs are told, how a message is signed, and when it is sent again.
+//! Webhooks: what other programs get, how a message is signed, and when it is sent again.
 //!
-//! A message tells of votes by their numbers and of the leaderboard by ranks, which everybody may read; nothing of a battle before its vote.
+//! A message names votes by their numbers and of the leaderboard by ranks, which everybody may read; nothing of a battle before its vote.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

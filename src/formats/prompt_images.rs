@@ -1,4 +1,4 @@
-//! Images that visitors add to a question: read within limits, turned upright, made no larger than models look at, and written anew.
+//! Images that visitors add to a question: read within limits, turned upright, made no larger than models look at, and encoded again.
 //!
 //! What is written holds pixels alone: where, when and with what a picture was taken stays behind, as does whatever else a
 //! file may carry.
@@ -36,7 +36,7 @@ pub struct CleanImage {
     pub bytes: Vec<u8>,
 }
 
-/// Why a file is no image that models are shown; the message tells the visitor what to do.
+/// Why a file is no image that models are shown; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableImage {
     /// Neither PNG, JPEG nor WebP.

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_with_its_line() {
+    fn what_cannot_be_used_is_reported_with_its_line() {
         refused("{\"answer\": \"x\"}\n[1]", "line 2: the line is not a JSON object");
         refused("{\"answer\": \"x\"}\n{\"answer\": \" \"}", "line 2: it has no answer or text");
         refused("answer,turn\nx,1\nx,0\n", "line 3: turn is \"0\": write a number from 1");

@@ -34,7 +34,7 @@ impl<T> BatchWriter<T> {
     /// Commits until every sender is gone.
     ///
     /// # Errors
-    /// The first failure; what was handed over then is not kept, and those who wait are told so.
+    /// The first failure; what was handed over then is not kept, and those who wait get the error.
     pub async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
     where
         F: Future<Output = Result<(), E>>,
@@ -62,7 +62,7 @@ mod tests {
     use crate::storage::StoreError;
 
     #[tokio::test]
-    async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {
+    async fn what_comes_together_is_kept_in_one_commit_and_a_failure_reaches_all_who_wait() {
         let (batch, rows) = batch_writer();
         let commits = Mutex::new(Vec::new());
         let writing = rows.run(async |rows: Vec<u32>| {

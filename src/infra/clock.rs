@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::domain::time::Timestamp;
 
-/// Tells the time of day. Durations are never measured with it: they come from `tokio::time::Instant`.
+/// Returns the time of day. Durations are never measured with it: they come from `tokio::time::Instant`.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;

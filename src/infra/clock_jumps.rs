@@ -130,7 +130,7 @@ mod tests {
     const DAY: i64 = 24 * 60 * MINUTE;
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// A clock that shows what it is told to.
+    /// A clock that shows what a test sets.
     struct ShownClock(AtomicI64);
 
     impl Clock for ShownClock {

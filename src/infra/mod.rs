@@ -31,7 +31,7 @@ pub mod storage;
 pub mod stored_votes;
 pub mod tasks;
 pub mod telemetry;
-mod unfinished_files;
+pub mod unfinished_files;
 pub mod webhooks;
 pub mod witness;
 

@@ -103,7 +103,7 @@ impl ModerationEndpoint {
     /// The categories that it finds in a text, within this time. `now` is when it is asked.
     ///
     /// # Errors
-    /// [`ModerationError`]; the state tells it as well.
+    /// [`ModerationError`]; the state shows it as well.
     pub async fn ask(&self, text: &str, within: Duration, now: Timestamp) -> Result<Vec<String>, ModerationError> {
         let found = tokio::time::timeout(within, self.send(text)).await;
         let found = found.unwrap_or(Err(ModerationError::TimedOut));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_endpoint_that_is_not_there_is_told_with_the_key_to_look_at() {
+    async fn an_endpoint_that_is_not_there_is_reported_with_the_key_to_look_at() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("base_url = \"http://{}/v1\"", listener.local_addr().unwrap());
         drop(listener);

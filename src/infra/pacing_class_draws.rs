@@ -1,4 +1,4 @@
-//! Which classes of waiting and tempo a battle draws. The same in all its turns and on all instances: whoever regenerates
+//! Which classes of waiting and tempo a battle draws. The same in all its turns and on all instances: a visitor who regenerates
 //! a reply until it comes fast would otherwise know how fast the pair is.
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -67,7 +67,7 @@ impl Sessions {
         self.sign(self.rng.token())
     }
 
-    /// Begins a session of whoever a provider knows as this. Nobody without the arena's key finds out who that is.
+    /// Begins a session of the person whom a provider knows as this. Nobody without the arena's key finds out who that is.
     #[must_use]
     pub fn issue_for(&self, issuer: &str, subject: &str) -> NewSession {
         let account = self.signature("account", &format!("{issuer}\n{subject}"));

@@ -80,7 +80,7 @@ mod tests {
     const HOUR: i64 = 3_600_000;
     const NOON: i64 = 12 * HOUR;
 
-    /// A clock that shows what it is told to.
+    /// A clock that shows what a test sets.
     struct ShownClock(AtomicI64);
 
     impl Clock for ShownClock {

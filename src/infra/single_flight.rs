@@ -2,7 +2,7 @@
 //! proportion to its cost.
 //!
 //! A computation belongs to the service, not to the request that asked first. Once begun it runs to its end and its cost is
-//! charged, whoever leaves, and the next asker finds its result. One that waits for its turn is dropped with the last who
+//! charged, even if those who asked leave, and the next asker finds its result. One that waits for its turn is dropped with the last who
 //! waits for it.
 
 use std::collections::VecDeque;
@@ -279,7 +279,7 @@ impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
         }
     }
 
-    /// Keeps a value, tells all who wait, and lets nobody join any more: in one step, so that nobody misses it.
+    /// Keeps a value, wakes all who wait, and lets nobody join any more: in one step, so that nobody misses it.
     fn finish(&self, outcome: FlightOutcome<V, E>) {
         let mut state = self.inner.state();
         if let Ok(value) = &outcome {

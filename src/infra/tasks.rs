@@ -1,5 +1,5 @@
 //! The owner of everything that runs beside a request. It ends in two steps: visitors are served to the end of what
-//! they began and nothing new begins ([`Tasks::drain`]); then all that is left is told to end ([`Tasks::end`]).
+//! they began and nothing new begins ([`Tasks::drain`]); then all that is left is asked to end ([`Tasks::end`]).
 //!
 //! No panic passes unnoticed: it is logged under the task's name, without what it says, and counted. A job
 //! ([`Tasks::supervise`]) starts again after one.
@@ -109,7 +109,7 @@ impl Tasks {
         self.tracker.track_future(self.visits.track_future(contain("socket", Box::pin(task)).map(drop)))
     }
 
-    /// Runs a job that heeds [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
+    /// Runs a job that ends at [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
     /// with each panic in a row; until it has settled, [`Tasks::panicked_jobs`] names it.
     pub fn supervise<F>(&self, name: &'static str, need: JobNeed, mut job: impl FnMut() -> F + Send + 'static)
     where
@@ -207,13 +207,13 @@ impl Tasks {
         tokio::time::timeout(patience, self.visits.wait()).await.is_ok()
     }
 
-    /// Tells all tasks to end.
+    /// Asks all tasks to end.
     pub fn stop(&self) {
         self.draining.cancel();
         self.shutdown.cancel();
     }
 
-    /// Tells all tasks to end and waits for them, `patience` at most; `false` if some were still running.
+    /// Asks all tasks to end and waits for them, `patience` at most; `false` if some were still running.
     pub async fn end(&self, patience: Duration) -> bool {
         self.stop();
         self.tracker.close();

@@ -9,6 +9,16 @@ use crate::domain::time::Timestamp;
 /// An unfinished file that was not written for this many milliseconds belongs to no running process.
 const ABANDONED: i64 = 24 * 3_600 * 1_000;
 
+/// How the name of an unfinished copy of a database begins and ends.
+pub(crate) const COPY_PREFIX: &str = ".langya-";
+/// See [`COPY_PREFIX`].
+pub(crate) const COPY_SUFFIX: &str = ".partial";
+
+/// Whether a file of this name is an unfinished copy of a database.
+pub(crate) fn is_unfinished_copy(name: &str) -> bool {
+    name.starts_with(COPY_PREFIX) && name.ends_with(COPY_SUFFIX)
+}
+
 /// Removes a database that nobody uses, and what SQLite has made beside it; what is not there is no error.
 pub(crate) fn remove_with_side_files(database: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
@@ -21,7 +31,7 @@ pub(crate) fn remove_with_side_files(database: &Path) {
 
 /// Removes the files of a folder whose names belong to unfinished files and that were not written for a day before `now`: each may be as
 /// large as the database. A file that cannot be read or removed stays.
-pub(crate) fn remove_abandoned(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&str) -> bool) {
+pub fn remove_abandoned(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_unfinished = entry.file_name().to_str().is_some_and(&is_unfinished);

@@ -24,7 +24,7 @@ pub struct WatchedSettingsFile {
 }
 
 impl WatchedSettingsFile {
-    /// The file, and the requests that whoever follows it answers.
+    /// The file, and the requests that its follower answers.
     #[must_use]
     pub fn new(path: PathBuf, env: Environment) -> (Self, mpsc::Receiver<Reader>) {
         let (requests, taken) = mpsc::channel(REQUESTS);
@@ -35,7 +35,7 @@ impl WatchedSettingsFile {
     pub async fn read_now(&self) {
         let (done, read) = oneshot::channel();
         if self.requests.send(done).await.is_ok() {
-            // Whoever follows the file may end in the meantime, which the next reading makes good.
+            // The follower of the file may end in the meantime, which the next reading makes good.
             let _ = read.await;
         }
     }

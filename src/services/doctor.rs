@@ -80,10 +80,14 @@ fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings)
         }
         Err(StoreError::Missing(_)) => Finding::DatabaseMissing,
         // Each of these errors names its own way out.
-        Err(error) => match error.to_string().split_once(": ") {
-            Some((found, advice)) => Finding::DatabaseUnusable(found.to_owned(), Some(advice.to_owned())),
-            None => Finding::DatabaseUnusable(error.to_string(), None),
-        },
+        Err(error) => {
+            let outage = error.outage_kind().filter(|_| matches!(error, StoreError::Database(_)));
+            let said = outage.map_or_else(|| error.to_string(), |kind| kind.to_string());
+            match said.split_once(": ") {
+                Some((found, advice)) => Finding::DatabaseUnusable(found.to_owned(), Some(advice.to_owned())),
+                None => Finding::DatabaseUnusable(said, None),
+            }
+        }
     }
 }
 
@@ -99,5 +103,20 @@ fn address(server: &ServerSettings) -> Address<'_> {
         public_url: &server.public_url,
         trusts_a_proxy: !server.trusted_proxies.is_empty(),
         trusts_everybody: server.trusted_proxies.iter().any(|network| network.prefix_len() == 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_fails_is_found_with_the_way_out() {
+        let read: Result<DatabaseFacts, StoreError> = Err(sqlx::Error::PoolTimedOut.into());
+        let advice = "start its server, or look at its load".to_owned();
+        assert_eq!(
+            database(&read, &StorageSettings::default()),
+            Finding::DatabaseUnusable("it cannot be reached or does not answer".to_owned(), Some(advice))
+        );
     }
 }

@@ -90,7 +90,7 @@ pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>
                 drop(text);
             }
             Ok(ReplyPart::Text(text)) => characters += text.chars().count(),
-            Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_)) => {}
+            Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded) => {}
             Err(reason) => error = Some(reason),
         }
     }

@@ -20,7 +20,7 @@ pub struct Retention<'r> {
     pub store: &'r Store,
     /// Ids of entries.
     pub rng: &'r SharedRng,
-    /// What tells how old a text is.
+    /// What shows how old a text is.
     pub clock: &'r dyn Clock,
     /// Who deletes.
     pub actor: Actor,

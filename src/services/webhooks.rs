@@ -1,8 +1,8 @@
-//! Tells webhooks what happened: writes messages into the outbox, and sends them until they are taken or given up.
+//! Notifies webhooks of what happened: writes messages into the outbox, and sends them until they are taken or given up.
 //!
-//! What is told follows from the database, by how far each webhook was told before, so a lost event or a restart loses nothing. Who sends a
+//! What is sent follows from the database, by how far each webhook had got before, so a lost event or a restart loses nothing. Who sends a
 //! message takes it first, so that two instances do not send it at once, and nothing is sent while nothing can be noted. A message is sent
-//! a second time where an instance ends between the answer and its note: receivers tell by the id.
+//! a second time where an instance ends between the answer and its note: receivers see that by the id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -32,7 +32,8 @@ const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side)
 const ballot = new Ballot(hold);
 const composer = new Composer({ send: ask, edit: askAgain }, words);
 const first = new FirstQuestion(words, modes);
-await first.loadImages();
+// Not awaited: a question that is sent before the script has come would be ignored.
+first.loadImages();
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
@@ -206,7 +207,7 @@ for (const [name, action] of Object.entries(actions)) {
 
 function request(frame) {
   pending = frame;
-  // A vote waits until a connection that is back has told how the battle stands.
+  // A vote waits until a connection that is back has said how the battle stands.
   if (!socket.send(voting.question ?? frame)) socket.open();
 }
 
@@ -312,7 +313,7 @@ const receivers = {
     if (prompt !== undefined && frame.turn === 1) [first.prompt, first.images] = [prompt, images ?? first.images];
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
-    // A battle that the arena has loaded anew is told from its beginning, which is no new turn.
+    // A battle that the arena has loaded again is sent from its beginning, which is no new turn.
     if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
     battle = frame.battle;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
@@ -349,7 +350,7 @@ const receivers = {
   revealed(frame) {
     if (voted) return; // The vote was sent twice.
     const { a, b } = frame;
-    if (a.name === b?.name) for (const side of [a, b]) side.name += ` (${side.id})`; // Their names alone tell nothing.
+    if (a.name === b?.name) for (const side of [a, b]) side.name += ` (${side.id})`; // Their names alone distinguish nothing.
     voting.depart();
     const latest = turn;
     forget();
@@ -413,7 +414,7 @@ function showTurn(number, prompt) {
   clearTimeout(slow);
   slow = setTimeout(() => ["writing", "chatting"].includes(phase) && turns.slow(number), SLOW_MS);
   if (fresh) {
-    // Whoever types the next question already is not taken away from it.
+    // A visitor who types the next question already is not taken away from it.
     if (!composer.text) article.focus({ preventScroll: true });
     article.scrollIntoView({ block: "start" });
   }
@@ -432,7 +433,7 @@ function setPhase(next) {
   hintAtSides();
 }
 
-/** A visitor who can vote is told of a side that has not been looked at. */
+/** A visitor who can vote reads of a side that has not been looked at. */
 function hintAtSides() {
   const side = phase === "ready" ? turns.unread : null;
   main.toggleAttribute("data-unread", side !== null);

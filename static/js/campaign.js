@@ -3,7 +3,7 @@
 
 import { CampaignDrafts } from "./campaign_drafts.js";
 import { CampaignLink } from "./campaign_link.js";
-import { announce, fill, fromNow, keep, kept, keySwitch, part } from "./page.js";
+import { announce, fill, fromNow, isStorageOff, keep, kept, keySwitch, part } from "./page.js";
 import { WaitingDecisions } from "./waiting_decisions.js";
 
 const main = document.querySelector(".campaign");
@@ -33,8 +33,8 @@ const waiting = new WaitingDecisions(campaign);
 const drafts = new CampaignDrafts(campaign, part("choices"));
 /** The judgements that this page has had stored and not undone, by the names that the arena gave them, oldest first. */
 const stored = [];
-/** Refusals of an undo: trying again is of no use. */
-const NOT_UNDONE = ["not_last", "unknown_judgement"];
+/** Refusals that stay the same however often the request is sent. */
+const FINAL = ["not_last", "unknown_judgement", "unknown_link", "link_revoked", "link_expired"];
 const shortcuts = keySwitch();
 let isMarking = kept("localStorage", MARKED) === "1";
 
@@ -113,7 +113,7 @@ async function alone(work) {
   try {
     await work();
   } catch (error) {
-    complain(refusalText(error), !NOT_UNDONE.includes(error.code));
+    complain(refusalText(error), !FINAL.includes(error.code));
   } finally {
     busy = false;
     endWait();
@@ -185,7 +185,7 @@ async function sendWaiting() {
 async function sendForOthers() {
   for (const { by, ...decision } of waiting.ofOthers(link.token)) {
     const { response, answer } = await send("/judgements", decision, by);
-    // A paused campaign takes the decision once it is open again, as its annotator was told.
+    // A paused campaign takes the decision once it is open again, as the page said to its annotator.
     const isRefused = answer?.code && answer.code !== "campaign_not_open";
     if (answer && (response.ok || isRefused)) waiting.drop(decision);
   }
@@ -367,7 +367,7 @@ async function takeBackLast() {
     await post("/undo", { judgement: stored.at(-1) });
     return stored.pop();
   }
-  // After a reload the page knows no name: the progress tells whether a request has arrived.
+  // After a reload the page knows no name: the progress shows whether a request has arrived.
   const { progress } = await shownNext();
   return post("/undo", {}, async () => (await shownNext()).progress.done < progress.done);
 }
@@ -437,6 +437,7 @@ addEventListener("keydown", (event) => {
 });
 
 showMarking();
+show("not-stored", isStorageOff() && link.isKnownByDevice);
 link.showOwn();
 sendForOthers();
 if (link.isThere) show("intro");

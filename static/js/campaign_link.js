@@ -66,6 +66,12 @@ export class CampaignLink {
     return this.token !== null || this.#joining !== null;
   }
 
+  /** Whether only this device knows that its place of a shared link is taken: another one, or a tab without storage, takes a second place. */
+  get isKnownByDevice() {
+    const { join, participant } = this.#joined();
+    return Boolean(join) && !participant;
+  }
+
   /** Takes a place of the shared link; `post` sends with `token`. */
   async takePlace(post) {
     const { join, participant, request, former } = this.#joining;
@@ -85,7 +91,7 @@ export class CampaignLink {
     this.showOwn();
   }
 
-  /** Shows the link by which whoever came by a shared one goes on, on this device or another. */
+  /** Shows the link by which a person who came by a shared one goes on, on this device or another. */
   showOwn() {
     const { invite } = this.#joined();
     if (!invite || invite !== this.token) return;

@@ -37,7 +37,7 @@ export class Composer {
       this.endEdit();
       this.focus();
     });
-    // Whoever writes before this script has come keeps what is written.
+    // What is written before this script has come stays.
     this.text ||= kept("sessionStorage", DRAFT) ?? "";
   }
 

@@ -1,11 +1,11 @@
-// What a visitor is told, and agrees to, before the first battle. The text is a page of its own, loaded when it is needed.
+// What a visitor reads, and agrees to, before the first battle. The text is a page of its own, loaded when it is needed.
 
 import { part } from "./page.js";
 
 let open = null;
 
 /**
- * Shows the text and waits for the choice. Whoever asks meanwhile gets the same answer.
+ * Shows the text and waits for the choice. Callers meanwhile get the same answer.
  * @returns {Promise<string | null>} the version that the visitor agreed to; null where the visitor did not
  */
 export function askForConsent() {

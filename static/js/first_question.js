@@ -27,16 +27,15 @@ export class FirstQuestion {
     this.#modes = modes;
   }
 
-  /** Lets images be attached, where the arena takes them. */
+  /** Lets images be attached, where the arena takes them: the button shows once its script is there. */
   async loadImages() {
-    if (!part("attached")) return;
-    try {
-      const { Images } = await import("./images.js");
-      this.#attached = new Images(notice);
-      Object.assign(this.#words, { ...this.#attached.words, ...this.#words });
-    } catch {
-      part("attached").hidden = true;
-    }
+    const place = part("attached");
+    if (!place) return;
+    const script = await import("./images.js").catch(() => null);
+    if (!script) return;
+    this.#attached = new script.Images(notice);
+    Object.assign(this.#words, { ...this.#attached.words, ...this.#words });
+    place.hidden = false;
   }
 
   /** Whether the visitor has to agree to what is stored before it can be asked. */

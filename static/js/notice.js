@@ -17,7 +17,7 @@ export function noticeLoss(text) {
   place.dataset.lost = "";
 }
 
-/** The connection is back. Says whether the notice still told of its loss. */
+/** The connection is back. Returns whether the notice still said that it was lost. */
 export function endLoss() {
   const wasTold = place.dataset.lost !== undefined;
   if (wasTold) notice("");

@@ -10,7 +10,7 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
 
-/** Tells a screen reader politely; the same text twice is told twice. */
+/** Has a screen reader say a text politely; the same text twice is said twice. */
 export function announce(text) {
   const status = part("status");
   status.textContent = "";

@@ -59,7 +59,7 @@ export class Socket {
     return true;
   }
 
-  /** Waits anew for something to come. */
+  /** Waits again for something to come. */
   #listen() {
     clearTimeout(this.#silence);
     const patience = this.#handlers.patience() * 2 ** Math.min(this.#silences, 3);

@@ -11,7 +11,7 @@ export function patch(blocks, changes) {
   for (const [index, kept, rest] of changes) blocks[index] = (blocks[index] ?? "").slice(0, kept) + rest;
 }
 
-/** Reads what the server tells after a `resume`. It is told all once the server has answered [`question`]. */
+/** Reads what the server sends after a `resume`. It has all once the server has answered [`question`]. */
 export class Standing {
   #judged;
   #seq;
@@ -25,7 +25,7 @@ export class Standing {
     this.#seq = judged.seq;
   }
 
-  /** Answered after everything that a `resume` before it tells; what it says is not needed. */
+  /** Answered after everything that a `resume` before it sends; what it says is not needed. */
   get question() {
     return { type: "text", turn: this.#judged.turn, side: "a" };
   }
@@ -43,7 +43,7 @@ export class Standing {
   }
 
   /**
-   * Whether the battle stands where it was judged. One that the arena has loaded anew is told from its beginning, with other
+   * Whether the battle stands where it was judged. One that the arena has loaded again is sent from its beginning, with other
    * numbers: then the replies are compared.
    */
   get isSame() {
@@ -52,7 +52,7 @@ export class Standing {
   }
 }
 
-/** Tells replies apart; nobody has a reason to forge one. */
+/** Distinguishes replies; nobody has a reason to forge one. */
 function print(replies) {
   const text = JSON.stringify(replies.map((blocks) => blocks.join("")));
   let hash = 0;

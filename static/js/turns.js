@@ -221,7 +221,7 @@ export class Turns {
     for (const place of this.#list.querySelectorAll(".reply")) part("stamp", place).hidden = place.dataset.side !== outcome;
   }
 
-  /** What was asked after the vote stays to be read; a further chat counts its turns anew. */
+  /** What was asked after the vote stays to be read; a further chat counts its turns from one. */
   endChat() {
     for (const block of this.#waiting.values()) this.#write(block);
     this.#waiting.clear();

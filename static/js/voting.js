@@ -20,7 +20,7 @@ export class Voting {
   #judged = null;
   /** Ends this page's care for the vote. */
   #endCare = null;
-  /** What a connection that is back tells of the battle that is judged, until it has told all. */
+  /** What a connection that is back says about the battle that is judged, until it has said all. */
   #standing = null;
   /** Whether the vote is kept because the page is hidden. */
   #isKept = false;
@@ -85,28 +85,28 @@ export class Voting {
     this.letGo();
   }
 
-  /** For a new battle: reasons are chosen anew. */
+  /** For a new battle: reasons are chosen again. */
   clearReasons() {
     this.#confirmation.reset();
   }
 
-  /** A connection is back: before the vote goes out, it tells how the battle stands. */
+  /** A connection is back: before the vote goes out, it says how the battle stands. */
   compare() {
-    // One that was lost before it had told all goes on where the one before it ended.
+    // One that was lost before it had said all goes on where the one before it ended.
     this.#standing ??= this.#judged && new Standing(this.#judged);
   }
 
-  /** What is asked in place of the vote until a connection that is back has told how the battle stands; null where none has to. */
+  /** What is asked in place of the vote until a connection that is back has said how the battle stands; null where none has to. */
   get question() {
     return this.#standing?.question ?? null;
   }
 
-  /** Reads what a connection that is back tells. */
+  /** Reads what a connection that is back sends. */
   take(frame) {
     this.#standing?.take(frame);
   }
 
-  /** It has told all, up to the event numbered `seq`: says whether the battle stands where it was judged. */
+  /** It has said all, up to the event numbered `seq`: says whether the battle stands where it was judged. */
   endComparison(seq) {
     if (!this.#standing.isSame) return false;
     this.#standing = null;

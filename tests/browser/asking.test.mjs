@@ -142,7 +142,7 @@ test("the names come where the letters stood, with the choice, Elo and what earl
   await page.goto(site.url);
   await ask(page, "a short question");
   await phase(page, "ready");
-  assert.equal(await page.locator('[data-part="crowd"]').textContent(), "", "nothing is told before the vote");
+  assert.equal(await page.locator('[data-part="crowd"]').textContent(), "", "nothing is shown before the vote");
   await vote(page, "A is better");
   const heads = await page.locator(".reply-head bdi").allTextContents();
   assert.deepEqual([...heads].sort(), NAMES);

@@ -13,7 +13,7 @@ function choice(page, name) {
   return page.getByRole("button", { name, exact: true });
 }
 
-test("a battle by mouse: ask, read, vote, see the names, begin anew", async () => {
+test("a battle by mouse: ask, read, vote, see the names, begin again", async () => {
   const page = await site.arrive();
   await page.getByRole("button", { name: "What is 17 × 23? Show each step." }).click();
   await phase(page, "ready");
@@ -169,7 +169,7 @@ test("a dropped connection is taken up again without a lost or doubled block", a
   page.assertQuiet();
 });
 
-test("replies that were stopped while nobody could read them are told to be so", async () => {
+test("replies that were stopped while nobody could read them are marked", async () => {
   const page = await site.open();
   const sockets = [];
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
@@ -339,7 +339,7 @@ function focused(locator) {
   return locator.evaluate((element) => element === document.activeElement);
 }
 
-test("a vote that does not count is told plainly, in both languages", async () => {
+test("a vote that does not count is shown plainly, in both languages", async () => {
   for (const [locale, sentence] of [
     ["en-GB", "Your vote is kept, but it does not count in the ratings"],
     ["zh-CN", "投票已保存，但不计入评分"],
@@ -356,8 +356,8 @@ test("a vote that does not count is told plainly, in both languages", async () =
   }
 });
 
-test("a browser that stores nothing is told once that a lost connection ends the battle", async () => {
-  const said = "Your browser stores nothing for this site, so a battle ends when the connection is lost.";
+test("a browser that stores nothing reads once that a lost connection ends the battle", async () => {
+  const said = "Your browser stores nothing for this site: a battle ends when the connection is lost, and each connection counts as a new visitor.";
   for (const stores of [true, false]) {
     const page = await site.open();
     const refuse = () => Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("refused", "SecurityError"); } });

@@ -208,7 +208,7 @@ test("what another device of the annotator judged first counts, and the page say
   pages.forEach((page) => page.assertQuiet());
 });
 
-test("on a phone that has scrolled to the choices, a lost connection is told in view", async () => {
+test("on a phone that has scrolled to the choices, a lost connection is shown in view", async () => {
   const page = await begin("long", { viewport: { width: 360, height: 640 } });
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   await page.route("**/api/v1/**", (route) => route.abort());

@@ -65,6 +65,7 @@ test("a shared link that is reloaded before it has begun takes its place afterwa
 test("in a browser that stores nothing, a shared link takes one place however often the page is reloaded", async () => {
   const page = await openWithoutStorage();
   await page.goto(`${site.url}/campaign/pairs#join=${share()}`);
+  await page.getByText("takes another place").waitFor();
   await page.route("**/join", async (route) => {
     await route.fetch();
     await route.abort();
@@ -86,8 +87,18 @@ test("in a browser that stores nothing, a shared link takes one place however of
   await shown(page, 1);
   const elsewhere = await openWithoutStorage();
   await elsewhere.goto(own);
+  await elsewhere.getByRole("button", { name: "Begin" }).waitFor();
+  assert.equal(await elsewhere.locator('[data-part="not-stored"]').isHidden(), true, "an own link takes no place");
   await begin(elsewhere, 1);
   assert.equal(new URL(elsewhere.url()).hash, "", "the token is not kept in the address");
+});
+
+test("a link that is not valid offers no second try", async () => {
+  const page = await open();
+  await page.goto(`${site.url}/campaign/pairs#invite=of-nobody`);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("This link is not valid.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Try again" }).isVisible(), false);
 });
 
 test("a shared link that is full takes nobody's own link away", async () => {
@@ -107,7 +118,7 @@ test("a shared link that is full takes nobody's own link away", async () => {
   await begin(page, 1);
 });
 
-test("whoever took a place by a shared link has it still after another one that is full", async () => {
+test("a person who took a place by a shared link has it still after another one that is full", async () => {
   const page = await open();
   const [mine, full] = [share(), share()];
   await page.goto(`${site.url}/campaign/pairs#join=${mine}`);

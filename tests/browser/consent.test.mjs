@@ -1,4 +1,4 @@
-// What a visitor is told and agrees to before the first battle.
+// What a visitor reads and agrees to before the first battle.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

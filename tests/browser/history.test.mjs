@@ -49,7 +49,7 @@ test("a link shows the battle to others until it is withdrawn", async () => {
   await other.goto(link);
   assert.ok(await other.getByText("提问者在揭晓名称之前判为平局。").isVisible());
   assert.equal(await other.locator("form:not(.removal)").count(), 0);
-  assert.equal(await other.locator("form.removal").count(), 1, "whoever has the link can ask to have the texts deleted");
+  assert.equal(await other.locator("form.removal").count(), 1, "anyone with the link can ask to have the texts deleted");
   assert.equal((await other.context().cookies()).length, 0);
   assert.equal((await other.goto(`${site.url}/battle/${battle}`)).status(), 404);
   await page.getByRole("button", { name: "Withdraw the link" }).click();
@@ -71,7 +71,7 @@ test("a visitor says in one tap what a question was about", async () => {
   page.assertQuiet();
 });
 
-test("texts are exported, then deleted, and the browser begins anew", async () => {
+test("texts are exported, then deleted, and the browser begins again", async () => {
   const page = await site.arrive("/about");
   await playBattle(page, "an unforgettable short question", "a");
   await page.goto(`${site.url}/history`);

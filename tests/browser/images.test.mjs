@@ -14,9 +14,11 @@ async function picture() {
   return Buffer.from(await (await fetch(`${site.url}/site/preview/tie.png`)).arrayBuffer());
 }
 
+/** The page, once images can be attached: their script comes after it. */
 async function opened(options) {
   const page = await site.open(options);
   await page.goto(site.url);
+  await page.locator('[data-part="attach"]').waitFor();
   return page;
 }
 

@@ -65,7 +65,7 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   assert.ok(await page.locator('[data-part="notice"]').isHidden(), "it is over");
   page.assertQuiet();
 
-  // A third one uses the arena's hour up, and the next visitor is told when to come back.
+  // A third one uses the arena's hour up, and the next visitor reads when to come back.
   const late = await site.open();
   await late.goto(site.url);
   await send(late, "the third question");

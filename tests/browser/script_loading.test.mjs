@@ -36,6 +36,27 @@ test("battles go on without the script of images, which cannot be attached then"
   assert.equal(await page.getByRole("button", { name: "Add images" }).count(), 0);
 });
 
+test("a question is asked while the script of images is still on its way, and the button for them comes with it", async () => {
+  const page = await site.open();
+  let come;
+  const coming = new Promise((resolve) => (come = resolve));
+  await page.route("**/static/js/images.js*", async (route) => {
+    await coming;
+    await route.continue();
+  });
+  await page.goto(site.url, { waitUntil: "commit" });
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  const attach = page.getByRole("button", { name: "Add images" });
+  assert.equal(await attach.count(), 0);
+  await page.getByRole("textbox").fill("a short question");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  come();
+  await page.getByRole("button", { name: "New battle" }).click();
+  await attach.waitFor();
+  page.assertQuiet();
+});
+
 for (const [fault, answer, said] of [
   ["does not come", (route) => route.abort(), "The script for the computation did not load."],
   ["fails", (route) => route.fulfill({ contentType: "text/javascript", body: "export async function prove() { throw new Error(); }" }), "The computation that the arena asks for did not succeed."],

@@ -52,7 +52,7 @@ function watch(page) {
   return refused;
 }
 
-test("an owner comes from another site straight into the admin, and whoever was not added stays outside", async () => {
+test("an owner comes from another site straight into the admin, and a person who was not added stays outside", async () => {
   const page = await site.open();
   const refused = watch(page);
   await page.goto(`${site.url}/admin/users`);

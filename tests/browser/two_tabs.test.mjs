@@ -20,7 +20,7 @@ function kept(page) {
   return page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("langya-vote")).length);
 }
 
-/** What the browser tells a page that another tab covers, or that is seen again. */
+/** What the browser reports to a page that another tab covers, or that is seen again. */
 function hide(page, hidden) {
   return page.evaluate((value) => {
     Object.defineProperty(document, "hidden", { value, configurable: true });
@@ -119,7 +119,7 @@ test("a tab whose vote was sent while it stood still asks for the receipt when i
 
 /**
  * A page whose votes are lost: with the first of them its connection breaks, and none comes until `page.reconnect()`. `shift`
- * is added to the numbers that the next connection tells of a battle, which it tells from its beginning, as after a restart.
+ * is added to the numbers that the next connection sends of a battle, which it sends from its beginning, as after a restart.
  */
 async function losingPage(shift = 0) {
   const page = await site.open();
@@ -205,8 +205,8 @@ async function askInOtherWords(other) {
 for (const [name, shift, goOn, turns] of [
   ["asked on", 0, askOn, 2],
   ["answered again", 0, regenerate, 1],
-  ["asked on, and loaded anew", 2 * EPOCH_GAP, askOn, 2],
-  ["asked in other words, and loaded anew", 2 * EPOCH_GAP, askInOtherWords, 1],
+  ["asked on, and loaded again", 2 * EPOCH_GAP, askOn, 2],
+  ["asked in other words, and loaded again", 2 * EPOCH_GAP, askInOtherWords, 1],
 ]) {
   test(`a vote that was lost is not repeated on a battle that another tab has ${name}`, async () => {
     const { page, passed } = await losingPage(shift);

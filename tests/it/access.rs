@@ -15,7 +15,7 @@ use reqwest::{Response, StatusCode};
 use crate::support::arena::{NO_LIMITS, TestArena};
 use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http_client};
 
 const PASSPHRASE: &str = "seven herons over a quiet lake";
 /// Close code of a socket whose visitor has signed out.
@@ -106,8 +106,7 @@ impl Browser {
     }
 
     fn at(url: &str) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { client, url: url.to_owned(), cookie: None }
     }
 
@@ -208,7 +207,7 @@ async fn the_pass_phrase_begins_a_new_session_and_a_wrong_one_none() {
     }
     let before = browser.cookie.clone();
     check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
-    assert_ne!(browser.cookie, before, "whoever knew the former cookie knows nothing");
+    assert_ne!(browser.cookie, before, "the former cookie is worth nothing");
     assert!(browser.is_admitted().await);
     check_status(&browser.get("/").await, StatusCode::OK);
     let mut fixed = Browser::new(&arena);
@@ -320,18 +319,21 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
     }
     let mut stale = Browser::new(&arena);
     stale.cookie = sockets[0].cookie().to_owned().into();
-    assert!(!stale.is_admitted().await, "the cookie is of no use any more");
+    assert!(!stale.is_admitted().await, "the cookie does not work any more");
     for path in ["/history", "/history/export"] {
         check_status(&stale.get(path).await, StatusCode::FORBIDDEN);
         check_status(&ben.get(path).await, StatusCode::OK);
     }
+    let request = stale.client.get(format!("{}/history?lang=zh", stale.url)).header("accept", "text/html");
+    let page = stale.send(request).await.text().await.unwrap();
+    assert!(page.contains("请登录") && page.contains("href=\"/sign-in\"") && !page.contains("asks people"), "{page}");
     other.ask("Which?").await;
     other.until_ready().await;
     beside.end().await;
 }
 
 #[actix_web::test]
-async fn revoking_an_invite_signs_out_whoever_came_in_by_it() {
+async fn revoking_an_invite_signs_out_everybody_who_came_in_by_it() {
     let arena = arena(AccessMode::Invite).await;
     let code = invite(&arena, 1, 1, None).await;
     let mut browser = Browser::new(&arena);

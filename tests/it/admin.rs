@@ -43,7 +43,7 @@ async fn state(arena: &TestArena) -> (Vec<AdminUserRow>, Vec<AuditRow>, i64) {
 }
 
 #[actix_web::test]
-async fn every_address_refuses_whoever_has_no_session_or_a_lower_role_and_changes_nothing() {
+async fn every_address_refuses_people_without_a_session_or_with_a_lower_role_and_changes_nothing() {
     let arena = arena(|_| {}).await;
     let mut browsers = Vec::new();
     for role in Role::ALL {
@@ -138,12 +138,35 @@ async fn signing_in_begins_a_new_session_and_signing_out_ends_it_on_the_server()
     let id = page.split("name=\"session\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     assert_eq!(browser.post_form("/admin/account/session", &[("session", &id)]).await.status(), StatusCode::SEE_OTHER);
     assert_eq!(elsewhere.get("/admin/account").await.status(), StatusCode::UNAUTHORIZED);
-    // And the own one by signing out: its cookie is of no use then, wherever it was copied to.
+    // And the own one by signing out: its cookie does not work then, wherever it was copied to.
     assert_eq!(browser.post_form("/admin/sign-out", &[]).await.status(), StatusCode::SEE_OTHER);
     browser.admin_cookie = first;
     assert_eq!(browser.get("/admin/account").await.status(), StatusCode::UNAUTHORIZED);
     let actions: Vec<String> = audit(&arena).await.into_iter().map(|row| row.action).collect();
     assert_eq!(actions[..4], ["sign_out", "end_session", "sign_in", "sign_in"]);
+}
+
+#[actix_web::test]
+async fn signing_in_again_in_the_same_browser_ends_the_former_session() {
+    let arena = arena(|_| {}).await;
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
+    account(&arena, "ada", Role::Owner, &hash).await;
+    account(&arena, "ben", Role::Viewer, &hash).await;
+    let (mut browser, mut copied) = (Browser::new(&arena), Browser::new(&arena));
+    browser.sign_in("ada", PASSPHRASE, "").await;
+    copied.admin_cookie.clone_from(&browser.admin_cookie);
+    // A try that fails ends nothing.
+    assert_eq!(browser.sign_in("ben", "not the passphrase", "").await.status(), StatusCode::FORBIDDEN);
+    assert_eq!(copied.get("/admin/account").await.status(), StatusCode::OK);
+    assert_eq!(browser.sign_in("ben", PASSPHRASE, "").await.status(), StatusCode::SEE_OTHER);
+    assert_eq!(copied.get("/admin/account").await.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(browser.get("/admin/account").await.status(), StatusCode::OK);
+    // Sorted, because two entries of one millisecond have no order.
+    let mut entries: Vec<(String, String)> =
+        audit(&arena).await.into_iter().map(|row| (row.action, row.actor)).take(3).collect();
+    entries.sort();
+    let expected = [("sign_in", "ada"), ("sign_in", "ben"), ("sign_out", "ada")];
+    assert_eq!(entries, expected.map(|(action, actor)| (action.to_owned(), actor.to_owned())));
 }
 
 #[actix_web::test]
@@ -205,7 +228,7 @@ async fn guessing_is_slowed_down_and_the_owner_still_gets_in_from_elsewhere() {
 }
 
 #[actix_web::test]
-async fn a_stolen_session_guesses_the_pass_phrase_no_faster_than_whoever_signs_in() {
+async fn a_stolen_session_guesses_the_pass_phrase_no_faster_than_a_sign_in() {
     let arena = arena(|settings| {
         settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
         settings.limits = LimitSettings {
@@ -337,6 +360,43 @@ async fn a_second_factor_takes_each_code_once_and_a_recovery_code_instead() {
     for secret in [pending.as_str(), &totp::secret_text(&secret), codes[0], PASSPHRASE, &hash] {
         assert!(!kept.contains(secret), "the audit log holds no secret");
     }
+}
+
+#[actix_web::test]
+async fn a_second_factor_that_nobody_confirms_expires_and_a_new_one_replaces_it() {
+    let arena = arena(|_| {}).await;
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
+    account(&arena, "ada", Role::Viewer, &hash).await;
+    let (store, mut browser) = (&arena.app.store, Browser::new(&arena));
+    browser.sign_in("ada", PASSPHRASE, "").await;
+    let (now, secret) = (arena.app.clock.now(), [7; totp::SECRET_BYTES]);
+    let begin = async |minutes: i64| {
+        let begun_at = Timestamp(now.0 - minutes * 60_000);
+        store.begin_admin_totp("id of ada", &langya::domain::hex::hex(&secret), begun_at).await.unwrap();
+    };
+    let code = totp::code(&secret, totp::step_at(now.0));
+    let secret = totp::secret_text(&secret);
+
+    begin(15).await;
+    let page = browser.get("/admin/account").await.text().await.unwrap();
+    assert!(page.contains("/admin/account/factor/begin") && !page.contains(&secret), "{page}");
+    let late = browser.post_form("/admin/account/factor/on", &[("code", &code)]).await;
+    assert_eq!(late.status(), StatusCode::FORBIDDEN);
+    assert!(late.text().await.unwrap().contains("This key has expired"));
+    assert_eq!(store.admin_user("ada").await.unwrap().unwrap().totp_secret, None);
+
+    begin(10).await;
+    let page = browser.get("/admin/account").await.text().await.unwrap();
+    assert!(page.contains(&secret) && page.contains("within 15 minutes"), "{page}");
+    browser.post_form("/admin/account/factor/begin", &[("former", PASSPHRASE)]).await;
+    let replaced = browser.post_form("/admin/account/factor/on", &[("code", &code)]).await;
+    assert_eq!(replaced.status(), StatusCode::FORBIDDEN, "a code of the key that was replaced");
+
+    begin(10).await;
+    let on = browser.post_form("/admin/account/factor/on", &[("code", &code)]).await;
+    assert_eq!(on.status(), StatusCode::OK);
+    let user = store.admin_user("ada").await.unwrap().unwrap();
+    assert!(user.totp_secret.is_some() && user.totp_pending_at.is_none());
 }
 
 #[actix_web::test]

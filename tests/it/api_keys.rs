@@ -7,13 +7,14 @@ use langya::infra::config::WindowLimits;
 use langya::infra::storage::AuditFilter;
 use langya::services::admin::actor::Actor;
 use langya::services::admin::api_keys::{CreatedKey, KeyRequest};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::campaign::{CampaignFixture, SHORT, pairwise};
 use crate::support::api_document::check_answer;
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
+use crate::support::visitor::http;
 
 /// A key with these scopes.
 pub(crate) async fn key(arena: &TestArena, scopes: &[KeyScope], days: u32) -> CreatedKey {
@@ -22,7 +23,7 @@ pub(crate) async fn key(arena: &TestArena, scopes: &[KeyScope], days: u32) -> Cr
 }
 
 pub(crate) async fn get_with(arena: &TestArena, path: &str, key: &str) -> Response {
-    Client::new().get(format!("{}{path}", arena.url)).bearer_auth(key).send().await.unwrap()
+    http().get(format!("{}{path}", arena.url)).bearer_auth(key).send().await.unwrap()
 }
 
 /// The status of an answer that is as the document says.
@@ -58,9 +59,7 @@ async fn a_key_is_made_by_a_command_shown_once_and_good_for_its_scopes_until_it_
     let (status, log) = check("/api/v1/audit", get_with(&arena, "/api/v1/audit?action=create_key", key).await).await;
     assert!(status == 200 && log.contains("create_key") && log.contains(id) && !log.contains(random), "{log}");
 
-    let lower = reqwest::Client::new()
-        .get(format!("{}/api/v1/key", arena.url))
-        .header("authorization", format!("bearer {key}"));
+    let lower = http().get(format!("{}/api/v1/key", arena.url)).header("authorization", format!("bearer {key}"));
     assert_eq!(lower.send().await.unwrap().status(), 200, "the name of a scheme is written in any case");
 
     let listed = keys(folder.path(), &["list"]).await;
@@ -129,7 +128,7 @@ async fn guessing_at_keys_is_bounded_by_network_and_costs_no_lookup_then() {
     .await;
     let good = key(&arena, &[KeyScope::Read], 1).await.key;
     let ask = async |key: &str, from: &str| {
-        let request = Client::new().get(format!("{}/api/v1/key", arena.url)).bearer_auth(key);
+        let request = http().get(format!("{}/api/v1/key", arena.url)).bearer_auth(key);
         request.header("x-forwarded-for", from).send().await.unwrap()
     };
     for guess in 0..3 {
@@ -156,7 +155,7 @@ async fn a_key_that_may_annotate_is_one_annotator_of_each_campaign() {
     let (may, reads) = (key(&fixture.arena, &may, 1).await, key(&fixture.arena, &reads, 1).await);
     let post = async |campaign: &str, call: &str, key: &str, body: Value| {
         let url = format!("{}/api/v1/campaigns/{campaign}/{call}", fixture.arena.url);
-        let answer = Client::new().post(url).bearer_auth(key).json(&body).send().await.unwrap();
+        let answer = http().post(url).bearer_auth(key).json(&body).send().await.unwrap();
         let (status, kind) = (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap().to_owned());
         let body = answer.text().await.unwrap();
         check_answer("post", &format!("/api/v1/campaigns/{{id}}/{call}"), status, &kind, &body);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use langya::domain::admin::key_scope::KeyScope;
 use langya::infra::config::VoteAccess;
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya};
 use crate::support::scripted::Scripted;
 use crate::support::until;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, http};
 
 /// More than two pages.
 const VOTES: usize = 2_345;
@@ -121,7 +121,7 @@ async fn what_a_reader_has_already_is_not_sent_again() {
     has_started(&arena.url).await;
     until(async || get(&format!("{}/log/checkpoint", arena.url)).await.status().is_success().then_some(())).await;
     let ask = async |path: &str, tag: &str| {
-        let request = Client::new().get(format!("{}{path}", arena.url)).header("if-none-match", tag);
+        let request = http().get(format!("{}{path}", arena.url)).header("if-none-match", tag);
         request.send().await.unwrap()
     };
     for path in

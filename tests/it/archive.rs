@@ -49,7 +49,7 @@ async fn a_month_leaves_only_when_its_files_are_stored() {
     refused("false", &["2026-01"], "nothing was detached");
     refused("true", &["2026-01", "--votes"], "the kept counts do not hold all votes");
     sqlx::query("UPDATE battles SET stage = 'ready' WHERE id = $1").bind(BATTLES[0].0).execute(&pool).await.unwrap();
-    refused(copy, &["2026-01"], "1 battles of 2026-01 are not over yet");
+    refused(copy, &["2026-01"], "battles of 2026-01 that are not over yet: 1");
     sqlx::query("UPDATE battles SET stage = 'voted'").execute(&pool).await.unwrap();
     assert_eq!(store.replies(&BattleId::new(BATTLES[0].0)).await.unwrap().len(), 2, "nothing has left so far");
 

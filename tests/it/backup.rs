@@ -68,13 +68,20 @@ async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
     vote(&mut visitor, "both_bad").await;
     check_refused(&backup(here, live, file), 2, "exists already");
     check_refused(&backup(here, "nothing.db", "other"), 2, "there is no arena at");
-    check_refused(&restore(here, file, live), 2, "another langya serves");
+    check_refused(&restore(here, file, live), 2, "another langya (serve, process ");
     // As a backup lies on many a disk: nobody may write it, and everybody may read it.
     std::fs::set_permissions(here.join(file), std::fs::Permissions::from_mode(0o444)).unwrap();
     check_done(&restore(here, file, "again/data/langya.db"), "restored: 3 votes\n");
+    // A check changes nothing, so it reads the copy as it is, without a write-ahead log.
+    let checked = langya(here, ["upgrade", "--check", "--data-dir", "again/data"]);
+    assert!(checked.code == Some(0) && checked.stderr.contains("up to date"), "{checked:?}");
     let restored = std::fs::metadata(here.join("again/data/langya.db")).unwrap();
     assert_eq!(restored.permissions().mode() & 0o777, 0o600);
     check_refused(&restore(here, file, "again/data/langya.db"), 2, "exists already");
+    std::fs::hard_link(here.join(live), here.join("linked.db")).unwrap();
+    let linked = backup(here, "linked.db", "of the link");
+    assert!(linked.code == Some(0) && linked.stderr.contains("has another name (a hard link)"), "{linked:?}");
+    std::fs::remove_file(here.join("linked.db")).unwrap();
     server.terminate();
     check_refused(&restore(here, file, live), 2, "exists already");
     let before = votes(here);
@@ -92,7 +99,7 @@ async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
 }
 
 #[actix_web::test]
-async fn an_older_copy_restored_beside_a_newer_checkpoint_is_told_and_signs_nothing() {
+async fn an_older_copy_restored_beside_a_newer_checkpoint_is_reported_and_signs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     std::fs::write(here.join("langya.toml"), "[battle]\npacing = \"raw\"\n").unwrap();
@@ -101,7 +108,7 @@ async fn an_older_copy_restored_beside_a_newer_checkpoint_is_told_and_signs_noth
     check_done(&backup(here, "data/langya.db", "old"), "0 votes");
     vote(&mut visitor, "a").await;
     signed(&server.url).await;
-    check_done(&backup(here, "data/langya.db", "new"), "1 votes");
+    check_done(&backup(here, "data/langya.db", "new"), "1 vote,");
     server.terminate();
     let put = |file: &str| {
         for gone in ["langya.db", "langya.db-wal", "langya.db-shm"] {
@@ -111,7 +118,7 @@ async fn an_older_copy_restored_beside_a_newer_checkpoint_is_told_and_signs_noth
         langya(here, ["restore", file])
     };
     let run = put("old");
-    assert!(run.code == Some(0) && run.stderr.contains("signed with 1 entries and this copy holds 0"), "{run:?}");
+    assert!(run.code == Some(0) && run.stderr.contains("signed with 1 entry and this copy holds 0"), "{run:?}");
     let server = Server::start(here, &[]);
     vote(&mut Visitor::connect(&server.url).await, "b").await;
     server.logged("the public log shrank").await;
@@ -200,9 +207,13 @@ fn a_doctor_names_what_is_wrong_and_what_to_do() {
     let run = langya(here, ["doctor"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(!run.stdout.contains("canary"), "{}", run.stdout);
-    for said in
-        ["not a database", "every visitor can forge an address", "0 of 1 answer", "127.0.0.1:1", "check redis.url"]
-    {
+    for said in [
+        "not the database of an arena",
+        "every visitor can forge an address",
+        "0 of 1 answer",
+        "127.0.0.1:1",
+        "check redis.url",
+    ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
     std::fs::write(here.join("langya.toml"), "[server]\nlisen = 1\n").unwrap();
@@ -224,7 +235,7 @@ impl Database {
         database
     }
 
-    /// Its address, with a password that is not needed and must not be told.
+    /// Its address, with a password that is not needed and must not be shown.
     fn url(&self) -> String {
         let (server, _) = self.admin.rsplit_once('/').unwrap();
         let (scheme, rest) = server.split_once("://").unwrap();

@@ -1,5 +1,5 @@
 //! Ballots sent many times at once, over many connections and instances, with answers lost on the way: each counts once,
-//! and whoever asks again is told what the first one was told.
+//! and a copy that comes again gets the answer of the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -38,7 +38,7 @@ struct Ballot {
     receipt: Value,
 }
 
-/// Sent so often, told so often, lost so often.
+/// Sent so often, answered so often, lost so often.
 #[derive(Default)]
 struct Counts {
     ballots: BTreeMap<String, Ballot>,
@@ -70,7 +70,7 @@ impl Precinct {
         Arc::into_inner(counts).unwrap().into_inner().unwrap()
     }
 
-    /// Every row is a ballot's only one and says what all its copies were told.
+    /// Every row is a ballot's only one and says what all its copies got.
     fn check(&self, counts: &Counts, rows: &[VoteRow]) {
         let mut by_battle: BTreeMap<&str, &VoteRow> = BTreeMap::new();
         for row in rows {

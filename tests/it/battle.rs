@@ -97,7 +97,7 @@ async fn a_further_turn_gives_each_side_its_own_history() {
 }
 
 #[actix_web::test]
-async fn answering_anew_starts_the_same_turn_over() {
+async fn regenerating_starts_the_same_turn_over() {
     let model = || Scripted::new(|messages| vec![Step::Say(format!("heard {} messages", messages.len()))]);
     let (one, two) = (model(), model());
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
@@ -386,7 +386,7 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
 }
 
 #[actix_web::test]
-async fn replies_that_nobody_saw_take_no_vote_until_they_are_answered_anew() {
+async fn replies_that_nobody_saw_take_no_vote_until_they_are_regenerated() {
     let gated = || Scripted::new(|_| vec![Step::Gate, Step::Say("Here.".into())]);
     let (one, two) = (gated(), gated());
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;

@@ -446,7 +446,7 @@ async fn new_judgements_are_shown_without_a_restart() {
     };
     assert_eq!(models().await, (4, json!({"ok": 11, "total": 12})));
     import(folder.path(), "verdicts", "more.jsonl", &verdicts(&[("late", "owl", [9; 6])]));
-    // What took long to compute, as on a busy machine, is shown as it was until it is computed anew.
+    // What took long to compute, as on a busy machine, is shown as it was until it is computed again.
     until(async || (models().await == (5, json!({"ok": 14, "total": 15}))).then_some(())).await;
     until(async || page(&server, "/benchmarks").await.contains("<dd>47/48</dd>").then_some(())).await;
 }

@@ -66,7 +66,7 @@ async fn end(mut socket: RawSocket, way: ReplyEnd, upstream: &Upstream) -> Optio
 }
 
 #[actix_web::test]
-async fn whoever_leaves_stops_or_starts_anew_leaves_no_request_behind() {
+async fn a_visitor_who_leaves_stops_or_starts_again_leaves_no_request_behind() {
     let upstream = endless_models().await;
     let folder = folder_with(&upstream, "resume_grace_ms = 1", ["one", "two"]);
     let server = serve(folder.path());

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::support::program::{Server, langya, langya_in, program};
 use crate::support::ratings::shared;
 use crate::support::until;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 
 /// An empty folder with this settings file.
 fn folder(settings: &str) -> TempDir {
@@ -66,6 +66,11 @@ fn a_command_without_its_database_or_file_makes_no_folder() {
         (&["import", "votes", "absent"][..], "cannot read absent"),
         (&["import", "suite", "urs", "absent"][..], "cannot read absent"),
         (&["import", "scores", "absent"][..], "cannot read absent"),
+        (&["import", "votes", "/dev/zero"][..], "cannot read /dev/zero: it is a device"),
+        (&["import", "votes", "."][..], "it is no data set"),
+        (&["import", "arena", "absent"][..], "cannot read absent"),
+        (&["import", "arena", "."][..], "cannot read .: it is not a regular file; name the arena's database file"),
+        (&["import", "arena", "langya.toml"][..], "--database postgres://"),
     ] {
         check_refused(here, &[command, &["--data-dir", "data"]].concat(), &[said]);
         assert!(!here.join("data").exists(), "{command:?}");
@@ -269,13 +274,13 @@ async fn the_server_answers_where_it_says_and_ends_at_sigterm() {
     // Monitors ask with HEAD.
     for path in ["/healthz", "/readyz", "/metrics", "/leaderboard.atom", "/api/v1/leaderboard", "/api/v1/openapi.json"]
     {
-        let answer = reqwest::Client::new().head(format!("{}{path}", server.url)).send().await.unwrap();
+        let answer = http().head(format!("{}{path}", server.url)).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         let tag = answer.headers().get("etag").cloned();
         assert!(answer.bytes().await.unwrap().is_empty(), "{path}");
         assert_eq!(tag.as_ref(), get(&format!("{}{path}", server.url)).await.headers().get("etag"), "{path}");
     }
-    let posted = reqwest::Client::new().post(format!("{}/api/v1/leaderboard", server.url)).send().await.unwrap();
+    let posted = http().post(format!("{}/api/v1/leaderboard", server.url)).send().await.unwrap();
     assert_eq!(posted.status(), 405);
     assert_eq!(server.terminate().code(), Some(0));
 }

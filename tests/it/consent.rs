@@ -2,12 +2,11 @@
 
 use langya::domain::language::Language;
 use langya::infra::config::Settings;
-use reqwest::Client;
 use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 
 async fn arena() -> TestArena {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
@@ -19,7 +18,7 @@ async fn described(arena: &TestArena) -> Value {
 }
 
 async fn page(arena: &TestArena, visitor: &Visitor, path: &str) -> String {
-    let request = Client::new().get(format!("{}{path}", arena.url)).header("cookie", visitor.cookie());
+    let request = http().get(format!("{}{path}", arena.url)).header("cookie", visitor.cookie());
     request.send().await.unwrap().text().await.unwrap()
 }
 

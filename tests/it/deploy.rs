@@ -10,7 +10,7 @@ use langya::infra::metrics::{self, MetricKind};
 use serde_json::Value;
 
 use crate::support::program::Server;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 
 fn deploy(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(file);
@@ -216,7 +216,8 @@ async fn a_battle_goes_through_the_proxy_and_the_metrics_do_not() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let proxy = Proxy::start(&[&server.url, &format!("http://{gone}")]);
     let ask = async |path: &str| {
-        let response = crate::support::until(async || reqwest::get(format!("{}{path}", proxy.url)).await.ok()).await;
+        let response =
+            crate::support::until(async || http().get(format!("{}{path}", proxy.url)).send().await.ok()).await;
         (response.status().as_u16(), response.headers().get("x-request-id").cloned())
     };
     let _ = get(&server.url).await;

@@ -5,7 +5,7 @@ use reqwest::{Response, StatusCode};
 use crate::support::arena::TestArena;
 use crate::support::routes::addresses;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, http};
 
 async fn arena(embed_on: &[&str]) -> TestArena {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
@@ -72,7 +72,7 @@ async fn the_frame_shows_as_many_models_as_are_asked_for_and_its_links_open_outs
     assert!(links >= 3 && links == page.matches("target=\"_blank\" rel=\"noopener\"").count(), "{page}");
     assert!(!page.contains("<script") && !page.contains("style="), "{page}");
     assert_eq!(read("").await.1.matches("<tr><td").count(), 2);
-    let again = reqwest::Client::new().get(format!("{}/embed/leaderboard?lang=zh&theme=dark&top=1", arena.url));
+    let again = http().get(format!("{}/embed/leaderboard?lang=zh&theme=dark&top=1", arena.url));
     let again = again.header("if-none-match", tag).send().await.unwrap();
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
     assert!(policy(&again).ends_with("frame-ancestors *"), "{}", policy(&again));

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, http};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
@@ -83,17 +83,17 @@ async fn days_without_a_change_are_no_news() {
     let first = arena.app.leaderboard.latest().fitted_at.unwrap().0 - 3 * DAY;
     let date = jiff::Timestamp::from_millisecond(day_of(Timestamp(first)).0).unwrap().strftime("%Y-%m-%d").to_string();
     assert_eq!(all(&feed, "entry").len(), 1, "the first day only: {feed}");
-    assert!(feed.contains(&format!("<title>Ranks on {date}, after 1 votes</title>")), "{feed}");
+    assert!(feed.contains(&format!("<title>Ranks on {date}, after 1 vote</title>")), "{feed}");
     arena.end().await;
 }
 
 #[actix_web::test]
-async fn a_reader_that_has_the_feed_is_told_so() {
+async fn a_reader_that_has_the_feed_gets_not_modified() {
     let arena = arena().await;
     let address = format!("{}/leaderboard.atom", arena.url);
     let first = get(&address).await;
     let tag = first.headers()["etag"].to_str().unwrap().to_owned();
-    let request = reqwest::Client::new().get(&address).header("if-none-match", &tag);
+    let request = http().get(&address).header("if-none-match", &tag);
     let again = request.send().await.unwrap();
     assert_eq!((again.status(), again.headers()["etag"].to_str().unwrap()), (StatusCode::NOT_MODIFIED, tag.as_str()));
     let page = get(&format!("{}/leaderboard", arena.url)).await.text().await.unwrap();

@@ -58,7 +58,7 @@ fn broken_closes() -> Vec<(String, Vec<u8>, u16)> {
         .map(|&code| closes(&format!("close with the reserved code {code}"), close_frame(code, b""), PROTOCOL))
         .collect();
     cases.push(closes("close with half a code", frame(0x88, &[3]), PROTOCOL));
-    // The websocket crate does not tell this from a bad code.
+    // The websocket crate does not distinguish this from a bad code.
     cases.push(closes("close with a reason that is not UTF-8", close_frame(1000, b"\xff"), PROTOCOL));
     let valid = [1000, 1001, 1003, 1007, 1011, 3000, 4999];
     cases.extend(valid.map(|code| closes(&format!("close with {code}"), close_frame(code, b"bye"), code)));

@@ -124,7 +124,7 @@ async fn a_second_signal_ends_the_process_at_once() {
 }
 
 #[actix_web::test]
-async fn a_leaderboard_page_is_told_to_come_back() {
+async fn a_leaderboard_page_is_asked_to_come_back() {
     let upstream = upstream_saying(&[Script::openai(["Never asked."])]).await;
     let folder = folder_with(&upstream, "");
     let server = serve(folder.path());

@@ -29,7 +29,7 @@ const HEADERS: [(&str, &str); 7] = [
 ];
 /// What no answer says: what the server is made of, and that other sites may read it.
 const NEVER: [&str; 4] = ["server", "x-powered-by", "access-control-allow-origin", "access-control-allow-credentials"];
-/// The addresses that change something, whoever adds one adds it here and looks at this file.
+/// The addresses that change something, a new one is added here, after a look at this file.
 const CHANGING: [&str; 12] = [
     "/images",
     "/sign-in",
@@ -68,7 +68,8 @@ async fn arena(public_url: &str) -> Asked {
 fn client() -> Client {
     // An error says that another test of this process has installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    // A connection for each request: between two of them a busy machine may take as long as the arena keeps an idle connection.
+    Client::builder().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build().unwrap()
 }
 
 async fn ask(arena: &Asked, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {

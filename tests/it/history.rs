@@ -16,7 +16,7 @@ use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
 use crate::support::until;
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, http_client};
 
 const MODELS: [&str; 2] = ["one", "two"];
 
@@ -79,8 +79,7 @@ impl<'a> Browser<'a> {
 }
 
 fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 
 fn token_in(page: &str) -> String {
@@ -93,7 +92,7 @@ fn link_in(page: &str) -> String {
     address[address.find("/shared/").unwrap()..].to_owned()
 }
 
-/// Has a visitor ask, and vote if told to.
+/// Has a visitor ask, and vote if asked to.
 async fn play(visitor: &mut Visitor, prompt: &str, outcome: Option<&str>) -> BattleId {
     visitor.ask(prompt).await;
     visitor.until_ready().await;

@@ -18,7 +18,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use crate::support::arena::{SEED, TestArena};
 use crate::support::program::langya_beside;
 use crate::support::upstream::{Script, Upstream};
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, http};
 
 /// One pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -44,8 +44,7 @@ async fn arena(upstream: &Upstream, seeing: usize, change: impl FnOnce(&mut Sett
 }
 
 fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::new()
+    http().clone()
 }
 
 async fn send(arena: &TestArena, visitor: &Visitor, file: Vec<u8>) -> Response {
@@ -108,7 +107,7 @@ async fn count(arena: &TestArena, query: &'static str) -> i64 {
 }
 
 #[actix_web::test]
-async fn who_comes_back_is_shown_the_images_and_so_is_whoever_has_the_link_until_the_texts_are_deleted() {
+async fn who_comes_back_is_shown_the_images_and_so_is_anyone_with_the_link_until_the_texts_are_deleted() {
     let upstream = Upstream::start().await;
     let arena = arena(&upstream, 2, |_| {}).await;
     let mut visitor = arena.visitor().await;
@@ -188,7 +187,7 @@ async fn judges_and_exported_preferences_leave_out_battles_with_images() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let plan: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(plan[0]["calls"], 2, "both orders of the battle without images: {run:?}");
-    assert!(run.stderr.contains("1 battles were asked with images"), "{run:?}");
+    assert!(run.stderr.contains("not judged: 1 battle asked with images"), "{run:?}");
     arena.end().await;
 }
 

@@ -197,6 +197,65 @@ async fn a_move_may_take_longer_than_any_statement_of_an_arena_that_serves() {
     database.drop().await;
 }
 
+/// Notes each statement that inserts votes.
+const NOTE_STATEMENTS: &str = "CREATE TABLE vote_statements (at TIMESTAMPTZ); \
+     CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         INSERT INTO vote_statements VALUES (now()); RETURN NULL; \
+     END $$; \
+     CREATE TRIGGER note_statement AFTER INSERT ON votes FOR EACH STATEMENT EXECUTE FUNCTION note_statement()";
+
+/// An arena with this many imported votes in the folder's `data`.
+fn import_votes(folder: &Path, votes: usize) {
+    let vote = |vote: usize| format!("a{},b,{}\n", vote % 7, ["model_a", "tie", "both_bad"][vote % 3]);
+    let rows: Vec<String> = (0..votes).map(vote).collect();
+    std::fs::write(folder.join("votes.csv"), format!("model_a,model_b,winner\n{}", rows.concat())).unwrap();
+    let imported = langya(folder, ["import", "votes", "votes.csv", "--data-dir", "data"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+}
+
+#[actix_web::test]
+async fn a_table_of_more_rows_than_a_statement_takes_arrives_whole() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    import_votes(folder.path(), 257);
+    database.open().await.close().await;
+    let pool = database.raw().await;
+    sqlx::raw_sql(NOTE_STATEMENTS).execute(&pool).await.unwrap();
+    let url = database.url.as_str();
+    let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
+    assert_eq!(moved.code, Some(0), "{}", moved.stderr);
+    let exports = [["--data-dir", "data"], ["--database", url]]
+        .map(|[flag, place]| langya(folder.path(), ["export", "votes", flag, place, "--out", "-"]).stdout);
+    assert_eq!((exports[0].lines().count(), &exports[0]), (257, &exports[1]));
+    let statements: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM vote_statements").fetch_one(&pool).await.unwrap();
+    assert_eq!(statements, 3, "a round trip for each hundred rows");
+    pool.close().await;
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_damaged_table_is_named_and_nothing_is_moved() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    import_votes(folder.path(), 3);
+    let options = SqliteConnectOptions::new().filename(folder.path().join("data/langya.db"));
+    let mut connection = options.connect().await.unwrap();
+    // The table begins where an index does, which is no table.
+    let damage = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = \
+         (SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_label_replies_1') WHERE name = 'label_replies'";
+    sqlx::raw_sql(damage).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let refused = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", database.url.as_str()]);
+    assert!(
+        refused.code == Some(1) && refused.stderr.contains("table label_replies of the SQLite file cannot be read"),
+        "{refused:?}"
+    );
+    let store = database.open().await;
+    assert_eq!(store.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 0);
+    store.close().await;
+    database.drop().await;
+}
+
 #[actix_web::test]
 async fn what_cannot_be_moved_is_refused_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();

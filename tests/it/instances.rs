@@ -14,7 +14,7 @@ use crate::support::program::Server;
 use crate::support::redis::TestRedis;
 use crate::support::visitor::Visitor;
 
-/// Shorter than the half minute after which an instance looks for itself: what comes within it was told.
+/// Shorter than the half minute after which an instance looks for itself: what comes within it was announced.
 const TOLD: Duration = Duration::from_secs(10);
 
 const SETTINGS: &str = "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[rating]\ndebounce_ms = 50\n\
@@ -105,7 +105,7 @@ async fn a_vote_on_any_instance_moves_the_pages_of_all() {
 }
 
 #[actix_web::test]
-async fn whoever_is_left_takes_the_lead() {
+async fn the_instance_that_is_left_takes_the_lead() {
     let Some(place) = Place::prepare().await else { return };
     let first = place.serve();
     first.logged("now the leader").await;

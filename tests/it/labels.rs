@@ -393,7 +393,7 @@ async fn an_operator_trains_reviews_and_reports_from_the_command_line() {
     assert!(queued.stdout.starts_with("4 prompts to review"), "{} {}", queued.stdout, queued.stderr);
     fill(&folder.path().join("queue.csv"), &[(&ids[0], "Role Playing")]);
     let reviewed = run(&["label", "review", "queue.csv", "--reviewer", "ann"]);
-    assert!(reviewed.stdout.contains("1 decisions, 1 new or changed"), "{} {}", reviewed.stdout, reviewed.stderr);
+    assert!(reviewed.stdout.contains("1 decision, 1 new or changed"), "{} {}", reviewed.stdout, reviewed.stderr);
     let other = run(&["label", "review", "queue.csv", "--reviewer", "ann", "--scheme", "urs"]);
     assert_eq!(other.code, Some(2));
     assert!(other.stderr.contains("queue.csv: line ") && other.stderr.contains("superclue"), "{}", other.stderr);

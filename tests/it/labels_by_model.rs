@@ -9,7 +9,7 @@ use langya::domain::labeling::scheme::Scheme;
 use crate::bench::{Field, question, reply};
 use crate::labels::stopped_arena;
 
-/// The label of a seed goes by its number in a way that its digits hardly tell, thirty for each; what is no seed is role playing.
+/// The label of a seed goes by its number in a way that its digits hardly show, thirty for each; what is no seed is role playing.
 fn label_of(text: &str) -> &'static str {
     let labels: Vec<&str> = Scheme::Superclue.labels().collect();
     let number = text.strip_prefix("question number ").and_then(|number| number.parse::<usize>().ok());

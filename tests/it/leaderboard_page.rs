@@ -6,7 +6,7 @@ use reqwest::{Response, StatusCode};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 
 const MODELS: [&str; 3] = ["alpha", "lab/beta", "gamma"];
 
@@ -33,7 +33,7 @@ async fn page(arena: &TestArena, path: &str) -> String {
 
 /// The page as a browser asks for it that has one with this tag already.
 async fn page_unless(arena: &TestArena, tag: &str, language: &str) -> Response {
-    let request = reqwest::Client::new().get(format!("{}/leaderboard", arena.url));
+    let request = http().get(format!("{}/leaderboard", arena.url));
     request.header("if-none-match", tag).header("accept-language", language).send().await.unwrap()
 }
 
@@ -47,7 +47,7 @@ fn rows(page: &str) -> Vec<&str> {
 }
 
 #[actix_web::test]
-async fn a_browser_that_has_the_page_is_told_so_until_the_leaderboard_changes() {
+async fn a_browser_that_has_the_page_gets_not_modified_until_the_leaderboard_changes() {
     let arena = arena().await;
     let mut visitor = arena.visitor().await;
     vote(&arena, &mut visitor, 1).await;
@@ -69,7 +69,7 @@ async fn a_browser_that_has_the_page_is_told_so_until_the_leaderboard_changes() 
 
 /// The page as a browser asks for it that takes compressed ones.
 async fn page_compressed(arena: &TestArena) -> Response {
-    let request = reqwest::Client::new().get(format!("{}/leaderboard", arena.url));
+    let request = http().get(format!("{}/leaderboard", arena.url));
     request.header("accept-encoding", "gzip").send().await.unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! A vote on a battle that gives a model away is kept, told, not rated, and can be rated again.
+//! A vote on a battle that gives a model away is kept, reported, not rated, and can be rated again.
 
 use langya::domain::time::Timestamp;
 use langya::infra::config::LeakPolicy;
@@ -46,7 +46,7 @@ async fn ask(arena: &TestArena, prompt: &str) -> Visitor {
 }
 
 #[actix_web::test]
-async fn a_vote_on_a_reply_that_names_its_model_is_kept_told_and_excluded_until_that_is_withdrawn() {
+async fn a_vote_on_a_reply_that_names_its_model_is_kept_reported_and_excluded_until_that_is_withdrawn() {
     let arena = arena(LeakPolicy::Exclude).await;
     let mut visitor = ask(&arena, "What is moss?").await;
     let told = visitor.vote("a").await;
@@ -70,11 +70,11 @@ async fn a_vote_on_a_reply_that_names_its_model_is_kept_told_and_excluded_until_
     assert!(withdrawn);
     arena.app.events.publish(langya::infra::events::Event::VoteRecorded);
     counted(&arena, 1, &json!({})).await;
-    assert_eq!(visitor.vote("a").await, told, "the receipt says what the visitor was told then");
+    assert_eq!(visitor.vote("a").await, told, "the receipt says what the visitor got then");
 }
 
 #[actix_web::test]
-async fn a_prompt_that_speaks_to_a_model_by_name_is_told_and_ordinary_talk_of_models_is_rated() {
+async fn a_prompt_that_speaks_to_a_model_by_name_is_reported_and_ordinary_talk_of_models_is_rated() {
     let models = [("one", &Scripted::saying("GPT-4 is older than Claude.")), ("two", &Scripted::saying("Two says."))];
     let arena = TestArena::start(&models).await;
     let told = ask(&arena, "Are you Gemini?").await.vote("a").await;

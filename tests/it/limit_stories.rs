@@ -1,4 +1,4 @@
-//! What the default limits hold and whom they leave alone, told on a virtual clock: no story takes its time.
+//! What the default limits hold and whom they leave alone, on a virtual clock: no story takes its time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +14,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 /// What a program's battle takes at the least: the models of this story answer within half a second.
 const QUICK_BATTLE: Duration = Duration::from_millis(500);
-/// How soon a program tries again where nobody tells it, and at the soonest: several hundred that all come back at the
-/// moment they were told would only wait for each other.
+/// How soon a program tries again where no answer says it, and at the soonest: several hundred that all come back at the
+/// moment that they got would only wait for each other.
 const RETRY: Duration = Duration::from_millis(100);
 
 fn default_limits() -> Arc<RateLimits> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::arena::{NO_LIMITS, TestArena, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 use crate::support::until;
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, http};
 
 async fn arena(limits: LimitSettings) -> TestArena {
     TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], |settings| {
@@ -27,7 +27,7 @@ async fn votes(arena: &TestArena) -> usize {
 }
 
 #[actix_web::test]
-async fn questions_and_answers_anew_count_as_turns_and_refusals_are_told() {
+async fn questions_and_regenerated_answers_count_as_turns_and_refusals_are_reported() {
     let arena = arena(LimitSettings { turns: WindowLimits::new(3, 0, 0), ..NO_LIMITS }).await;
     let mut visitor = arena.visitor().await;
     visitor.ask("Which?").await;
@@ -87,7 +87,7 @@ async fn visitors_of_one_address_are_counted_together_whatever_they_write_into_t
 }
 
 #[actix_web::test]
-async fn one_network_has_a_quarter_of_the_sockets_and_is_told_apart_from_a_full_arena() {
+async fn one_network_has_a_quarter_of_the_sockets_and_is_distinguished_from_a_full_arena() {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
         settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
@@ -98,7 +98,7 @@ async fn one_network_has_a_quarter_of_the_sockets_and_is_told_apart_from_a_full_
         async |from: &str| Visitor::connect_with(&arena.url, Some(("x-forwarded-for", from.to_owned()))).await.unwrap();
     // A socket that is refused is so before its upgrade, which these requests do not ask for.
     let refused = async |from: &str| {
-        let request = reqwest::Client::new().get(format!("{}/ws/battle", arena.url));
+        let request = http().get(format!("{}/ws/battle", arena.url));
         let answer = request.header("x-forwarded-for", from).send().await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap())
     };
@@ -177,7 +177,7 @@ async fn fresh_cookies_from_one_network_share_its_limits_and_this_machine_has_no
 }
 
 #[actix_web::test]
-async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothing_running() {
+async fn many_starts_on_one_socket_get_an_error_for_each_battle_left_and_leave_nothing_running() {
     const STARTS: usize = 200;
     let (one, two) = (endless(), endless());
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
@@ -205,11 +205,11 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
     assert_eq!((&told["code"], &told["battle"]), (&json!("superseded"), &begun[STARTS - 1]));
     visitor.next_of(&["ready"]).await;
     visitor.ask("And after the end?").await;
-    assert_eq!(visitor.next_of(&["battle", "error"]).await["type"], "battle", "a battle at its end is not told of");
+    assert_eq!(visitor.next_of(&["battle", "error"]).await["type"], "battle", "a battle at its end gets no error");
 }
 
 #[actix_web::test]
-async fn whoever_finds_the_arena_full_gets_in_as_soon_as_another_battle_was_left() {
+async fn a_visitor_who_finds_the_arena_full_gets_in_as_soon_as_another_battle_was_left() {
     let (one, two) = (endless(), endless());
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
         settings.battle.max_live_battles = 2;

@@ -10,7 +10,7 @@ use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
 use crate::support::upstream::{Script, Upstream};
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 
 /// The value of a sample; a sample that is not there is a failure.
 #[track_caller]
@@ -140,8 +140,7 @@ async fn a_visitor_finds_no_metrics() {
 }
 
 async fn answer(url: &str, header: Option<&str>) -> (StatusCode, String) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut request = reqwest::Client::new().get(url);
+    let mut request = http().get(url);
     if let Some(name) = header {
         request = request.header(name, "203.0.113.9");
     }

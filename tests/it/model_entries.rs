@@ -135,7 +135,7 @@ async fn ollama_is_read_in_its_own_form_into_a_file_that_was_not_there() {
         .script("/api/tags", Script::json(&json!({"models": [{"name": "qwen2.5:7b"}, {"name": "nomic-embed-text"}]})));
     let run = context.add(&[]).await;
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("1 listed models were left out") && run.stderr.contains("1 can be drawn"), "{run:?}");
+    assert!(run.stderr.contains("1 listed model was left out") && run.stderr.contains("1 can be drawn"), "{run:?}");
     let expected = format!(
         "[[models]]\nid = \"qwen2.5-7b\"\nprovider = \"ollama\"\nbase_url = \"{}\"\nmodel = \"qwen2.5:7b\"\n",
         context.upstream.url()
@@ -239,7 +239,7 @@ async fn a_check_names_the_key_variable_that_is_not_set_and_asks_the_others() {
 }
 
 #[actix_web::test]
-async fn models_with_the_same_name_are_told_after_an_edit() {
+async fn models_with_the_same_name_are_reported_after_an_edit() {
     let twin =
         "\n[[models]]\nid = \"other\"\nname = \"twin\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
     let fixture = SettingsFixture::new(&format!("{FILE}name = \"Twin\"\n{twin}")).await;

@@ -21,7 +21,7 @@ use crate::support::arena::{NO_LIMITS, TestArena, card, quick_limits};
 use crate::support::program::langya_beside;
 use crate::support::scripted::{Scripted, Step};
 use crate::support::until;
-use crate::support::visitor::{Visitor, get};
+use crate::support::visitor::{Visitor, get, http};
 use crate::support::wire::Wire;
 
 /// What starts a battle in each mode beside the anonymous one.
@@ -302,7 +302,7 @@ async fn a_chosen_model_that_fails_is_not_replaced_and_a_hidden_one_is() {
 
     for _ in 0..6 {
         visitor.send(start(&json!({"mode": "one_hidden", "model": "fine"}), "Are you there?")).await;
-        // The battle before may still be under way, which the visitor is told.
+        // The battle before may still be under way, which the visitor gets as an error.
         assert_eq!(ended(&mut visitor).await["type"], "ready");
         assert_eq!(visitor.texts(), ["fine", "fine"]);
         assert_eq!(visitor.vote("tie").await["b"]["id"], "spare");
@@ -423,7 +423,7 @@ async fn exports_history_and_the_public_log_mark_what_was_chosen() {
     get(&arena.url).await;
     let cookie = visitor.cookie().to_owned();
     let page = async |path: &str| {
-        let client = reqwest::Client::new().get(format!("{}{path}", arena.url)).header("cookie", &cookie);
+        let client = http().get(format!("{}{path}", arena.url)).header("cookie", &cookie);
         client.header("accept-language", "en").send().await.unwrap().text().await.unwrap()
     };
     let history = page("/history").await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use langya::server::http::openapi::{OPERATIONS, document};
-use reqwest::{Client, Method};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::campaign::{CampaignFixture, SHORT, pairwise};
@@ -11,7 +11,7 @@ use crate::correlation_page::{filled, serve};
 use crate::support::api_document::{check_answer, operation};
 use crate::support::arena::TestArena;
 use crate::support::routes::templates;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, http};
 
 #[test]
 fn every_address_of_the_api_is_in_the_document_and_no_other() {
@@ -104,7 +104,7 @@ async fn what_an_arena_with_votes_and_a_benchmark_answers_is_as_the_document_say
 async fn what_annotators_are_answered_is_as_the_document_says() {
     let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(SHORT, 1, &["bad", "good"]), 1).await;
-    let (token, client) = (tokens[0].as_str(), Client::new());
+    let (token, client) = (tokens[0].as_str(), http());
     let post = async |token: &str, call: &str, body: Value| {
         let url = format!("{}/api/v1/campaigns/pilot/{call}", rig.arena.url);
         let response = client.post(url).bearer_auth(token).json(&body).send().await.unwrap();
@@ -140,7 +140,7 @@ async fn what_annotators_are_answered_is_as_the_document_says() {
 #[actix_web::test]
 async fn an_address_or_method_that_the_api_does_not_have_is_refused_in_a_line_of_text() {
     let arena = TestArena::start(&[]).await;
-    let client = Client::new();
+    let client = http();
     let no_address = "/api/v1/openapi.json lists all of them, none with a slash at its end";
     for (method, path, status, reason) in [
         (Method::GET, "/api/v1", 404, no_address),
@@ -190,6 +190,6 @@ async fn a_document_that_has_not_changed_is_not_sent_again() {
     let tag = first.headers()["etag"].to_str().unwrap().to_owned();
     assert!(tag.starts_with("W/"), "the same tag stands on what is compressed and on what is not: {tag}");
     assert_eq!(first.json::<Value>().await.unwrap(), *document());
-    let again = Client::new().get(&url).header("if-none-match", tag).send().await.unwrap();
+    let again = http().get(&url).header("if-none-match", tag).send().await.unwrap();
     assert_eq!((again.status().as_u16(), &again.headers()["vary"]), (304, &"accept-encoding".parse().unwrap()));
 }

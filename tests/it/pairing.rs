@@ -84,7 +84,7 @@ async fn a_model_that_rests_is_not_drawn() {
         assert_eq!(visitor.until_ready().await, ["Here.", "Here."]);
     }
     assert_eq!(broken.asked(), 1, "after one failure it rests");
-    // Who rests is not published: it would tell whose battle has just failed.
+    // Who rests is not published: it would reveal whose battle has just failed.
     assert_eq!(published(&arena).await, before);
     arena.end().await;
 }

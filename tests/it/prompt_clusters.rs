@@ -1,4 +1,4 @@
-//! How well prompts are told apart: real prompts of three benchmarks, and edited copies of them.
+//! How well prompts are distinguished: real prompts of three benchmarks, and edited copies of them.
 
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ async fn a_program_reads_the_challenge_from_the_error_and_its_solution_starts_on
 }
 
 #[actix_web::test]
-async fn a_solution_is_of_no_use_to_another_visitor_and_none_that_is_wrong_is_taken() {
+async fn a_solution_is_refused_from_another_visitor_and_none_that_is_wrong_is_taken() {
     let arena = busy_arena().await;
     let (mut ann, mut ben) = (arena.visitor().await, arena.visitor().await);
     let refused = until_asked(&mut ann).await;

@@ -32,8 +32,12 @@ fn settings(upstream: &Upstream, provider: ProviderKind) -> ModelSettings {
 }
 
 fn model_of(settings: &ModelSettings) -> Arc<dyn ChatModel> {
+    model_with_key(settings, "sk-OUR-CANARY")
+}
+
+fn model_with_key(settings: &ModelSettings, key: &str) -> Arc<dyn ChatModel> {
     let http = http_client(Duration::from_secs(2)).unwrap();
-    let key = SecretString::from("sk-OUR-CANARY");
+    let key = SecretString::from(key);
     match settings.provider {
         ProviderKind::Openai => Arc::new(OpenAiModel::new(settings, Some(&key), &http).unwrap()),
         ProviderKind::Anthropic => Arc::new(AnthropicModel::new(settings, Some(&key), &http).unwrap()),
@@ -81,6 +85,7 @@ async fn listen(mut reply: ReplyStream) -> Told {
             Ok(ReplyPart::Reasoning(text)) => told.reasoning.push_str(&text),
             Ok(ReplyPart::Usage(usage)) => told.usage = Some(usage),
             Ok(ReplyPart::Numbers(_)) => panic!("nobody asked for probabilities"),
+            Ok(ReplyPart::TextEnded) => {}
             Err(error) => {
                 assert!(!error.to_string().to_uppercase().contains("CANARY"), "{error}");
                 told.error = Some(error);
@@ -90,7 +95,7 @@ async fn listen(mut reply: ReplyStream) -> Told {
     told
 }
 
-/// Plays a script to an OpenAI model and returns what it told.
+/// Plays a script to an OpenAI model and returns what it sent.
 async fn scripted_reply(script: Script) -> Told {
     let upstream = Upstream::start().await;
     upstream.script("m", script);

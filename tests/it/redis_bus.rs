@@ -6,7 +6,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::time::timeout;
 
-use crate::support::instance::{Instance, PATIENCE};
+use crate::support::PATIENCE;
+use crate::support::instance::Instance;
 use crate::support::log::Log;
 use crate::support::program;
 use crate::support::redis::TestRedis;

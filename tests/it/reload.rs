@@ -79,7 +79,7 @@ async fn new_models_take_part_at_once_and_those_that_left_finish_their_battles()
 }
 
 #[actix_web::test]
-async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_named() {
+async fn what_cannot_be_used_is_reported_in_one_line_and_what_needs_a_restart_is_named() {
     let bench = SettingsFixture::new().await;
     for model in ["one", "two"] {
         bench.upstream.script(model, Script::openai(["Said."]));

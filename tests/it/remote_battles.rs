@@ -95,7 +95,7 @@ async fn letters_that_get_lost_are_asked_for_again() {
 }
 
 #[actix_web::test]
-async fn whoever_watches_elsewhere_keeps_the_battle_going() {
+async fn a_visitor_who_watches_elsewhere_keeps_the_battle_going() {
     let (one, two) = (halting(), halting());
     let (first, second, _wire) = two_instances(&one, &two).await;
     let visitor = half_way(&first).await;
@@ -152,13 +152,13 @@ async fn while_nothing_crosses_the_end_of_the_turn_comes_from_the_database() {
     resume(&mut back, &battle, seen).await;
     one.open_gate();
     two.open_gate();
-    assert_eq!(back.until_ready().await, [WHOLE; 2], "told again, whole");
+    assert_eq!(back.until_ready().await, [WHOLE; 2], "sent again, whole");
     let told = seqs(&back);
     assert!(told[0] > seen && told.is_sorted(), "{told:?}");
     assert_eq!((one.asked(), two.asked()), (1, 1), "nobody was asked twice");
 }
 
-/// Has a run of nobody answer the battle's turn anew.
+/// Has a run of nobody answer the battle's turn again.
 async fn begin_elsewhere(arena: &TestArena, battle: &BattleId, run: &RunId) {
     let store = &arena.app.store;
     let from = store.battle(battle).await.unwrap().unwrap().answered_by;
@@ -166,7 +166,7 @@ async fn begin_elsewhere(arena: &TestArena, battle: &BattleId, run: &RunId) {
 }
 
 #[actix_web::test]
-async fn a_turn_whose_instance_is_unknown_is_answered_anew_at_once() {
+async fn a_turn_whose_instance_is_unknown_is_answered_again_at_once() {
     let (one, two) = (halting(), halting());
     let (first, second, _wire) = two_instances(&one, &two).await;
     one.open_gate();
@@ -242,7 +242,7 @@ fn endless(word: &'static str) -> Scripted {
 }
 
 #[actix_web::test]
-async fn two_tabs_that_come_back_before_anything_was_heard_are_told_all_of_it() {
+async fn two_tabs_that_come_back_before_anything_was_heard_get_all_of_it() {
     let (one, two) = (halting(), halting());
     let (first, second, wire) = two_instances(&one, &two).await;
     let visitor = half_way(&first).await;

@@ -34,7 +34,7 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     for said in ["<summary>How robust is this", "Who is first?", "12 votes between rated models"] {
         assert!(whole.contains(said), "no {said}: {whole}");
     }
-    for said in ["How much does one voter change?", "Of 1 voters, "] {
+    for said in ["How much does one voter change?", "Of 1 voter, "] {
         assert!(whole.contains(said), "no {said}: {whole}");
     }
     let rigging = get(&format!("{}/api/v1/leaderboard/rigging", arena.url)).await;

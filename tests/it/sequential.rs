@@ -196,6 +196,22 @@ fn all_rank_intervals_of_an_arena_hold_together() {
 }
 
 #[test]
+fn a_rank_by_own_intervals_is_in_the_rank_interval() {
+    let mut log = VoteLog::default();
+    for (winner, loser, times) in [("a", "b", 5), ("a", "c", 2), ("c", "a", 1), ("b", "c", 1)] {
+        (0..times).for_each(|_| log.push(winner, loser, langya::domain::battle::Outcome::AWins).unwrap());
+    }
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions::default());
+    for model in &leaderboard.models {
+        let (best, worst) = (model.best_rank.unwrap(), model.worst_rank.unwrap());
+        assert!((best..=worst).contains(&model.rank), "{}: {} of {best} to {worst}", model.model, model.rank);
+    }
+    let b = leaderboard.models.iter().find(|model| model.model == "b").unwrap();
+    // Its own interval overlaps those of both others, and the joint comparison has one of them above it.
+    assert_eq!((b.rank, b.best_rank, b.worst_rank), (1, Some(1), Some(3)));
+}
+
+#[test]
 fn a_rank_interval_says_which_places_are_possible() {
     // a is far above b and c, which are alike; d has a single vote.
     let mut log = VoteLog::default();

@@ -22,8 +22,9 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::support::PATIENCE;
 use crate::support::arena::{SEED, card, quick_limits};
-use crate::support::instance::{Instance, PATIENCE};
+use crate::support::instance::Instance;
 use crate::support::redis::TestRedis;
 use crate::support::scripted::{Scripted, Step};
 
@@ -99,6 +100,6 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     three.until(BreakerPhase::Open).await;
     assert!(
         three.model.breaker_remaining().unwrap() <= there,
-        "an emptied Redis is told again, and no breaker stays open for longer"
+        "an emptied Redis gets them again, and no breaker stays open for longer"
     );
 }

@@ -183,7 +183,7 @@ async fn counts_in_the_database_are_deleted_once_they_limit_nothing() {
 }
 
 #[actix_web::test]
-async fn an_outage_of_redis_gives_no_limit_anew_where_another_instance_asks_first() {
+async fn an_outage_of_redis_gives_no_limit_again_where_another_instance_asks_first() {
     let Some(mut place) = TwoInstances::start().await else { return };
     let ([one, two], ann) = (place.limits(), visitor("ann"));
     check_cap(granted(&one, &ann, 8).await, 8);

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use crate::support::arena::TestArena;
 use crate::support::program::Server;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, get_as};
 
 async fn arena(change: impl FnOnce(&mut Settings)) -> TestArena {
     let scripted = ["one", "two", "three"].map(|name| (name, Scripted::saying(name)));
@@ -100,10 +100,34 @@ async fn an_arena_without_such_settings_has_its_own_name_and_no_links() {
 }
 
 #[actix_web::test]
-async fn a_logo_that_is_not_there_is_told_at_the_start() {
+async fn a_logo_that_is_not_there_is_reported_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("langya.toml"), "[site]\nlogo = \"missing.svg\"\n").unwrap();
     let server = Server::start(folder.path(), &[]);
     let log = server.logged("site.logo cannot be read").await;
     assert!(log.contains("missing.svg"), "{log}");
+}
+
+#[actix_web::test]
+async fn a_link_that_leads_nowhere_says_what_is_missing_in_the_readers_language() {
+    let arena = arena(|_| {}).await;
+    for (path, english, chinese) in [
+        ("/campaign/nothing", "there is no such campaign", "没有这个标注活动。"),
+        (
+            "/campaign/nothing/report",
+            "there is no report of such a campaign for everybody",
+            "没有对所有人公开的这份标注报告。",
+        ),
+    ] {
+        for (language, said, other) in [("en", english, chinese), ("zh", chinese, english)] {
+            let response = get_as(&format!("{}{path}?lang={language}", arena.url), "text/html").await;
+            assert_eq!(response.status(), StatusCode::NOT_FOUND);
+            let page = response.text().await.unwrap();
+            assert!(page.contains(&format!("<p class=\"missing-reason\">{said}</p>")), "{path}: {page}");
+            assert!(!page.contains(other), "{path}: {page}");
+        }
+        let text = get(&format!("{}{path}?lang=zh", arena.url)).await.text().await.unwrap();
+        assert_eq!(text, format!("{english}\n"), "programs read English");
+    }
+    arena.end().await;
 }

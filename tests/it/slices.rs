@@ -65,7 +65,7 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         LeaderboardFilter { style: true, until: Some(Timestamp(4_000_000_000_000)), ..LeaderboardFilter::default() };
     let ask = || arena.app.filtered.get(&question, 5);
     for _ in 0..20 {
-        // Whoever asks and leaves makes no fit of their own.
+        // A request that is given up makes no fit of its own.
         assert!(ask().now_or_never().is_none());
     }
     let (one, same) = futures_util::join!(ask(), ask());
@@ -123,7 +123,7 @@ async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
         levels.contains("Good enough, of 100 questions") && levels.contains("<option value=\"show\" selected>"),
         "{levels}"
     );
-    // Whether five votes tell the side from the models depends on the coin.
+    // Whether five votes distinguish the side from the models depends on the coin.
     let sided = page("/leaderboard?side=control").await;
     assert!(
         sided.contains("<option value=\"control\" selected>") && !sided.contains("class=\"chart-frame\""),

@@ -263,7 +263,7 @@ fn arena(folder: &Path) {
 }
 
 #[test]
-fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
+fn votes_and_items_are_resampled_in_every_part_of_the_votes() {
     let folder = tempfile::tempdir().unwrap();
     arena(folder.path());
     let text = "title = \"Ours\"\nseries = [\"arena:rating\", \"bench:urs\", \"arena:win_tie_rate\"]\njudge = \"owl\"\n\

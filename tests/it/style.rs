@@ -113,7 +113,7 @@ fn length(counts: [u32; 2]) -> [[u32; 2]; 4] {
 
 /// Three models with pseudo-random features.
 #[test]
-fn votes_whose_replies_were_not_counted_are_left_out_and_told() {
+fn votes_whose_replies_were_not_counted_are_left_out_and_reported() {
     let known = log_of(uninformative_features().repeat(20));
     let mut both = known.clone();
     for &(a, b, outcome, _) in &uninformative_features() {

@@ -1,10 +1,11 @@
-//! What the times of the frames tell about the sides, over real websockets. `domain/battle/pacing/simulation.rs` measures
+//! What the times of the frames reveal about the sides, over real websockets. `domain/battle/pacing/simulation.rs` measures
 //! the same with more models, and without a network.
 
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt};
 use langya::infra::config::PacingMode;
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::support::arena::{SEED, TestArena};
 use crate::support::scripted::{Scripted, Step};
@@ -12,9 +13,14 @@ use crate::support::size;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Battles at once, and how often with other seeds.
-const BATTLES: u32 = 120;
-const SEEDS: usize = 4;
+/// Battles of each pacing. A third of them trains.
+const BATTLES: usize = 360;
+/// Visitors come one by one, so that the load is the same from the beginning of a battle to its end. Where all begin at once, tokens come
+/// late at the beginning and in time later on a busy machine: then the rest that a model really writes differs from one that is drawn
+/// from its beginning, and reveals which it is.
+const EVERY: Duration = Duration::from_millis(80);
+/// Battles under way at most. A machine that is slower than the visitors come takes longer, and its load is still the same all the time.
+const AT_ONCE: usize = 120;
 /// Tokens of four characters, of which three are a quantum.
 const TOKEN: &str = "four";
 const SHORT: [usize; 4] = [5, 9, 48, 48];
@@ -70,9 +76,9 @@ async fn play(arena: &TestArena, number: u32) -> ([f64; FEATURES], bool) {
     }
 }
 
-/// Of the second half, how many the best threshold of the first half gets right.
-fn correct_guesses(battles: &[([f64; FEATURES], bool)]) -> u32 {
-    let (train, test) = battles.split_at(battles.len() / 2);
+/// Of the battles after the first third, the share that the best threshold of the first third gets right, and how many they are.
+fn correct_guesses(battles: &[([f64; FEATURES], bool)]) -> (f64, f64) {
+    let (train, test) = battles.split_at(battles.len() / 3);
     let right = |of: &[([f64; FEATURES], bool)], feature: usize, threshold: f64, above: bool| {
         u32::try_from(of.iter().filter(|(row, label)| ((row[feature] > threshold) == above) == *label).count()).unwrap()
     };
@@ -80,11 +86,13 @@ fn correct_guesses(battles: &[([f64; FEATURES], bool)]) -> u32 {
         train.iter().flat_map(move |(row, _)| [true, false].map(|above| (feature, row[feature], above)))
     });
     let (feature, threshold, above) = rules.max_by_key(|rule| right(train, rule.0, rule.1, rule.2)).unwrap();
-    right(test, feature, threshold, above)
+    let tests = f64::from(u32::try_from(test.len()).unwrap());
+    (f64::from(right(test, feature, threshold, above)) / tests, tests)
 }
 
-async fn guesses_with(pacing: PacingMode, seed: u64) -> u32 {
-    let (slow, quick) = (model("slow", 34, seed), model("quick", 3, seed));
+/// The share of right guesses, and what chance stays below: three standard deviations.
+async fn guesses_under(pacing: PacingMode, battles: usize) -> (f64, f64) {
+    let (slow, quick) = (model("slow", 34, SEED), model("quick", 3, SEED));
     let arena = TestArena::start_with(&[("slow", &slow), ("quick", &quick)], |settings| {
         settings.battle.pacing = pacing;
         settings.battle.pace_chars_per_second = 240;
@@ -93,33 +101,29 @@ async fn guesses_with(pacing: PacingMode, seed: u64) -> u32 {
         settings.battle.tempo_classes = vec![160, 60];
     })
     .await;
-    let battles = join_all((0..BATTLES).map(|number| play(&arena, number))).await;
-    correct_guesses(&battles)
-}
-
-/// The share that is told, and what chance stays below.
-async fn guesses_under(pacing: PacingMode, seeds: usize) -> (f64, f64) {
-    let mut right = 0;
-    for seed in (SEED..).take(seeds) {
-        let told = guesses_with(pacing, seed).await;
-        println!("{pacing:?}, seed {seed}: {told} of {}", BATTLES / 2);
-        right += told;
-    }
-    let tests = f64::from(BATTLES / 2 * u32::try_from(seeds).unwrap());
-    let told = f64::from(right) / tests;
-    println!("{pacing:?}: {told}");
+    let mut arrivals = interval(EVERY);
+    arrivals.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let arena = &arena;
+    let visitors = stream::unfold((arrivals, 0..battles), move |(mut arrivals, mut numbers)| async move {
+        let number = u32::try_from(numbers.next()?).unwrap();
+        arrivals.tick().await;
+        Some((play(arena, number), (arrivals, numbers)))
+    });
+    let (told, tests) = correct_guesses(&visitors.buffered(AT_ONCE).collect::<Vec<_>>().await);
+    println!("{pacing:?}: {told} of {tests}");
     (told, 0.5 + 3.0 * (0.25 / tests).sqrt())
 }
 
-/// Of one seed a classifier may get 69 % by chance, of four pooled ones 60 %. The long form has twelve.
+/// By chance a threshold gets 60 % of 240 battles right in one run of 800, so one of three pacings in one run of 280. The long form has
+/// three times as many battles.
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn the_times_of_the_frames_do_not_tell_which_side_is_slower() {
     for pacing in [PacingMode::Common, PacingMode::Classes, PacingMode::Whole] {
-        let (told, limit) = guesses_under(pacing, size(SEEDS, 3 * SEEDS)).await;
+        let (told, limit) = guesses_under(pacing, size(BATTLES, 3 * BATTLES)).await;
         assert!(told <= limit, "{pacing:?}: {told}");
     }
     // The same look at the frames sees speeds where they show.
-    let (told, limit) = guesses_under(PacingMode::Raw, 2).await;
+    let (told, limit) = guesses_under(PacingMode::Raw, BATTLES / 2).await;
     assert!(told > limit, "raw: {told}");
 }

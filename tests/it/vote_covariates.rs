@@ -191,7 +191,7 @@ fn a_swap_of_all_sides_turns_the_effect_and_leaves_the_ratings() {
 }
 
 #[test]
-fn a_side_that_each_pair_keeps_cannot_be_told_from_strength() {
+fn a_side_that_each_pair_keeps_cannot_be_distinguished_from_strength() {
     // Two models on fixed sides: the advantage of A is that of the model.
     let mut log = VoteLog::default();
     for outcome in [AWins, AWins, BWins] {

@@ -248,7 +248,7 @@ fn votes_that_come_through_a_pipe_are_known_by_their_bytes() {
         let done = piped(folder.path(), &printing, "import votes /dev/stdin --data-dir data");
         String::from_utf8([done.stdout, done.stderr].concat()).unwrap()
     };
-    assert_eq!(import("x,y,A\\n"), "/dev/stdin: 1 votes imported\n");
+    assert_eq!(import("x,y,A\\n"), "/dev/stdin: 1 vote imported\n");
     assert_eq!(import("x,y,B\\nx,y,tie\\n"), "/dev/stdin: 2 votes imported\n");
     assert_eq!(import("x,y,A\\n"), "/dev/stdin: already imported; nothing changed\n");
     let refused = import("x,y,nobody\\n");

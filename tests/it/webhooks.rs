@@ -1,4 +1,4 @@
-//! Webhooks: what is told and signed, what is sent again, and what is given up, seen and sent once more.
+//! Webhooks: what is sent and signed, what is sent again, and what is given up, seen and sent once more.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
 use crate::support::until;
 
-/// A program that is told.
+/// A program that receives messages.
 struct Receiver {
     answers: Mutex<u16>,
     taken: Mutex<Vec<Message>>,
@@ -73,7 +73,7 @@ async fn take(receiver: web::Data<Receiver>, request: HttpRequest, body: String)
     let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap().to_owned();
     receiver.taken.lock().push(Message { event: header("langya-event"), signature: header("langya-signature"), body });
     let mut answer = HttpResponse::build((*receiver.answers.lock()).try_into().unwrap());
-    // Whoever reads an answer of a receiver reads forever.
+    // A reader of this receiver's answer reads forever.
     let part = || Ok::<_, actix_web::Error>(Bytes::from_static(b"sk-secret of the receiver "));
     answer.insert_header(("location", "/elsewhere")).streaming(stream::repeat_with(part))
 }
@@ -99,7 +99,7 @@ impl HoldingReceiver {
         Self { url, open, may_answer }
     }
 
-    /// A webhook that is told of votes alone, so that one request is open at a time.
+    /// A webhook that gets votes alone, so that one request is open at a time.
     fn hook(&self, id: &str) -> WebhookSettings {
         WebhookSettings { id: id.into(), events: vec![WebhookEvent::VotesRecorded], ..hook(&self.url) }
     }
@@ -123,7 +123,7 @@ async fn hold(mut connection: TcpStream, open: Arc<AtomicUsize>, mut may_answer:
     }
     open.fetch_sub(1, Ordering::SeqCst);
     let _ = connection.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
-    // Whoever closes with bytes unread resets the connection, and the answer with it.
+    // A close with bytes unread resets the connection, and the answer with it.
     while matches!(connection.read(&mut bytes).await, Ok(1..)) {}
 }
 
@@ -139,7 +139,7 @@ async fn vote(arena: &TestArena) {
 }
 
 #[actix_web::test]
-async fn votes_and_ranks_are_told_with_a_signature_and_nothing_before_the_vote() {
+async fn votes_and_ranks_are_sent_with_a_signature_and_nothing_before_the_vote() {
     let (receiver, url) = Receiver::serve(204);
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
     let models = [("one", &one), ("two", &two)];
@@ -359,7 +359,7 @@ async fn a_delivery_whose_result_waits_for_the_database_blocks_neither_the_job_n
     until(async || store.webhook_position("held", WebhookEvent::VotesRecorded).await.unwrap()).await;
     vote(&arena).await;
     until(async || (receiver.open() == 1).then_some(())).await;
-    // From here on every look writes: it tries to tell of the second vote.
+    // From here on every look writes: it tries to send the second vote.
     vote(&arena).await;
     let database = SqlitePool::connect(&format!("sqlite:{}", data.join("langya.db").display())).await.unwrap();
     let mut lock = database.acquire().await.unwrap();

@@ -130,7 +130,7 @@ async fn vote(arena: &TestArena) {
 }
 
 #[actix_web::test]
-async fn witnesses_sign_each_checkpoint_and_whoever_verifies_can_ask_for_them() {
+async fn witnesses_sign_each_checkpoint_and_anyone_who_verifies_can_ask_for_them() {
     let witnesses = [Witness::new("witness.example/one", 1, Conduct::Honest), Witness::new("two", 2, Conduct::Honest)];
     // One that has signed the empty log of another arena's life: it says how much it knows.
     let arena = start(witnesses.iter().map(Witness::serve).collect()).await;

@@ -185,7 +185,7 @@ impl Arena {
         Ok(checker::leaderboard_violations(&look.evidence(&self.folder).await?))
     }
 
-    /// What is wrong after all, with what the visitors did and were told. The arena has to be down, or its visitors gone.
+    /// What is wrong after all, with what the visitors did and received. The arena has to be down, or its visitors gone.
     pub(crate) async fn violations(&self, visitors: Vec<VisitorHistory>) -> anyhow::Result<Vec<Violation>> {
         let evidence = self.look()?.evidence(&self.folder).await?;
         let receipts =

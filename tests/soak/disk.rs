@@ -174,7 +174,7 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     ensure!(!fault.stops_votes() || refused > 0, "the fault did not reach the votes");
     ensure!(fault.stops_votes() || refused == 0, "{refused} votes were refused on a slow disk");
     let mut wrong = Vec::new();
-    // New battles begin and are kept, without a restart. What does not heal is told, and the votes are counted anyway.
+    // New battles begin and are kept, without a restart. What does not heal is reported, and the votes are counted anyway.
     let mut late = visitor(&arena, 1_001);
     if let Err(error) = heal(&arena, &mut visitors, &mut late).await {
         wrong.push(format!("{error:#}"));
@@ -250,7 +250,7 @@ fn a_slow_disk_refuses_no_vote() {
     }
 }
 
-/// An ext4 that met an error stays read-only under whoever uses it, so the arena is restarted on the mended one.
+/// An ext4 that met an error stays read-only for all programs, so the arena is restarted on the mended one.
 async fn read_only(folder: &Path) -> anyhow::Result<Vec<String>> {
     let disk = SmallDisk::ext4(&folder.join("data"))?;
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;

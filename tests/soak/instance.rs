@@ -10,7 +10,7 @@ use crate::processes::{Process, Start};
 
 /// Longest wait until battles can begin.
 const START_PATIENCE: Duration = Duration::from_secs(30);
-/// An instance that was told to end has to be through after this.
+/// An instance that was asked to end has to be through after this.
 pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The program under test: `LANGYA_BIN`, or the one that was built with this test.

@@ -1,4 +1,4 @@
-//! R1: an acknowledged vote is never lost, whoever is killed at whatever moment.
+//! R1: an acknowledged vote is never lost, no matter which process is killed, and when.
 //!
 //! Many visitors vote, and again and again a process gets `kill -9`. After each death the stored log is compared with a
 //! recount; in the end every receipt is compared with the rows.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The 99th percentile of recoveries must stay under this.
 pub(crate) const RECOVERY_LIMIT: Duration = Duration::from_secs(5);
 
-/// Shared by all visitors and by whoever makes the faults.
+/// Shared by all visitors and by the thread that makes the faults.
 #[derive(Clone)]
 pub(crate) struct Measurements {
     began: Instant,

@@ -42,7 +42,7 @@ impl SmallDisk {
         Ok(())
     }
 
-    /// Has the kernel find the file system damaged, which makes it read-only under whoever uses it.
+    /// Has the kernel find the file system damaged, which makes it read-only for all programs.
     pub(crate) fn break_down(&self) -> anyhow::Result<()> {
         let device = output(Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.folder))?;
         let name = device.trim().rsplit('/').next().context("a loop device has a name")?.to_owned();

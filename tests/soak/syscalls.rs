@@ -41,7 +41,7 @@ async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Re
     Ok(counts.into_iter().flat_map(|(name, count)| (1..=count).map(move |place| (name.clone(), place))).collect())
 }
 
-/// One vote with one failing call; returns what its visitor did and was told, in the end with a receipt.
+/// One vote with one failing call; returns what its visitor did and received, in the end with a receipt.
 async fn vote_with(
     arena: &mut Arena,
     number: usize,
@@ -105,7 +105,7 @@ async fn every_call_fails_once(folder: &Path) -> anyhow::Result<Vec<String>> {
     }
     arena.stop().await?;
     wrong.extend(arena.panics());
-    // Histories of failed cases are not complete, and are told above.
+    // Histories of failed cases are not complete, and are reported above.
     if wrong.is_empty() {
         wrong.extend(arena.violations(histories).await?.iter().map(ToString::to_string));
     }

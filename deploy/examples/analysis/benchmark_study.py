@@ -65,8 +65,8 @@ def coefficients(x, y):
     return [coefficient(x, y) for coefficient in COEFFICIENTS.values()]
 
 
-# Two questions, two intervals. Had other people voted: voters are drawn anew with all of their votes, which are not independent. Had
-# other models taken part: models are drawn anew. With few models the second one is wide, and it is the one that a claim about
+# Two questions, two intervals. Had other people voted: voters are resampled with all of their votes, which are not independent. Had
+# other models taken part: models are resampled. With few models the second one is wide, and it is the one that a claim about
 # benchmarks in general has to carry.
 by_voters, by_models = [], []
 while len(by_voters) < SAMPLES:

@@ -12,6 +12,7 @@ use crate::domain::correlation::agreement::{
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
+use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
 
 /// More pairs of models than this are left to the other formats.
@@ -93,7 +94,8 @@ fn headline(report: &AgreementReport, between: Between) -> String {
     let replaced = |replaced: usize| match replaced {
         0 => String::new(),
         replaced => format!(
-            ", {replaced} rows replaced by a later one of the same individual (one for all rows without a column such as rater)"
+            ", {} replaced by a later one of the same individual (one for all rows without a column such as rater)",
+            counted(replaced, "row", "rows")
         ),
     };
     match report {
@@ -102,17 +104,18 @@ fn headline(report: &AgreementReport, between: Between) -> String {
                 Between::People => String::new(),
                 Between::PeopleAndJudge => format!(", {} of them judged", found.judged),
             };
-            format!("{} questions with votes{judged}{}\n", found.voted, replaced(found.replaced))
+            let questions = counted(found.voted, "question", "questions");
+            format!("{questions} with votes{judged}{}\n", replaced(found.replaced))
         }
         AgreementReport::Scores(found) if between == Between::People => {
-            format!("{} answers with scores{}\n", found.unmatched, replaced(found.replaced))
+            let answers = counted(found.unmatched, "answer", "answers");
+            format!("{answers} with scores{}\n", replaced(found.replaced))
         }
         AgreementReport::Scores(found) => {
-            let (answers, questions, unmatched) = (found.answers, found.questions, found.unmatched);
-            let replaced = replaced(found.replaced);
-            format!(
-                "{answers} answers to {questions} questions with scores of both, {unmatched} of one only{replaced}\n"
-            )
+            let (answers, questions) =
+                (counted(found.answers, "answer", "answers"), counted(found.questions, "question", "questions"));
+            let (unmatched, replaced) = (found.unmatched, replaced(found.replaced));
+            format!("{answers} to {questions} with scores of both, {unmatched} of one only{replaced}\n")
         }
     }
 }
@@ -153,7 +156,9 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     let share = |name: &str, shares: &SideShares| StatisticLine {
         share: Some([shares.a, shares.a + shares.b]),
-        note: shares.p.value.map_or_else(String::new, |p| format!("({} ties; equal sides: p = {p:.2e})", shares.ties)),
+        note: shares.p.value.map_or_else(String::new, |p| {
+            format!("({}; equal sides: p = {p:.2e})", counted(shares.ties, "tie", "ties"))
+        }),
         ..StatisticLine::number(name, &shares.share_a)
     };
     vec![
@@ -260,7 +265,8 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
 fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
     let line = |judge: &crate::domain::correlation::agreement::reference_bias::JudgeBias| {
         let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
-        let note = format!("({} generators, references of {} points)", judge.generators.len(), report.anchor);
+        let generators = counted(judge.generators.len(), "generator", "generators");
+        let note = format!("({generators}, references of {} points)", report.anchor);
         StatisticLine { note, ..StatisticLine::number(&format!("rating bias of {name}"), &judge.bias) }
     };
     report.judges.iter().map(line).collect()
@@ -329,7 +335,7 @@ impl StatisticLine {
             value: found.kappa,
             questions: Some(found.items),
             undefined: found.undefined.clone(),
-            note: format!("({} items{raters}, {} left out)", found.items, found.excluded),
+            note: format!("({}{raters}, {} left out)", counted(found.items, "item", "items"), found.excluded),
             ..Self::default()
         }
     }
@@ -339,7 +345,7 @@ impl StatisticLine {
             name: name.to_owned(),
             value: found.kappa,
             undefined: found.undefined.clone(),
-            note: format!("({} people, {} left out)", found.people, found.excluded),
+            note: format!("({}, {} left out)", counted(found.people, "person", "people"), found.excluded),
             ..Self::default()
         }
     }
@@ -350,7 +356,7 @@ impl StatisticLine {
             name: name.to_owned(),
             value: found.r,
             undefined: found.undefined.clone(),
-            note: format!("({p}{models} models)"),
+            note: format!("({p}{})", counted(models, "model", "models")),
             ..Self::default()
         }
     }

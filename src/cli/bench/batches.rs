@@ -17,6 +17,7 @@ use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::plural::counted;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
@@ -79,14 +80,14 @@ pub(super) async fn tell_open(session: &RunSession, suites: impl Iterator<Item =
 
 fn tell(row: &BenchBatchRow) {
     let BenchBatchRow { id, suite, model, requests, provider_id, .. } = row;
-    let requests = requests.len();
+    let requests = counted(requests.len(), "request", "requests");
     match provider_id {
         Some(name) => eprintln!(
-            "batch {name} of model {model} ({requests} requests, suite {suite}) is at the provider: the next run of the suite \
+            "batch {name} of model {model} ({requests}, suite {suite}) is at the provider: the next run of the suite \
              collects its replies; to abandon it, run `langya bench batches --forget {id}`"
         ),
         None => eprintln!(
-            "a batch of model {model} ({requests} requests, suite {suite}) may be at the provider: the next run of the suite looks \
+            "a batch of model {model} ({requests}, suite {suite}) may be at the provider: the next run of the suite looks \
              for it before it repeats the requests; to abandon it, run `langya bench batches --forget {id}`"
         ),
     }
@@ -140,10 +141,10 @@ async fn forget(store: &Store, id: &str) -> CommandResult<()> {
         return Err(unknown().into());
     }
     let BenchBatchRow { suite, model, requests, .. } = row;
-    let requests = requests.len();
+    let requests = counted(requests.len(), "request", "requests");
     eprintln!(
         "the batch of model {model} is given up: the provider may still charge for it, and the next run over suite {suite} asks its \
-         {requests} requests again"
+         {requests} again"
     );
     Ok(())
 }

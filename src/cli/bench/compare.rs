@@ -11,6 +11,7 @@ use crate::cli::output::{lines_of_csv, print};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
+use crate::domain::plural::counted;
 use crate::domain::stats::paired::{PairedDifference, PairedTest};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
@@ -113,7 +114,7 @@ impl ComparedModelLine {
         let canaries = row.canaries.as_ref().map(|found| {
             let p = value_or_dash(found.adjusted_p.map(|p| format!("{p:.4}")));
             let said = if found.drift { "DRIFT: the provider has changed it" } else { "no drift" };
-            format!("{said} ({} items, p {p})", found.items)
+            format!("{said} ({}, p {p})", counted(found.items, "item", "items"))
         });
         Self {
             model: row.model.clone(),

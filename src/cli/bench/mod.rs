@@ -167,20 +167,23 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
     }
 }
 
+/// The name of the lock's holder while one of several commands opens the database.
+const OPENING: &str = "opening the database";
+
 /// Opens the database for writing, also beside an arena that serves from it: an embedded one lets processes write in turns.
 /// Tables are brought up to date only where nobody serves.
 pub(super) async fn open_beside(settings: &Settings) -> Result<Store, StoreError> {
-    match DataLock::take(&settings.storage) {
+    match DataLock::take(&settings.storage, OPENING) {
         Ok(_while_opening) => Store::open(&settings.storage, IfMissing::Create).await,
-        Err(StoreError::Locked(_)) => Store::open(&settings.storage, IfMissing::Fail).await,
+        Err(StoreError::Locked { .. }) => Store::open(&settings.storage, IfMissing::Fail).await,
         Err(error) => Err(error),
     }
 }
 
 /// The same where the database is there already.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
-    let _while_opening = match DataLock::take_existing(&settings.storage) {
-        Err(StoreError::Locked(_)) => None,
+    let _while_opening = match DataLock::take_existing(&settings.storage, OPENING) {
+        Err(StoreError::Locked { .. }) => None,
         taken => Some(taken?),
     };
     Store::open(&settings.storage, IfMissing::Fail).await

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_told_from_a_suite_by_its_name() {
+    fn a_plan_is_distinguished_from_a_suite_by_its_name() {
         assert!(is_plan("all") && is_plan("a/plan.toml") && is_plan("PLAN.TOML"));
         assert!(!is_plan("alignbench") && !is_plan("toml") && !is_plan("all-of-it"));
     }

@@ -13,6 +13,7 @@ use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
+use crate::cli::signals::unless_interrupted;
 use crate::cli::table::table;
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::judgement::Status;
@@ -23,6 +24,7 @@ use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::csv_injection::defused;
 use crate::domain::language::Language;
+use crate::domain::plural::counted;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
@@ -98,6 +100,11 @@ fn written(form: OutputLayout, report: &Report, language: Language) -> CommandRe
 
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
+    unless_interrupted(print_or_write(options, env)).await
+}
+
+/// Dropped before its end, it leaves no unfinished file behind.
+async fn print_or_write(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let wanted = |out: &Path| files(out, &options.name, options.format, options.overwrite);
     let files = options.out.as_deref().map(wanted).transpose()?;
     let settings = options.location.settings(env)?;
@@ -144,8 +151,8 @@ async fn reread_or_none(
     let rows = reread(bench, &options.filter()).await?;
     if !rows.is_empty() {
         eprintln!(
-            "note: {} judgements are earlier replies, parsed again as --compat requires; no judge was asked",
-            rows.len()
+            "note: parsed again as --compat requires, without asking a judge: {}",
+            counted(rows.len(), "earlier reply", "earlier replies")
         );
     }
     let imported = imported_otherwise(bench, &options.filter()).await?;

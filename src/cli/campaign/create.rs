@@ -18,7 +18,7 @@ use crate::cli::table::render;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
-use crate::infra::config::{Environment, Settings};
+use crate::infra::config::{Environment, Settings, VoteAccess};
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::creation::{CreateCampaignError, PreparedCampaign};
 use crate::services::campaign::suite_answers::suite_answers;
@@ -90,6 +90,12 @@ pub(super) async fn create(
     environment: (Settings, &Environment),
 ) -> CommandResult<ExitCode> {
     let plan = read_plan(&options.file)?;
+    if plan.rated && environment.0.api.votes == VoteAccess::Public {
+        eprintln!(
+            "note: with rated = true and api.votes = \"public\", /api/v1/votes shows every judgement at once, with the models' names and \
+             counts of their answers: annotators who read it are not blind; set api.votes = \"key\" until the campaign is closed"
+        );
+    }
     if plan.prompts().is_some() {
         return ask_and_make(admin, plan, options, environment).await;
     }

@@ -10,8 +10,10 @@ use serde::Serialize;
 use super::find;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv};
+use crate::cli::signals::unless_interrupted;
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::judgement::UnitJudgement;
+use crate::domain::plural::counted;
 use crate::infra::storage::{CampaignJudgementRow, Store};
 
 /// Flags of `langya campaign export`.
@@ -108,8 +110,13 @@ impl JudgementLine {
 /// Writes all judgements that stand.
 ///
 /// # Errors
-/// An unknown campaign, or a file that cannot be written.
+/// An unknown campaign, a file that cannot be written, or a signal.
 pub(super) async fn run(store: &Store, options: ExportCampaignOptions) -> CommandResult<()> {
+    unless_interrupted(write(store, options)).await
+}
+
+/// Dropped before its end, it leaves no file behind.
+async fn write(store: &Store, options: ExportCampaignOptions) -> CommandResult<()> {
     let campaign = find(store, &options.id).await?;
     let file = OutFile::create(&options.out, options.overwrite)?;
     let rows = store.campaign_judgements(&campaign.id).await?;
@@ -127,6 +134,6 @@ pub(super) async fn run(store: &Store, options: ExportCampaignOptions) -> Comman
         }
     };
     file.write(|out| out.write_all(text.as_bytes()))?;
-    eprintln!("{count} judgements written to {}", options.out.display());
+    eprintln!("{} written to {}", counted(count, "judgement", "judgements"), options.out.display());
     Ok(())
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
+use crate::domain::plural::counted;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin};
 
 /// Flags of `langya campaign invite`.
@@ -86,8 +87,8 @@ async fn share(
         InviteFormat::Json => json!({ "join": token }).to_string() + "\n",
     })?;
     if options.format == InviteFormat::Table {
-        let (id, count) = (&options.id, options.count);
-        eprintln!("up to {count} annotators open /campaign/{id}#join=TOKEN; the token is not shown again");
+        let (id, annotators) = (&options.id, counted(options.count, "annotator", "annotators"));
+        eprintln!("for up to {annotators}: /campaign/{id}#join=TOKEN; the token is not shown again");
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
 async fn open(settings: &StorageSettings, creates: bool) -> CommandResult<Store> {
     match Store::open(settings, IfMissing::Fail).await {
         Err(StoreError::Missing(_)) if creates => {
-            let _lock = DataLock::take(settings)?;
+            let _lock = DataLock::take(settings, "campaign create")?;
             Ok(Store::open(settings, IfMissing::Create).await?)
         }
         opened => Ok(opened?),

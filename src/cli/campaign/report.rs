@@ -10,6 +10,7 @@ use super::find;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
+use crate::cli::signals::unless_interrupted;
 use crate::cli::table::table;
 use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
@@ -17,6 +18,7 @@ use crate::domain::campaign::report::{
     AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOutAnnotator, QuestionSummary, ScoredModel,
 };
 use crate::domain::language::Language;
+use crate::domain::plural::counted;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::LeaderboardOptions;
@@ -56,8 +58,13 @@ pub(super) struct ReportOptions {
 /// Prints the report as it stands now, after what the flags change, or writes it to files.
 ///
 /// # Errors
-/// An unknown campaign, judgements that cannot be fitted, or a file that is there already.
+/// An unknown campaign, judgements that cannot be fitted, a file that is there already, or a signal.
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
+    unless_interrupted(write(admin, settings, options)).await
+}
+
+/// Dropped before its end, it leaves no unfinished file behind.
+async fn write(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
     let campaign = find(admin.store, &options.id).await?;
     let wanted = |out: &Path| files(out, &options.id, options.format, options.overwrite);
     let files = options.out.as_deref().map(wanted).transpose()?;
@@ -154,8 +161,12 @@ const ANNOTATOR_HEADS: [&str; 9] =
 fn text(report: &CampaignReport) -> String {
     let done = if report.complete { "complete" } else { "not complete" };
     let mut text = format!(
-        "campaign {}: {} judgements, {} of them repetitions; {} of {} units done, {done}\n\n",
-        report.campaign, report.judgements, report.repeats, report.units_done, report.units
+        "campaign {}: {}, {} of them repetitions; {} of {} done, {done}\n\n",
+        report.campaign,
+        counted(report.judgements, "judgement", "judgements"),
+        report.repeats,
+        report.units_done,
+        counted(report.units, "unit", "units")
     );
     if let Some(ended) = report.ended {
         let because = match ended.because {
@@ -166,8 +177,8 @@ fn text(report: &CampaignReport) -> String {
     }
     let agreement = &report.agreement;
     text += &format!(
-        "agreement over {} units that at least two annotators judged: Fleiss' kappa {}, Krippendorff's alpha {}\n\n",
-        agreement.units,
+        "agreement over {} that at least two annotators judged: Fleiss' kappa {}, Krippendorff's alpha {}\n\n",
+        counted(agreement.units, "unit", "units"),
         with_interval(agreement.fleiss, agreement.fleiss_interval),
         with_interval(agreement.krippendorff, agreement.krippendorff_interval)
     );
@@ -179,7 +190,8 @@ fn text(report: &CampaignReport) -> String {
     text += &table(&ANNOTATOR_HEADS, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
         let LeftOutAnnotator { annotator, reason, by, judgements, .. } = left;
-        text += &format!("\nleft out: {annotator} with {judgements} judgements, by {by}: {reason}\n");
+        let judgements = counted(judgements, "judgement", "judgements");
+        text += &format!("\nleft out: {annotator} with {judgements}, by {by}: {reason}\n");
     }
     text
 }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::campaign::state::StateChange;
+use crate::domain::plural::counted;
 use crate::services::campaign::administration::CampaignAdmin;
 
 /// Which campaign.
@@ -46,9 +47,9 @@ pub(super) async fn delete(admin: &CampaignAdmin<'_>, options: &DeleteCampaignOp
     let found = super::find(admin.store, id).await?;
     if found.judgements > 0 && !options.with_judgements {
         let said = format!(
-            "campaign {id} has {} judgements, which would be lost: export them first (`langya campaign export {id} --out FILE`), \
+            "campaign {id} has {}, which would be lost: export them first (`langya campaign export {id} --out FILE`), \
              then repeat with --with-judgements",
-            found.judgements
+            counted(found.judgements, "judgement", "judgements")
         );
         return Err(BadInput(said).into());
     }

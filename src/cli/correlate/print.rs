@@ -10,6 +10,7 @@ use crate::domain::correlation::report::{
     CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, SeriesReport,
 };
 use crate::domain::csv_injection::defused;
+use crate::domain::plural::counted;
 
 /// Two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {
@@ -26,7 +27,8 @@ pub(super) fn pair(report: &PairReport) -> String {
     }
     if let Some(bootstrap) = report.bootstrap {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
-        line(&mut text, &format!("resampled: battles and judged items, {replicates} times with seed {seed}"));
+        let times = counted(replicates, "time", "times");
+        line(&mut text, &format!("resampled: battles and judged items, {times} with seed {seed}"));
     }
     text + &unmatched(&[&report.x, &report.y])
 }

@@ -11,6 +11,7 @@ use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::output::{OutFile, reason};
 use crate::cli::signals::unless_interrupted;
 use crate::cli::{Location, progress};
+use crate::domain::plural::counted;
 use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
@@ -121,9 +122,9 @@ async fn preferences_to_file(
 }
 
 fn tell(report: &PreferenceReport) {
-    eprintln!("{} preferences written, with their texts", report.written);
+    eprintln!("{} written, with their texts", counted(report.written, "preference", "preferences"));
     for (reason, votes) in &report.left_out {
-        eprintln!("{votes} votes left out: {}", reason.as_str());
+        eprintln!("{} left out: {}", counted(votes, "vote", "votes"), reason.as_str());
     }
     eprintln!("the next export continues with --since-seq {}", report.last_seq);
 }
@@ -162,6 +163,7 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     bar.finish_and_clear();
     std::fs::rename(&set, folder).with_context(unwritable)?;
     let last = found.sequence.map_or(options.since_seq, |(_, last)| last);
-    eprintln!("{} votes written to {}; the next part continues with --since-seq {last}", found.votes, folder.display());
+    let votes = counted(found.votes, "vote", "votes");
+    eprintln!("{votes} written to {}; the next part continues with --since-seq {last}", folder.display());
     Ok(ExitCode::SUCCESS)
 }

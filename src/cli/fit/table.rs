@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::robustness_table::robustness_table;
 use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
+use crate::domain::plural::counted;
 use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel, VoteTotals};
@@ -112,7 +113,8 @@ fn pooled_lines(pooled: &PooledSlices) -> String {
         by.as_str()
     );
     for PooledSlice { slice, votes, models } in slices {
-        writeln!(text, "{} ({votes} votes)", printable(slice)).expect("a String takes what is written");
+        let votes = counted(votes, "vote", "votes");
+        writeln!(text, "{} ({votes})", printable(slice)).expect("a String takes what is written");
         text.extend(models.iter().map(pooled_line));
     }
     text
@@ -122,8 +124,9 @@ fn pooled_line(rated: &PooledRating) -> String {
     let PooledRating { rating, lower, upper, difference, difference_lower, difference_upper, battles, .. } = rated;
     format!(
         "  {}: {rating:.1} ({lower:.1} to {upper:.1}), {difference:+.1} here ({difference_lower:+.1} to \
-         {difference_upper:+.1}), {battles} battles\n",
-        printable(&rated.model)
+         {difference_upper:+.1}), {}\n",
+        printable(&rated.model),
+        counted(battles, "battle", "battles")
     )
 }
 
@@ -162,11 +165,10 @@ fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
 }
 
 fn summary(leaderboard: &Leaderboard) -> String {
+    let iterations = counted(leaderboard.iterations, "iteration", "iterations");
     let method = match leaderboard.method {
-        Method::Bt if leaderboard.converged => {
-            format!("Bradley–Terry, converged in {} iterations", leaderboard.iterations)
-        }
-        Method::Bt => format!("Bradley–Terry, NOT converged in {} iterations", leaderboard.iterations),
+        Method::Bt if leaderboard.converged => format!("Bradley–Terry, converged in {iterations}"),
+        Method::Bt => format!("Bradley–Terry, NOT converged in {iterations}"),
         Method::Elo => "Elo in log order".into(),
     };
     let interval = match leaderboard.interval {
@@ -189,13 +191,13 @@ fn summary(leaderboard: &Leaderboard) -> String {
 
 fn bootstrap(leaderboard: &Leaderboard) -> String {
     let report = leaderboard.bootstrap.unwrap_or_default();
-    let (replicates, seed) = (report.replicates, report.seed);
+    let (replicates, seed) = (counted(report.replicates, "replicate", "replicates"), report.seed);
     let unit = match report.resampled {
         ResamplingUnit::Voters => "voters",
         ResamplingUnit::Votes => "votes",
     };
     let confidence = leaderboard.confidence;
-    format!("bootstrap intervals at {confidence} confidence from {replicates} replicates of {unit}, seed {seed}")
+    format!("bootstrap intervals at {confidence} confidence from {replicates} of {unit}, seed {seed}")
 }
 
 fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {

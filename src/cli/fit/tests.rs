@@ -185,11 +185,16 @@ fn options_that_cannot_be_are_refused_with_the_way_out() {
             "the anchor's rating is 1e308: give a number from -1000000 to 1000000, for example 1000",
         ),
         (&["--anchor", "x=1"], "the anchor model \"x\" has no rated vote: name one of the rated models"),
-        (&["--confidence", "1"], "confidence is 1: give a number above 0 and at most 0.999999, for example 0.95"),
+        (&["--confidence", "1"], "confidence is 1: give a number from 0.000001 to 0.999999, for example 0.95"),
         (
             &["--confidence", "0.9999999999"],
-            "confidence is 0.9999999999: give a number above 0 and at most 0.999999, for example 0.95",
+            "confidence is 0.9999999999: give a number from 0.000001 to 0.999999, for example 0.95",
         ),
+        (
+            &["--confidence", "1e-300"],
+            "confidence is 1e-300: give a number from 0.000001 to 0.999999, for example 0.95",
+        ),
+        (&["--confidence", "NaN"], "confidence is NaN: give a number from 0.000001 to 0.999999, for example 0.95"),
         (
             &["--since", "2026-02-01", "--until", "2026-01-01"],
             "--since is not before --until: no vote can lie between them",

@@ -23,6 +23,7 @@ use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::scope::{RetryFailed, Scope};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
+use crate::domain::plural::counted;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
@@ -141,18 +142,16 @@ impl RunOptions {
                 "note: no rated vote is in this range and share; votes that a rule excludes are not judged (/exclusions)"
             );
         }
-        let subjects = if self.campaign.is_some() { "pairs of answers" } else { "battles" };
-        if with_images > 0 {
-            eprintln!(
-                "note: {with_images} {subjects} were asked with images, which judges do not see, and are not judged"
-            );
-        }
-        if without_text > 0 {
-            eprintln!("note: {without_text} {subjects} were imported without what was said, and are not judged");
-        }
-        if too_long > 0 {
-            eprintln!("note: {too_long} {subjects} have more than {MOST_TOKENS} tokens, and are not judged");
-        }
+        let (one, more) =
+            if self.campaign.is_some() { ("pair of answers", "pairs of answers") } else { ("battle", "battles") };
+        let not_judged = |number: u64, why: &str| {
+            if number > 0 {
+                eprintln!("note: not judged: {} {why}", counted(number, one, more));
+            }
+        };
+        not_judged(with_images, "asked with images, which judges do not see");
+        not_judged(without_text, "imported without what was said");
+        not_judged(too_long, &format!("of more than {MOST_TOKENS} tokens"));
     }
 
     fn judges(&self) -> Result<Vec<ModelId>, RunError> {

@@ -13,6 +13,7 @@ use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::csv_injection::defused;
+use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
 
 /// Everything, for people.
@@ -48,7 +49,8 @@ fn one(judge: &JudgeReport) -> String {
     line(format!("else one of the orders is a tie: {}", rate(&judge.one_tie)));
     line(worth(&judge.worth));
     if judge.by_other_prompts > 0 {
-        line(format!("not counted: {} battles judged with other instructions", judge.by_other_prompts));
+        let battles = counted(judge.by_other_prompts, "battle", "battles");
+        line(format!("not counted: {battles} judged with other instructions"));
     }
     let rows = judge
         .agreements()
@@ -86,8 +88,8 @@ fn leaderboards(leaderboards: &JudgeLeaderboards) -> String {
     if leaderboards.unbounded > 0 {
         writeln!(
             text,
-            "without {} models that only won or only lost: their ratings are bounds",
-            leaderboards.unbounded
+            "without {} that only won or only lost, so that the rating is a bound",
+            counted(leaderboards.unbounded, "model", "models")
         )
         .expect("a String takes what is written");
     }

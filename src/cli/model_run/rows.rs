@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::cli::table::{TableRow, cost_or_dash, or_dash};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::ReachedLimit;
+use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;
 
 /// What a model or judge would be asked.
@@ -155,11 +156,14 @@ pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> 
     let spent = limits.budget.spent();
     let cost = if spent.cost > 0.0 { format!("cost {:.4}", spent.cost) } else { "no cost".to_owned() };
     eprintln!(
-        "{} requests, {} tokens in, {} tokens out, {cost} at the prices in the settings",
-        spent.calls, spent.tokens.input, spent.tokens.output
+        "{}, {} in, {} out, {cost} at the prices in the settings",
+        counted(spent.calls, "request", "requests"),
+        counted(spent.tokens.input, "token", "tokens"),
+        counted(spent.tokens.output, "token", "tokens")
     );
     if refused > 0 {
-        eprintln!("the provider refused {refused} requests: only --retry-failed sends them again");
+        let refused = counted(refused, "request", "requests");
+        eprintln!("the provider refused {refused}: only --retry-failed sends refused requests again");
     }
     if left == 0 {
         return ExitCode::SUCCESS;
@@ -173,6 +177,7 @@ pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> 
         None if limits.stop.is_cancelled() => "the run was stopped".to_owned(),
         None => "some requests failed".to_owned(),
     };
-    eprintln!("{why}; {left} results are left: run the same command again to continue");
+    let left = counted(left, "result is", "results are");
+    eprintln!("{why}; {left} left: run the same command again to continue");
     if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

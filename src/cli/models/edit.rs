@@ -15,6 +15,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::output::print;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{or_dash, value_or_dash};
+use crate::domain::plural::counted;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
@@ -257,13 +258,13 @@ fn row(model: &AddedModel, dry_run: bool) -> AdditionRow {
 }
 
 fn tell(additions: &Additions, dry_run: bool, location: &Location) {
-    let added = match additions.models.iter().filter(|model| model.addition == Addition::Added).count() {
-        1 => "1 model".to_owned(),
-        count => format!("{count} models"),
-    };
+    let added = additions.models.iter().filter(|model| model.addition == Addition::Added).count();
+    let added = counted(added, "model", "models");
     let (path, rest) = (file(location), additions.others);
     if rest > 0 {
-        eprintln!("{rest} listed models were left out: they are not chat models, or have unusable names");
+        let one = "listed model was left out: it is not a chat model, or has an unusable name";
+        let more = "listed models were left out: they are not chat models, or have unusable names";
+        eprintln!("{}", counted(rest, one, more));
     }
     match dry_run {
         true => eprintln!("{added} to be added to {}; nothing was written", path.display()),

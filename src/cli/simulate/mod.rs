@@ -10,6 +10,7 @@ use clap::Args;
 use super::output::{OutFile, Overwrite};
 use super::signals::unless_interrupted;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::plural::counted;
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
 use crate::formats::simulation::{SimulatedVotesFile, write_truth};
 use crate::formats::tables::Format;
@@ -78,7 +79,7 @@ pub async fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
     }
     let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
     unless_interrupted(write_files(&options, &mut simulation, format, [file, &truth])).await?;
-    eprintln!("{} votes written; true strengths in {}", options.votes, truth.display());
+    eprintln!("{} written; true strengths in {}", counted(options.votes, "vote", "votes"), truth.display());
     Ok(ExitCode::SUCCESS)
 }
 

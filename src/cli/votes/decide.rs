@@ -15,6 +15,7 @@ use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
+use crate::domain::plural::counted;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
@@ -213,7 +214,7 @@ impl DecisionReport {
 
     fn sentence(&self) -> String {
         let rule = self.rule.as_ref().map_or_else(|| "any rule".to_owned(), |rule| format!("the rule {rule}"));
-        let (votes, voters) = (counted(self.votes, "vote"), counted(self.voters.len(), "voter"));
+        let (votes, voters) = (counted(self.votes, "vote", "votes"), counted(self.voters.len(), "voter", "voters"));
         let verb = match (self.action, self.dry_run) {
             ("exclude", true) => "would be excluded",
             ("exclude", false) => "excluded",
@@ -224,10 +225,6 @@ impl DecisionReport {
         let unchanged = if left > 0 { format!("; nothing changes for {left} more that match") } else { String::new() };
         format!("{votes} of {voters} {verb}, by {rule}{unchanged}\n")
     }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn shown(report: &DecisionReport, votes: &[SelectedVote], format: OutputFormat) -> CommandResult<String> {

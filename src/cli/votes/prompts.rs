@@ -10,6 +10,7 @@ use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{TableRow, render};
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::prompt_index::ClusterSummary;
+use crate::domain::plural::counted;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
@@ -92,6 +93,11 @@ pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandR
     let lines: Vec<ClusterLine> = shown.map(|summary| ClusterLine::new(summary, all)).collect();
     output::print(&render(&lines, options.format)?)?;
     let (prompts, clusters) = index.sizes();
-    eprintln!("note: {all} votes are about {prompts} prompts in {clusters} clusters");
+    eprintln!(
+        "note: {} about {} in {}",
+        counted(all, "vote is", "votes are"),
+        counted(prompts, "prompt", "prompts"),
+        counted(clusters, "cluster", "clusters")
+    );
     Ok(ExitCode::SUCCESS)
 }

@@ -31,7 +31,7 @@ pub struct ActiveBattle {
 enum FollowState {
     /// Its events are taken in as they come.
     Listening,
-    /// Its events did not come in time, and those who watch were told what the database holds. Numbers that came now
+    /// Its events did not come in time, and those who watch got what the database holds. Numbers that came now
     /// would mean other events.
     Deaf,
 }
@@ -62,8 +62,8 @@ impl ActiveBattle {
         active
     }
 
-    /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
-    /// holds is told, numbered from `first`.
+    /// A battle that another instance answers. Nothing is sent until its events come; if they do not, what the database
+    /// holds is sent, numbered from `first`.
     #[must_use]
     pub fn follow(record: BattleRecord, first: u64) -> Self {
         let exchanges = record.exchanges();
@@ -223,7 +223,7 @@ impl ActiveBattle {
         }
     }
 
-    /// The turn has ended elsewhere: tells its end, and all of it anew where not all of it was told, with numbers that are
+    /// The turn has ended elsewhere: sends its end, and all of it again where not all of it was sent, with numbers that are
     /// `apart` from those so far. From now on the battle is one of this instance.
     pub fn catch_up(&mut self, record: BattleRecord, apart: u64) {
         let exchanges = record.exchanges();
@@ -245,7 +245,7 @@ impl ActiveBattle {
         self.exchanges = exchanges;
         let Some(last) = self.exchanges.last().cloned() else { return };
         let sides = self.row.mode.sides();
-        // Votes name the answering, so the same text of another one is told anew.
+        // Votes name the answering, so the same text of another one is sent again.
         let is_same = told.answer.is_none() || told.answer == self.row.answer();
         let is_told = is_same && sides.iter().all(|side| told.done[side.index()]) && told.replies == last.replies;
         if !is_told {
@@ -254,7 +254,7 @@ impl ActiveBattle {
         }
         match progress.stage {
             _ if is_told && told.over => {}
-            // Whoever votes on a battle that has a vote gets the receipt of that one.
+            // A second vote on a battle gets the receipt of that one.
             Stage::Ready | Stage::Voted => self.append(BattleEvent::Ready),
             Stage::Voided => self.append(BattleEvent::Voided),
             Stage::Answering | Stage::Abandoned => {}
@@ -262,7 +262,7 @@ impl ActiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
-    /// the other one may have told more, and may come back. `row` has the models that it left, which are not always those
+    /// the other one may have sent more, and may come back. `row` has the models that it left, which are not always those
     /// that it began with.
     pub fn adopt(&mut self, row: BattleRow, apart: u64) {
         if self.followed.take().is_some() {

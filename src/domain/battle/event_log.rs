@@ -185,7 +185,7 @@ impl EventLog {
         &self.entries[self.place_after(seq)..]
     }
 
-    /// What the log tells of this turn since it last began; nothing where another turn is the latest.
+    /// What the log has of this turn since it last began; nothing where another turn is the latest.
     #[must_use]
     pub fn latest_turn(&self, turn: u32) -> ToldTurn {
         let begin = self.entries.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
@@ -214,7 +214,7 @@ impl EventLog {
     }
 }
 
-/// What was told of a turn since it last began.
+/// What was sent of a turn since it last began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToldTurn {
     /// Whether it was announced at all.
@@ -223,7 +223,7 @@ pub struct ToldTurn {
     pub answer: Option<String>,
     /// The replies of sides A and B so far.
     pub replies: [String; 2],
-    /// Whether the end of each side was told.
+    /// Whether the end of each side was sent.
     pub done: [bool; 2],
     /// Whether a vote may be cast, or never will be.
     pub over: bool,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_told_since_it_last_began() {
+    fn a_turn_is_sent_since_it_last_began() {
         let mut log = EventLog::starting_at(1);
         let exchange = Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") };
         log.append_turn(1, exchange, Some("first".into()), &Side::BOTH);

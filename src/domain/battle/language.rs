@@ -2,7 +2,7 @@
 
 use whatlang::Lang;
 
-/// What the log says where no language can be told.
+/// What the log says where the language is unknown.
 pub const UNKNOWN: &str = "unknown";
 
 /// The language of a text, or [`UNKNOWN`] where the detector is not sure. Chinese and Latin letters decide short texts,
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clear_texts_are_told_and_others_are_not_guessed() {
+    fn clear_texts_are_recognised_and_others_are_not_guessed() {
         assert_eq!(detect("Which river is the longest on earth, and how do we measure it?"), "English");
         assert_eq!(detect("琅琊阁在哪里？"), "Chinese");
         assert_eq!(detect("x = 1"), UNKNOWN);

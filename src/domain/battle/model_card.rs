@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_look_alike_are_told_with_their_models() {
+    fn names_that_look_alike_are_reported_with_their_models() {
         let card = |id: &str, name: &str| ModelCard { name: name.into(), ..ModelCard::of_id(&ModelId::new(id)) };
         let cards = [card("a", "Crane"), card("b", "Heron"), card("c", " crane"), card("d", "CRANE")];
         let shared = shared_names(&cards);

@@ -143,7 +143,7 @@ impl Pacer {
         shown
     }
 
-    /// Ends both sides where the visitor sees them. What is held back is dropped: how much that is tells how fast a
+    /// Ends both sides where the visitor sees them. What is held back is dropped: how much that is reveals how fast a
     /// model writes.
     pub fn cut(&mut self) -> Vec<Release> {
         for lane in &mut self.lanes {

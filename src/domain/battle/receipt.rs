@@ -1,4 +1,4 @@
-//! What a voter is told after the vote.
+//! What a voter gets after the vote.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::model_card::ModelCard;
 use super::record::ReplyRow;
 use super::{Outcome, Side};
 
-/// What the voter is told: the same on every retry.
+/// What the voter gets: the same on every retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The vote's id.
@@ -44,7 +44,7 @@ pub struct CrowdAgreement {
     pub votes: u64,
 }
 
-/// What the voter is told of a rule that applies to the vote. It stays as it was said, also where the exclusion is
+/// What the voter reads about a rule that applies to the vote. It stays as it was said, also where the exclusion is
 /// withdrawn later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExclusionNotice {

@@ -220,7 +220,7 @@ pub struct VoteRow {
     pub text_counts: [TextCounts; 2],
     /// The rule that excludes it; `None` for a rated vote.
     pub exclusion: Option<String>,
-    /// What the voter was told.
+    /// What the voter got.
     pub receipt: String,
     /// When it was cast.
     pub created_at: Timestamp,

@@ -67,7 +67,7 @@ pub enum Action {
     Vote,
 }
 
-/// Why an action is refused; the message tells the visitor what to do.
+/// Why an action is refused; the message says what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Too early: the replies are still being written.
@@ -112,7 +112,7 @@ impl Progress {
     /// Whether a vote can be cast on what the sides that answer show in the latest turn.
     ///
     /// # Errors
-    /// The [`Refusal`] that tells why not.
+    /// The [`Refusal`] that says why not.
     pub fn allows_vote_on(self, shown: &[&str]) -> Result<(), Refusal> {
         self.allows(Action::Vote, u32::MAX)?;
         if !shown.iter().all(|text| has_visible_text(text)) { Err(Refusal::NothingToCompare) } else { Ok(()) }
@@ -122,7 +122,7 @@ impl Progress {
     /// battle goes on to its end.
     ///
     /// # Errors
-    /// The [`Refusal`] that tells why not.
+    /// The [`Refusal`] that says why not.
     pub fn allows_stop(self, under_way: bool) -> Result<(), Refusal> {
         if under_way { Ok(()) } else { self.allows(Action::Stop, u32::MAX) }
     }
@@ -130,7 +130,7 @@ impl Progress {
     /// Whether the action may happen now.
     ///
     /// # Errors
-    /// The [`Refusal`] that tells why not.
+    /// The [`Refusal`] that says why not.
     pub fn allows(self, action: Action, max_turns: u32) -> Result<(), Refusal> {
         match (self.stage, action) {
             (Stage::Answering, Action::Stop) | (Stage::Ready, Action::Vote | Action::Regenerate) => Ok(()),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_turn_can_be_answered_anew_but_not_followed() {
+    fn the_last_turn_can_be_regenerated_but_not_followed() {
         check(Stage::Ready, Action::Regenerate, Ok(()));
         check(Stage::Ready, Action::Message, Err(Refusal::TooManyTurns { max: 3 }));
         assert_eq!(Progress { stage: Stage::Ready, turn: 2 }.allows(Action::Message, 3), Ok(()));

@@ -128,7 +128,7 @@ pub const BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, 
 /// The band of two models whose distance is not known.
 pub const UNKNOWN_DISTANCE: &str = "unknown";
 
-/// Ratings on the arena's leaderboard, to tell how far apart two models are.
+/// Ratings on the arena's leaderboard, to say how far apart two models are.
 #[derive(Debug, Clone, Default)]
 pub struct Distances<'l>(BTreeMap<&'l str, (usize, f64)>);
 

@@ -1,6 +1,6 @@
 //! How a whole battle is put before a judge: both conversations in full, each as the visitor had it.
 //!
-//! What visitors and models wrote is filled in once and never looked at again. Its parts are told apart by a mark that is
+//! What visitors and models wrote is filled in once and never looked at again. Its parts are separated by a mark that is
 //! made of the texts themselves: a text that held the mark would have to hold its own hash.
 
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ impl BattlePrompt {
         Ok(Self { sha256: prompt_sha256(&texts), english, chinese })
     }
 
-    /// What tells these instructions from others: the SHA-256 of their texts before a conversation is put in.
+    /// What distinguishes these instructions from others: the SHA-256 of their texts before a conversation is put in.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_turn_of_both_sides_is_told_and_the_second_game_swaps_them() {
+    fn every_turn_of_both_sides_is_shown_and_the_second_game_swaps_them() {
         let prompt = BattlePrompt::new(Some("A: {conversation_a}\nB: {conversation_b}")).unwrap();
         let turns = turns(&[["q1", "x1", "y1"], ["q2", "x2", "y2"]]);
         let mark = prompt_delimiter(texts(&turns));

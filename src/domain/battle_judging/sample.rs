@@ -1,7 +1,7 @@
 //! Which battles are judged: a share of them, drawn by seed and id alone.
 //!
 //! Nothing that happened in a battle has a say, so agreement on the sample is agreement on all. A larger share holds every
-//! battle of a smaller one, and whoever stops early has judged the sample of a smaller share, since the draw is an order.
+//! battle of a smaller one, and a run that stops early has judged the sample of a smaller share, since the draw is an order.
 
 use sha2::{Digest, Sha256};
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::battle::ModelId;
+use crate::plural::counted;
 
 /// An event of a batch, with the batch and the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,19 +40,20 @@ impl fmt::Display for BatchNote {
         let Self { model, batch, event } = self;
         write!(formatter, "batch {batch} of model {model}: ")?;
         match event {
-            BatchEvent::Sent(requests) => write!(formatter, "sent with {requests} requests"),
-            BatchEvent::Resumed(requests) => {
-                write!(formatter, "an earlier run sent it with {requests} requests, and its replies are taken")
+            BatchEvent::Sent(sent) => write!(formatter, "sent with {}", requests(*sent)),
+            BatchEvent::Resumed(sent) => {
+                write!(formatter, "an earlier run sent it with {}, and its replies are taken", requests(*sent))
             }
-            BatchEvent::Found(requests) => {
+            BatchEvent::Found(sent) => {
                 write!(
                     formatter,
-                    "it may be the one that was sent with {requests} requests, which its results will tell"
+                    "it may be the one that was sent with {}, which its results will show",
+                    requests(*sent)
                 )
             }
             BatchEvent::Progress(done, all) => write!(formatter, "{done} of {all} done"),
-            BatchEvent::Ended(replies, requests) => {
-                write!(formatter, "ended with {replies} replies to {requests} requests")
+            BatchEvent::Ended(replies, sent) => {
+                write!(formatter, "ended with {} to {}", counted(replies, "reply", "replies"), requests(*sent))
             }
             BatchEvent::Failed(reason) => write!(formatter, "the provider did none of it: {reason}"),
             BatchEvent::Gone => {
@@ -59,4 +61,8 @@ impl fmt::Display for BatchNote {
             }
         }
     }
+}
+
+fn requests(count: usize) -> String {
+    counted(count, "request", "requests")
 }

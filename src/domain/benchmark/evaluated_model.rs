@@ -31,7 +31,7 @@ pub struct EvaluatedModel<'c> {
     pub over: PlannedOver,
 }
 
-/// What tells one judgement from another.
+/// What distinguishes one judgement from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JudgementKey {
     judge: String,

@@ -183,7 +183,7 @@ pub struct JudgeRequest {
 }
 
 impl JudgeRequest {
-    /// What tells identical requests: see [`prompt_sha256`].
+    /// What identifies identical requests: see [`prompt_sha256`].
     #[must_use]
     pub fn sha256(&self) -> String {
         prompt_sha256(&self.messages)

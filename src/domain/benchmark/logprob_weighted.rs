@@ -1,4 +1,4 @@
-//! A suite whose scores are the expected ones, over the probabilities that judges tell of their numbers.
+//! A suite whose scores are the expected ones, over the probabilities that judges return for their numbers.
 
 use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
@@ -13,7 +13,7 @@ use crate::judging::verdict::{Verdict, VerdictError};
 pub const LOGPROB_WEIGHTED: &str = "logprob_weighted";
 
 /// A suite of scores that asks judges for the probabilities of their tokens: see
-/// [`expected_score`](crate::judging::token_probabilities::expected_score). A judge that tells none is taken at its word.
+/// [`expected_score`](crate::judging::token_probabilities::expected_score). A judge that returns none is taken at its word.
 pub struct LogprobWeighted {
     suite: Box<dyn Suite>,
     variant: String,

@@ -17,7 +17,7 @@ use crate::language::Language;
 
 /// The ablation that asks judges for one of five verdicts.
 pub const FIVE_LEVELS: &str = "five_levels";
-/// Wins and ties count alike, as SuperCLUE's own score has it: told beside that of five levels.
+/// Wins and ties count alike, as in SuperCLUE's own score: shown beside that of five levels.
 pub const WINS_AND_TIES: &str = "wins and ties";
 /// Ties count half, as FastChat's adjusted win rate has it.
 pub const TIES_HALF: &str = "ties half";

@@ -3,6 +3,7 @@
 use super::run_plan::RunPlan;
 use super::run_state::RunState;
 use crate::judging::budget::ReachedLimit;
+use crate::plural::counted;
 
 /// How a plan ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +28,8 @@ impl PlanEnd {
             true => ". Batches that were sent go on at the provider, and its replies are taken then",
             false => "",
         };
-        let note = format!("{left} results are left: the same plan, started again, goes on with them{batches}");
+        let left = counted(left, "result is", "results are");
+        let note = format!("{left} left: the same plan, started again, goes on from there{batches}");
         Self { state: RunState::Stopped, note }
     }
 
@@ -36,12 +38,15 @@ impl PlanEnd {
     pub fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> Self {
         // The tracker counts what was left at the last start; people know the limit of the plan.
         let limit = match limit {
-            ReachedLimit::Calls(_) => format!("the limit of {} requests is reached", plan.max_calls.unwrap_or(0)),
+            ReachedLimit::Calls(_) => {
+                format!("the limit of {} is reached", counted(plan.max_calls.unwrap_or(0), "request", "requests"))
+            }
             ReachedLimit::Cost(_) => {
                 format!("the budget of {} is reached: one more request could pass it", plan.budget.unwrap_or(0.0))
             }
         };
-        let note = format!("{limit}. {left} results are left: the same plan with another limit goes on with them");
+        let left = counted(left, "result is", "results are");
+        let note = format!("{limit}. {left} left: the same plan with another limit goes on from there");
         Self { state: RunState::OverBudget, note }
     }
 

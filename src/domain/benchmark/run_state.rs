@@ -1,4 +1,4 @@
-//! How a run of a benchmark goes, for whoever looks at it from outside.
+//! How a run of a benchmark goes, for those who look at it from outside.
 
 use std::str::FromStr;
 

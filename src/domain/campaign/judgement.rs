@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_told_what_to_send() {
+    fn anything_else_is_refused_with_what_to_send() {
         for (json, task, words) in [
             (r#"{"outcome":"left"}"#, Task::Pairwise, "unknown outcome"),
             (r#"{"score":3}"#, Task::Pairwise, "send \"outcome\""),

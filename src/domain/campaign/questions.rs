@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_told_what_to_send() {
+    fn what_is_no_answer_is_refused_with_what_to_send() {
         let long = format!(r#"{{"clear":{{"a":1,"b":5}},"fair":"no","why":"{}"}}"#, "x".repeat(2_001));
         for (json, words) in [
             (r#"{"fair":"no"}"#, "\"clear\" is missing"),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_category_is_told_what_there_is() {
+    fn an_unknown_category_is_refused_with_the_known_ones() {
         for known in ["物理", "Mathematics", " 数学计算"] {
             assert_eq!(CampaignRubric::AlignBench.check(known), Ok(()));
         }

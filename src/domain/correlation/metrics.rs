@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elo_is_drawn_anew_as_long_as_that_is_soon_done() {
+    fn elo_is_resampled_as_long_as_that_is_quick() {
         assert!(!takes_too_long(100_000, 1_000) && takes_too_long(100_001, 1_000));
         assert!(!takes_too_long(500_000, 200) && takes_too_long(1_000_000, 200) && !takes_too_long(1_000_000, 0));
     }

@@ -47,7 +47,7 @@ pub struct PairReport {
     pub y: SeriesReport,
     /// The numbers of each model.
     pub points: Vec<PairPoint>,
-    /// Whether the first foretells the order of the second, allowing for what each cannot tell; none unless every number
+    /// Whether the first predicts the order of the second, allowing for what each leaves open; none unless every number
     /// of both has an interval.
     pub leaderboards: Option<LeaderboardsReport>,
     /// Models that one of them lacks.

@@ -55,7 +55,7 @@ impl Point {
     }
 
     /// A number with what it is when it is resampled. The interval lies between the percentiles of the samples; where these
-    /// do not vary they tell nothing of how sure the number is, and there is none.
+    /// do not vary they do not show how sure the number is, and there is none.
     #[must_use]
     pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
         let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_move_appear_or_disappear_are_told() {
+    fn models_that_move_appear_or_disappear_are_reported() {
         let before = leaderboard(&[
             ("x", "y", AWins, 60),
             ("x", "y", BWins, 40),

@@ -27,7 +27,7 @@ const FIELDS: JudgePromptFields = JudgePromptFields { required: &["texts"], opti
 /// A reply is no longer than this, with what a model thinks before it.
 const MAX_TOKENS: u32 = 4_096;
 
-/// The line that tells the leaks.
+/// The line that lists the leaks.
 static LEAKS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?im)^[^\p{L}\n]*leaks?[^\p{L}\n:：]*[:：](.*)$").expect("the pattern is valid"));
 /// The name of a text.

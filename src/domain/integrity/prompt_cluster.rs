@@ -37,7 +37,7 @@ const LOOKED_AT: usize = 16;
 /// No leader.
 const NONE: u32 = u32::MAX;
 
-/// Sentence punctuation and quotation marks. Brackets and operators stay: they tell `(1+2)*3` from `1+(2*3)`.
+/// Sentence punctuation and quotation marks. Brackets and operators stay: they distinguish `(1+2)*3` from `1+(2*3)`.
 const PUNCTUATION: &str = ".,;:!?\"'`~…‥。、·‘’“”«»‹›「」『』《》〈〉—–";
 
 /// A prompt in lower case and one character width, without sentence punctuation and control characters, with single spaces, and
@@ -284,7 +284,7 @@ impl PromptClusters {
     }
 }
 
-/// A vote with what tells whether it repeats an earlier one.
+/// A vote with what shows whether it repeats an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptVote<'v> {
     /// Number in the log.

@@ -20,7 +20,7 @@ use crate::rating::FitError;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::vote_log::{Labels, VoteLog};
 
-/// Voters with fewer votes for one of two models are not tested: nothing can be told from them.
+/// Voters with fewer votes for one of two models are not tested: they show nothing.
 pub const FEWEST_VOTES: usize = 10;
 /// The α of the tests where nobody says otherwise.
 pub const DEFAULT_ALPHA: f64 = 0.1;

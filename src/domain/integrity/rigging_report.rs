@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_voter_who_moves_a_model_furthest_counts_and_another_first_place_is_told() {
+    fn the_voter_who_moves_a_model_furthest_counts_and_another_first_place_is_reported() {
         let log = two_movers();
         let report = rigging_report(&log, 1).unwrap();
         let strongest = report.most_influential.unwrap();

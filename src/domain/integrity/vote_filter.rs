@@ -42,7 +42,7 @@ impl Default for VoteFilter {
 }
 
 impl VoteFilter {
-    /// What it asks for, as the audit log tells it.
+    /// What it asks for, as the audit log shows it.
     #[must_use]
     pub fn summary(&self) -> String {
         let list =

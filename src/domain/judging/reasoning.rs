@@ -1,4 +1,4 @@
-//! Tells what a model thought from what it replied: `<think>…</think>` before the reply.
+//! Separates what a model thought from what it replied: `<think>…</think>` before the reply.
 //!
 //! Providers that know of reasoning send it in a field of its own; a model behind a plain server writes it into the reply. A score
 //! that stands in the reasoning is a thought and no verdict, so every reply of a judge is split before it is read, and so is every

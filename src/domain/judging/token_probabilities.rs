@@ -1,6 +1,6 @@
 //! How sure a judge was of the numbers in its reply, and the score that is expected over what it could have said.
 //!
-//! A judge that says 7 may have been about to say 8. Where the provider tells the probabilities p(s) of the tokens that could have
+//! A judge that says 7 may have been about to say 8. Where the provider returns the probabilities p(s) of the tokens that could have
 //! stood in the place of a score s, the expected score Σ p(s)·s ∕ Σ p(s) is finer than the one that was drawn (G-Eval, Liu et al.
 //! 2023, equation 1).
 
@@ -10,7 +10,7 @@ use super::verdict::{Rating, Verdict, VerdictError};
 
 /// Tokens of a reply that are kept: its last numbers. A verdict stands at the end.
 pub const MOST_NUMBERS: usize = 64;
-/// Alternatives that are kept of each; no provider tells more.
+/// Alternatives that are kept of each; no provider returns more.
 pub const MOST_ALTERNATIVES: usize = 20;
 
 /// A token of a reply that is a number, with what could have stood in its place.
@@ -26,7 +26,7 @@ pub struct NumberToken {
 }
 
 impl NumberToken {
-    /// A token as the provider tells it, beginning at a byte of the reply; none where it is no whole number. Probabilities come as
+    /// A token as the provider returns it, beginning at a byte of the reply; none where it is no whole number. Probabilities come as
     /// natural logarithms.
     #[must_use]
     pub fn new(at: usize, token: (&str, f64), others: &[(String, f64)]) -> Option<Self> {

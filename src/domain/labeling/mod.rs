@@ -22,7 +22,7 @@ use crate::stats::agreement::choices::majority;
 /// The source of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LabelOrigin {
-    /// Whoever labelled the examples that the classifier learned from.
+    /// Who labelled the examples that the classifier learned from.
     Seed,
     /// The classifier, or the language model that labels in its place.
     Model,

@@ -88,7 +88,7 @@ pub struct ModelSnapshot {
     pub license: String,
     /// Whether it is one of the built-in practice models.
     pub practice: bool,
-    /// Keyed digest of provider, host and name at the provider: equal for two entries of one model, and of no use without the
+    /// Keyed digest of provider, host and name at the provider: equal for two entries of one model, and useless without the
     /// key. `None` where the arena does not know.
     pub provider_model: Option<String>,
 }

@@ -1,5 +1,5 @@
 //! How an entry commits to what it does not show: SHA-256 over a random salt and the private parts. The salt lies in a table of its own.
-//! Whoever has salt and parts can prove what was logged; once the salt is deleted the commitment says nothing, not even to somebody who
+//! With salt and parts, anyone can prove what was logged; once the salt is deleted the commitment says nothing, not even to somebody who
 //! guesses the parts, and the tree stays as it is.
 
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub const SALT_BYTES: usize = 32;
 /// What an entry does not show of a vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PrivateParts<'p> {
-    /// The vote's id, which only the voter was told.
+    /// The vote's id, which only the voter got.
     pub vote: &'p str,
     /// The battle's id.
     pub battle: &'p str,

@@ -79,7 +79,7 @@ pub struct Leaderboard {
 }
 
 impl Leaderboard {
-    /// Whether it was fitted under these options, as far as it tells.
+    /// Whether it was fitted under these options, as far as it says.
     #[must_use]
     pub fn follows(&self, options: &LeaderboardOptions) -> bool {
         let same_level = self.confidence.to_bits() == options.confidence.share().to_bits();
@@ -222,7 +222,7 @@ pub fn votes_to_rank(models: u64, min_votes: u64) -> u64 {
 }
 
 impl RankedModel {
-    /// The rank, where the votes tell one: without an interval they do not say whether a model is better than another, and a model
+    /// The rank, where the votes determine one: without an interval they do not say whether a model is better than another, and a model
     /// without a bound has none.
     #[must_use]
     pub fn shown_rank(&self, interval: IntervalMethod) -> Option<u64> {

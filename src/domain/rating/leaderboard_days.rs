@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_days_are_left_out_and_the_earliest_is_told_only_where_it_is_the_first() {
+    fn quiet_days_are_left_out_and_the_earliest_is_shown_only_where_it_is_the_first() {
         let days = [day(3, &[("a", Some(1))]), day(2, &[("a", Some(1))]), day(1, &[("a", Some(1))])];
         let days_of = |is_first| day_changes(&days, is_first).iter().map(|day| day.as_of.0).collect::<Vec<_>>();
         assert_eq!(days_of(false), Vec::<i64>::new());

@@ -1,5 +1,5 @@
 //! When new votes appear on the leaderboard: several together, or at fixed times of the clock. A leaderboard that moved
-//! right after each single vote would tell whoever watches it which models had just met.
+//! right after each single vote would show a person who watches it which models had just met.
 
 use std::time::Duration;
 

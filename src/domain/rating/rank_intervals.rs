@@ -7,6 +7,9 @@
 //! voters.
 //!
 //! A model that only won or only lost is compared by its limit. A model without a standard error differs from none.
+//!
+//! The rank by the models' own intervals may be better than the joint comparison allows, or worse, where there are few votes. The
+//! rank interval then extends to it: it stays right, since it only grows, and never contradicts the rank beside it.
 
 use super::POINTS_PER_STRENGTH;
 use super::covariance::Covariances;
@@ -82,6 +85,12 @@ impl<'a> StandardisedDifferences<'a> {
         let others = || members.iter().filter(|&&other| other != model);
         let above = others().filter(|&&other| self.is_above(other, model)).count();
         let below = others().filter(|&&other| self.is_above(model, other)).count();
-        RankInterval { best: 1 + above as u64, worst: (members.len() - below) as u64 }
+        let here = &self.scaled[model];
+        let has_interval_above = |other: &ScaledModel| other.ends.is_some() && other.significantly_above(here);
+        let by_own_intervals = others().filter(|&&other| has_interval_above(&self.scaled[other])).count();
+        RankInterval {
+            best: 1 + above.min(by_own_intervals) as u64,
+            worst: (members.len() - below).max(1 + by_own_intervals) as u64,
+        }
     }
 }

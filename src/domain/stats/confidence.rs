@@ -7,13 +7,22 @@ const MANY: f64 = 1e6;
 
 /// The highest level. Beyond it nothing is left of the difference to 1 in the quantiles.
 pub const HIGHEST: f64 = 0.999_999;
+/// The lowest level. Below it an interval is its estimate.
+pub const LOWEST: f64 = 0.000_001;
 
-/// A confidence level that is not between 0 and [`HIGHEST`].
+/// A confidence level that is not between [`LOWEST`] and [`HIGHEST`].
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("confidence is {0}: give a number above 0 and at most {HIGHEST}, for example 0.95")]
+#[error("confidence is {}: give a number from {LOWEST} to {HIGHEST}, for example 0.95", short(*.0))]
 pub struct InvalidConfidence(pub f64);
 
-/// Share of intervals that contain the true value, above 0 and at most [`HIGHEST`]; 0.95 by default.
+/// The number as a message shows it: 1e-300 has 300 digits otherwise.
+#[must_use]
+pub fn short(number: f64) -> String {
+    let digits = number.to_string();
+    if digits.len() > 20 { format!("{number:e}") } else { digits }
+}
+
+/// Share of intervals that contain the true value, from [`LOWEST`] to [`HIGHEST`]; 0.95 by default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceLevel(f64);
 
@@ -29,7 +38,7 @@ impl ConfidenceLevel {
     /// # Errors
     /// [`InvalidConfidence`].
     pub fn new(share: f64) -> Result<Self, InvalidConfidence> {
-        if share > 0.0 && share <= HIGHEST { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
+        if (LOWEST..=HIGHEST).contains(&share) { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
     }
 
     /// The level at which each of so many statements has to hold, so that all hold together at this one (Bonferroni). It may lie

@@ -1,7 +1,7 @@
 //! Correlation of two series: Pearson's r, Spearman's ρ and Kendall's τ-b, with two-sided p-values and intervals.
 //!
 //! Values at the same position form a pair; all values are finite. A correlation needs at least three pairs and two
-//! series that vary. [`Correlation::p_method`] tells how p is computed: exactly, from all permutations, for few values
+//! series that vary. [`Correlation::p_method`] says how p is computed: exactly, from all permutations, for few values
 //! without ties; otherwise from the t distribution (Pearson, Spearman) or the normal distribution (Kendall), as in
 //! scipy.
 

@@ -193,7 +193,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Finds the columns in the names of a file, or tells which one is missing or there twice.
+    /// Finds the columns in the names of a file, or says which one is missing or there twice.
     pub(super) fn find(names: &[&str], given: &ColumnNames) -> Result<Self, HeaderError> {
         let place = |name: &str| names.iter().position(|column| column.trim() == name);
         let columns = KNOWN.map(|(field, _)| {

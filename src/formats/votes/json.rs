@@ -55,7 +55,7 @@ pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, Vot
     Ok(FileVotes { votes: rows.votes, timed })
 }
 
-/// The reason without its line, which is told before it and is another one within a block.
+/// The reason without its line, which stands before it and is another one within a block.
 fn malformed(what: &str, error: &serde_json::Error) -> RowError {
     let reason = error.to_string();
     let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);

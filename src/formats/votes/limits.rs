@@ -44,7 +44,7 @@ pub(super) struct Bounded<R> {
     limits: ReadLimits,
 }
 
-/// Bytes that may still come; whoever has consumed a record grants those of the next.
+/// Bytes that may still come; the reader of a record grants those of the next.
 #[derive(Clone)]
 pub(super) struct Allowance(Arc<AtomicU64>);
 

@@ -1,7 +1,7 @@
 //! Text in blocks of whole records, so that several threads read one file.
 //!
 //! A block is cut behind the last line end that stands outside quotes. Blocks are read while those before them are
-//! worked on, and put together in the order of the file, so that the first bad row is the one that is told.
+//! worked on, and put together in the order of the file, so that the first bad row is the one that is reported.
 
 use std::io::{self, Read};
 

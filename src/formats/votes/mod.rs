@@ -90,7 +90,7 @@ struct FileVotes {
 }
 
 impl FileVotes {
-    /// Puts a further file behind this one. Times that only one of them has are of no use any more.
+    /// Puts a further file behind this one. Times that only one of them has are dropped.
     fn append(&mut self, mut next: Self) {
         self.timed &= next.timed;
         fill_times(&mut self.votes.log, next.votes.log.seconds.is_some());

@@ -40,7 +40,8 @@ impl VoteFile {
         let mut file = File::open(path)?;
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
-            let whole = if file.metadata()?.is_file() { file } else { on_disk(head, file)? };
+            let is_pipe = !file.metadata()?.is_file();
+            let whole = if is_pipe { on_disk(head, Bounded::unpacked(file, limits))? } else { file };
             return SharedFile::new(whole).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
@@ -140,7 +141,7 @@ impl ChunkReader for SharedFile {
     }
 }
 
-/// Reads on from a place of its own, whoever else reads the same file.
+/// Reads on from a place of its own, whatever else reads the same file.
 pub(super) struct PositionedReader {
     file: Arc<File>,
     at: u64,

@@ -119,7 +119,7 @@ fn of_objects(objects: &[(FilePosition, Map<String, Value>)], names: &[&str]) ->
     let used = |name: &&&str| objects.iter().any(|(_, object)| object.contains_key(**name));
     let columns: Vec<String> = names.iter().filter(used).map(|name| (*name).to_owned()).collect();
     let text = |value: Option<&Value>| match value {
-        // A conversation; whoever wants that column parses it.
+        // A conversation; the reader of that column parses it.
         Some(Value::Array(items)) if items.iter().any(Value::is_object) => Value::Array(items.clone()).to_string(),
         value => value.and_then(|value| Cell::Json(value).text()).unwrap_or_default().into_owned(),
     };

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::Settings;
 
-/// A handle that every part of the arena shares. Whoever works with several keys takes one [`CurrentSettings::now`]
+/// A handle that every part of the arena shares. Code that needs several keys takes one [`CurrentSettings::now`]
 /// and keeps it, so that they belong together.
 #[derive(Debug, Clone)]
 pub struct CurrentSettings(Arc<watch::Sender<Arc<Settings>>>);
@@ -29,7 +29,7 @@ impl CurrentSettings {
         self.0.send_replace(Arc::new(settings));
     }
 
-    /// Tells of every change.
+    /// Announces every change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<Settings>> {
         self.0.subscribe()

@@ -62,7 +62,7 @@ pub struct Settings {
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.
     pub rating: RatingSettings,
-    /// What instances tell each other through.
+    /// The bus between instances.
     pub redis: RedisSettings,
     /// How much one visitor or address may do.
     pub limits: LimitSettings,

@@ -104,7 +104,7 @@ fn a_variable_that_looks_like_a_setting_is_known_with_what_to_write() {
 }
 
 #[test]
-fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
+fn a_key_in_the_wrong_place_is_refused_with_the_right_place() {
     let none = Environment::default();
     check_refused("listen = \"127.0.0.1:80\"", &none, &["line 1", "`listen`: this key belongs under [server];"]);
     check_refused("[server]\ndata_dir = \"d\"", &none, &["this key belongs under [storage];"]);
@@ -119,7 +119,7 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
 }
 
 #[test]
-fn every_key_of_a_model_is_told_where_it_belongs() {
+fn every_key_of_a_model_is_refused_elsewhere_with_the_right_place() {
     let none = Environment::default();
     let unknown = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nnonsense = 1";
     let refused = Settings::parse(unknown, "langya.toml", &none).unwrap_err().to_string();
@@ -291,7 +291,7 @@ fn the_environment_wins_over_the_file() {
 }
 
 #[test]
-fn an_address_alone_is_a_network_and_what_is_none_is_told_in_plain_words() {
+fn an_address_alone_is_a_network_and_what_is_none_is_refused_in_plain_words() {
     let networks =
         |list: &str| Settings::parse(&format!("[server]\ntrusted_proxies = {list}"), "f", &Environment::default());
     let read = networks(r#"["127.0.0.1", "::1", "10.0.0.0/8"]"#).unwrap().server.trusted_proxies;

@@ -44,7 +44,7 @@ impl EventBus for LocalBus {
     }
 
     fn publish(&self, event: Event) {
-        // No listener is fine: whoever comes later reads the state itself.
+        // No listener is fine: a later one reads the state itself.
         let _ = self.events.send(event);
     }
 

@@ -158,7 +158,7 @@ impl LimitCounts {
         self.due.get(name).copied().unwrap_or([now; WINDOWS])
     }
 
-    /// Forgets whoever has everything back; where that is too little, the half that will have it back soonest, whom
+    /// Forgets callers that have everything back; where that is too little, the half that will have it back soonest, whom
     /// forgetting favours least. Nobody is refused for want of room.
     fn make_room(&mut self, more: usize, now: Instant) {
         if self.due.len() + more <= MAX_KEYS {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_window_decides_and_the_longest_wait_is_told() {
+    fn the_narrowest_window_decides_and_the_longest_wait_is_reported() {
         let (mut counts, start) = (LimitCounts::default(), Instant::now());
         let wanted = [windows("ann", [10, 25, 30])];
         let mut granted = [0, 0, 0, 0];

@@ -33,7 +33,7 @@ impl PostgresCounts {
             }
             Ok(Ok(None)) | Err(_) => LimitAnswer::Nothing,
             Ok(Err(error)) => {
-                // Whoever writes the vote or the battle finds out and says what is wrong.
+                // The write of the vote or the battle fails, too, and says what is wrong.
                 tracing::debug!(error = ?error, "the database could not count");
                 LimitAnswer::Nothing
             }

@@ -162,7 +162,7 @@ impl Proofs {
 
     fn is_right(&self, caller: &Caller, solution: &Solution) -> bool {
         let Some((signed, seed)) = solution.challenge.rsplit_once('.') else { return false };
-        // A seed is public to the visitor who was given it, and of no use to others.
+        // A seed is public to the visitor who was given it, and useless to others.
         if seed != self.seed(caller, signed) {
             return false;
         }

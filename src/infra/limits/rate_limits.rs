@@ -46,7 +46,7 @@ impl RateLimits {
         self.take_all(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
     }
 
-    /// Counts one place of a campaign's shared link, as a vote of the network: whoever takes a place comes to vote from it, and takes as
+    /// Counts one place of a campaign's shared link, as a vote of the network: a person who takes a place comes to vote from it, and takes as
     /// many places as they like.
     ///
     /// # Errors

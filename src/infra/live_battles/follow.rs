@@ -25,7 +25,7 @@ impl LiveBattle {
         false
     }
 
-    /// The other instance cannot be reached: what the database holds is told.
+    /// The other instance cannot be reached: what the database holds is sent.
     pub fn mark_unreachable(&self) {
         let mut state = self.state();
         state.active.mark_unreachable();
@@ -62,7 +62,7 @@ impl LiveBattle {
         self.state().active.listens()
     }
 
-    /// Waits until a followed battle has something to tell, `patience` at most.
+    /// Waits until a followed battle has something to send, `patience` at most.
     pub async fn first_event(&self, patience: Duration) {
         // Either outcome is fine: the caller looks at the log.
         let _ = tokio::time::timeout(patience, self.first_event_received.cancelled()).await;

@@ -91,7 +91,7 @@ impl LiveBattle {
         self.state().active.row.progress
     }
 
-    /// Adds events to the log and tells the watchers.
+    /// Adds events to the log and notifies the watchers.
     pub fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
         let mut state = self.state();
         events.into_iter().for_each(|event| state.active.append(event));
@@ -218,7 +218,7 @@ impl Watcher {
     /// nothing is taken before it returns.
     pub async fn next(&mut self) -> Option<Vec<EventEntry>> {
         let sent = self.last_sent;
-        // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to tell.
+        // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to send.
         let head = self.head.wait_for(|head| head.seq > sent || head.moved).await.ok().map(|head| *head)?;
         (head.seq > sent).then(|| self.missed())
     }

@@ -135,7 +135,7 @@ mod tests {
         let (all, battle) = (RunningBattles::default(), battle());
         all.add(&battle);
         let watcher = battle.watch(0);
-        assert!(!all.forget_unwatched(&battle) && all.holds(&battle), "its watcher would be told nothing any more");
+        assert!(!all.forget_unwatched(&battle) && all.holds(&battle), "its watcher would get nothing any more");
         drop(watcher);
         assert!(all.forget_unwatched(&battle) && !all.holds(&battle));
     }

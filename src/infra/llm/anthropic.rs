@@ -74,7 +74,7 @@ impl AnthropicModel {
 
 impl ChatModel for AnthropicModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event).with_end())
+        stream_reply(&self.endpoint, &self.body(messages, sampling), SseReader::new(read_event).with_end())
     }
 
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {

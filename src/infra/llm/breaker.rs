@@ -2,7 +2,8 @@
 //!
 //! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
 //! the last change of phase are not counted, so that a late failure does not keep it open for longer. A failure that may
-//! concern its conversation alone counts once for each conversation, so that nobody takes a model from all by asking the same again.
+//! concern its conversation alone counts once for each conversation, so that nobody takes a model from all by asking the same
+//! again. A trial that fails opens it again whatever it asked: several conversations had failed before it.
 
 use std::time::Duration;
 
@@ -132,12 +133,14 @@ impl Breaker {
         }
     }
 
-    /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row.
+    /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row. A trial's
+    /// always counts.
     pub fn failed_on(&mut self, ticket: Ticket, conversation: u64, now: Instant) {
-        if self.conversations.contains(&conversation) {
-            return self.abandoned(ticket);
+        let is_known = self.conversations.contains(&conversation);
+        if is_known && matches!(self.phase, BreakerStage::Closed) {
+            return;
         }
-        if ticket.0 == self.period && self.conversations.len() < MOST_CONVERSATIONS {
+        if !is_known && ticket.0 == self.period && self.conversations.len() < MOST_CONVERSATIONS {
             self.conversations.push(conversation);
         }
         self.failed(ticket, now);
@@ -266,9 +269,7 @@ mod tests {
         assert_eq!(fail_on(2, now), closed(2));
         assert_eq!(fail_on(3, now), BreakerState { phase: BreakerPhase::Open, failures: 3 });
         let later = now + OPEN_FOR;
-        let on_trial = BreakerState { phase: BreakerPhase::HalfOpen, failures: 3 };
-        assert_eq!(fail_on(3, later), on_trial, "a trial with the same says nothing new, and leaves room for the next");
-        assert_eq!(fail_on(4, later), BreakerState { phase: BreakerPhase::Open, failures: 4 });
+        assert_eq!(fail_on(3, later), BreakerState { phase: BreakerPhase::Open, failures: 4 }, "a trial always counts");
         let last = later + OPEN_FOR;
         let ticket = breaker.admit(last).unwrap();
         breaker.succeeded(ticket);

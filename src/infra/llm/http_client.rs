@@ -7,11 +7,11 @@
 use std::error::Error;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 use thread_local::ThreadLocal;
 
 use crate::allowed_addresses::AllowedAddresses;
@@ -24,11 +24,14 @@ const IDLE_CONNECTIONS: usize = 512;
 #[derive(Debug, Clone)]
 pub struct HttpClient {
     allowed: AllowedAddresses,
+    /// For this machine without TLS, as most local models are asked.
+    plain: Arc<Pools>,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
 }
 
-/// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself.
+/// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself. The system's
+/// certificates are read by each thread that asks for something by TLS or through a proxy, at its first request.
 ///
 /// # Errors
 /// [`ConfigError::NoHttpClient`] where the system has no means for it.
@@ -43,16 +46,23 @@ pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError>
 pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses) -> Result<HttpClient, ConfigError> {
     // An error says that a provider is installed already, by an earlier call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let recipe = |proxied| HttpRecipe { connect_timeout, proxied, certificates: true, allowed: allowed.clone() };
-    let pools = |proxied| Pools::new(recipe(proxied)).map(Arc::new);
-    Ok(HttpClient { allowed: allowed.clone(), direct: pools(false)?, proxied: pools(true)? })
+    let proxied = HttpRecipe { connect_timeout, proxied: true, certificates: true, allowed: allowed.clone() };
+    let direct = HttpRecipe { proxied: false, ..proxied.clone() };
+    let plain = HttpRecipe { certificates: false, ..direct.clone() };
+    let pools = |recipe| Pools::new(recipe).map(Arc::new);
+    Ok(HttpClient { allowed: allowed.clone(), plain: pools(plain)?, direct: pools(direct)?, proxied: pools(proxied)? })
 }
 
 impl HttpClient {
     /// This thread's client for an address: loopback is never asked through a proxy.
     pub(crate) fn for_url(&self, url: &Url) -> &Client {
         let local = url.host_str() == Some("localhost") || address_in(url).is_some_and(|ip| ip.is_loopback());
-        if local { self.direct.of_this_thread() } else { self.proxied.of_this_thread() }
+        let pools = match (local, url.scheme()) {
+            (true, "http") => &self.plain,
+            (true, _) => &self.direct,
+            (false, _) => &self.proxied,
+        };
+        pools.of_this_thread()
     }
 
     /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.
@@ -69,27 +79,35 @@ fn address_in(url: &Url) -> Option<IpAddr> {
 #[derive(Debug)]
 struct Pools {
     recipe: HttpRecipe,
-    first: Client,
+    /// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
+    without_certificates: Client,
+    first: OnceLock<Client>,
     clients: ThreadLocal<Client>,
 }
 
 impl Pools {
-    /// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
-    fn new(mut recipe: HttpRecipe) -> Result<Self, ConfigError> {
-        let first = recipe.build().or_else(|error| {
-            tracing::warn!(
-                reason = innermost(&error),
-                "no certificates: install ca-certificates to reach models by https"
-            );
-            recipe.certificates = false;
-            recipe.build().map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })
-        })?;
-        Ok(Self { recipe, first, clients: ThreadLocal::new() })
+    fn new(recipe: HttpRecipe) -> Result<Self, ConfigError> {
+        let without_certificates = recipe.builder().tls_certs_only([]).build();
+        let without_certificates =
+            without_certificates.map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })?;
+        Ok(Self { recipe, without_certificates, first: OnceLock::new(), clients: ThreadLocal::new() })
     }
 
     /// A client that cannot be made a second time shares the first one's connections.
     fn of_this_thread(&self) -> &Client {
-        self.clients.get_or(|| self.recipe.build().unwrap_or_else(|_| self.first.clone()))
+        self.clients.get_or(|| match self.recipe.builder().build() {
+            Ok(client) => {
+                self.first.get_or_init(|| client.clone());
+                client
+            }
+            Err(error) => self.first.get().cloned().unwrap_or_else(|| {
+                tracing::warn!(
+                    reason = innermost(&error),
+                    "no certificates: install ca-certificates to reach models by https"
+                );
+                self.without_certificates.clone()
+            }),
+        })
     }
 }
 
@@ -103,8 +121,8 @@ struct HttpRecipe {
 }
 
 impl HttpRecipe {
-    fn build(&self) -> Result<Client, reqwest::Error> {
-        let mut builder = Client::builder()
+    fn builder(&self) -> ClientBuilder {
+        let builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true)
@@ -112,13 +130,8 @@ impl HttpRecipe {
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .dns_resolver(ResolveAllowed(self.allowed.clone()))
             .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")));
-        if !self.proxied {
-            builder = builder.no_proxy();
-        }
-        if !self.certificates {
-            builder = builder.tls_certs_only([]);
-        }
-        builder.build()
+        let builder = if self.proxied { builder } else { builder.no_proxy() };
+        if self.certificates { builder } else { builder.tls_certs_only([]) }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod builtin;
 pub mod discover;
 pub mod failure_advice;
 mod http_client;
+mod key_redaction;
 mod lazy_timer;
 mod lenient_field;
 pub mod line_buffer;
@@ -59,6 +60,8 @@ pub enum ReplyPart {
     Usage(Usage),
     /// Numbers in the text that comes next, by their place in it: see [`Sampling::logprobs`].
     Numbers(Vec<NumberToken>),
+    /// The provider said why the text ended: nothing is missing where it sends nothing more. Never part of a guarded reply.
+    TextEnded,
 }
 
 /// How one reply is to be sampled; what is left out is as the model's settings say. Keys of the model's `extra_body` win
@@ -74,7 +77,7 @@ pub struct Sampling {
     /// Whether the provider is asked to count tokens, where it counts only when asked.
     #[serde(skip)]
     pub with_usage: bool,
-    /// Whether the provider is asked for the probabilities of the reply's tokens. Most have none to tell.
+    /// Whether the provider is asked for the probabilities of the reply's tokens. Most return none.
     #[serde(skip)]
     pub logprobs: bool,
 }

@@ -72,7 +72,7 @@ pub struct WholeReply {
     pub latency: Duration,
     /// What the provider counted.
     pub usage: Usage,
-    /// Its last numbers with what could have stood in their place, where the provider was asked and tells.
+    /// Its last numbers with what could have stood in their place, where the provider was asked and returns it.
     pub numbers: Vec<NumberToken>,
     /// Tokens of the tries before it that failed and may be billed, such as those that timed out.
     pub lost: Tokens,
@@ -403,7 +403,7 @@ impl ModelClient {
         }
     }
 
-    /// Tokens of a reply, as far as can be told from those before it.
+    /// Tokens of a reply, estimated from those before it.
     fn usual_length(&self) -> u64 {
         let (tokens, replies) = *self.replied.lock();
         tokens.checked_div(replies).unwrap_or(FIRST_GUESS)

@@ -8,7 +8,7 @@ use crate::config::edit::NewModel;
 use crate::config::{ModelSettings, Settings};
 use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 
-/// Longest reply that is asked for where a list tells a shorter context: the prompt needs the other half.
+/// Longest reply that is asked for where a list has a shorter context: the prompt needs the other half.
 const REPLY_SHARE: u64 = 2;
 
 /// What one listed model came to.
@@ -27,7 +27,7 @@ pub enum Addition {
 pub struct AddedModel {
     /// Its entry.
     pub entry: ModelSettings,
-    /// Tokens of its context, where the list tells.
+    /// Tokens of its context, where the list says.
     pub context_length: Option<u64>,
     /// What it came to.
     pub addition: Addition,
@@ -46,7 +46,7 @@ pub struct Offer<'o> {
 }
 
 impl Offer<'_> {
-    /// The entry of a listed model, and the tokens of its context where the list tells.
+    /// The entry of a listed model, and the tokens of its context where the list says.
     #[must_use]
     pub fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
         let minimal = ModelSettings::minimal(&listed.id, self.server.provider);

@@ -16,7 +16,7 @@ use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};
 
-/// Where Ollama listens unless told otherwise.
+/// Where Ollama listens by default.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:11434";
 
 /// A model that Ollama runs.
@@ -65,7 +65,7 @@ impl OllamaModel {
 
 impl ChatModel for OllamaModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        stream_reply(self.endpoint.post(&self.body(messages, sampling)), LineReader::new(read_line))
+        stream_reply(&self.endpoint, &self.body(messages, sampling), LineReader::new(read_line))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content, content as
 //! a list of parts (Mistral), no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in
-//! mid-stream, also those that only the reason of the end tells.
+//! mid-stream, also those that only the reason of the end shows.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ const LIMIT_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl ChatModel for OpenAiModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
+        stream_reply(&self.endpoint, &self.body(messages, sampling), SseReader::new(read_event))
     }
 
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {

@@ -38,7 +38,7 @@ pub struct JudgeReply {
     pub raw_text: String,
     /// The reasoning that the provider sent apart from it.
     pub reasoning: String,
-    /// Its last numbers with what could have stood in their place, where the provider tells.
+    /// Its last numbers with what could have stood in their place, where the provider returns it.
     pub numbers: Vec<NumberToken>,
     /// Replies before it, which could not be read.
     pub earlier: Vec<String>,

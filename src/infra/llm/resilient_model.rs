@@ -3,7 +3,7 @@
 //! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
 //! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
-//! counted once for each conversation.
+//! counted once for each visitor and conversation.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
+use crate::domain::battle::VisitorId;
 use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
 
@@ -130,10 +131,24 @@ impl ResilientModel {
         *self.shared.state.borrow()
     }
 
-    /// Tells of every change of the breaker's state, to store or to show it.
+    /// Announces every change of the breaker's state, to store or to show it.
     #[must_use]
     pub fn watch_state(&self) -> watch::Receiver<BreakerState> {
         self.shared.state.subscribe()
+    }
+
+    /// Starts a reply to a visitor. Where a failure may be the question's, the same question of another visitor counts too: many
+    /// visitors ask the same, and a model that fails on it for all of them is not paired for a while.
+    pub fn reply_to(&self, visitor: &VisitorId, messages: &[Message]) -> ReplyStream {
+        self.guarded_reply(Some(visitor), messages, &Sampling::default())
+    }
+
+    fn guarded_reply(&self, visitor: Option<&VisitorId>, messages: &[Message], sampling: &Sampling) -> ReplyStream {
+        let Some(permit) = BreakerPermit::take(&self.shared) else {
+            return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
+        };
+        let reply = GuardedReply::new(Arc::clone(&self.shared), visitor.cloned(), messages.to_vec(), *sampling, permit);
+        stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
     }
 }
 
@@ -142,11 +157,7 @@ impl ChatModel for ResilientModel {
     /// [`ChatError::Empty`] for a reply that ends without text, or with text of which nothing can be seen, such as white space. What
     /// the provider counted comes once, after the text and before an error.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        let Some(permit) = BreakerPermit::take(&self.shared) else {
-            return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
-        };
-        let reply = GuardedReply::new(Arc::clone(&self.shared), messages.to_vec(), *sampling, permit);
-        stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
+        self.guarded_reply(None, messages, sampling)
     }
 
     /// Limits are for single replies: a batch has its own time.
@@ -162,6 +173,8 @@ impl ChatModel for ResilientModel {
 /// One reply under way.
 struct GuardedReply {
     shared: Arc<Shared>,
+    /// Who asks, where it is a visitor.
+    visitor: Option<VisitorId>,
     messages: Vec<Message>,
     sampling: Sampling,
     usage: Option<Usage>,
@@ -176,6 +189,8 @@ struct GuardedReply {
     /// Set from the first part to the end.
     flowing: Option<Arriving>,
     has_text: bool,
+    /// Whether the provider said why the text ended, so that nothing of the reply is late any more.
+    text_ended: bool,
     /// Bytes before the first character that can be seen.
     blank: usize,
     ended: bool,
@@ -185,11 +200,18 @@ struct GuardedReply {
 }
 
 impl GuardedReply {
-    fn new(shared: Arc<Shared>, messages: Vec<Message>, sampling: Sampling, permit: BreakerPermit) -> Self {
+    fn new(
+        shared: Arc<Shared>,
+        visitor: Option<VisitorId>,
+        messages: Vec<Message>,
+        sampling: Sampling,
+        permit: BreakerPermit,
+    ) -> Self {
         let (now, timeouts) = (Instant::now(), shared.limits.timeouts);
         let (first_token_by, end_by) = (later(now, timeouts.first_token), later(now, timeouts.total));
         Self {
             shared,
+            visitor,
             messages,
             sampling,
             usage: None,
@@ -201,6 +223,7 @@ impl GuardedReply {
             handed_over_at: None,
             flowing: None,
             has_text: false,
+            text_ended: false,
             blank: 0,
             ended: false,
             error: None,
@@ -265,7 +288,7 @@ impl GuardedReply {
                     tries += 1;
                     model_error(&self.shared.card.id, error.kind());
                     tracing::debug!(model.id = %self.shared.card.id, retry.number = tries, %error, "asking again");
-                    self.reply = None;
+                    (self.reply, self.text_ended) = (None, false);
                     sleep_until(again_at).await;
                 }
                 _ => return Err(error),
@@ -280,17 +303,20 @@ impl GuardedReply {
     async fn part_by(&mut self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
         let Shared { model, limits, .. } = &*self.shared;
         let reply = self.reply.get_or_insert_with(|| model.ask(&self.messages, &self.sampling));
-        let usage = &mut self.usage;
+        let (usage, text_ended) = (&mut self.usage, &mut self.text_ended);
         let said = async {
             loop {
                 match reply.next().await {
                     Some(Ok(ReplyPart::Usage(counted))) => *usage = Some(usage.unwrap_or_default().updated(counted)),
+                    Some(Ok(ReplyPart::TextEnded)) => *text_ended = true,
                     part => return part,
                 }
             }
         };
-        match self.timer.until(by.min(self.end_by), said).await {
+        let part = self.timer.until(by.min(self.end_by), said).await;
+        match part {
             Some(part) => part.transpose(),
+            None if self.text_ended => Ok(None),
             None if self.end_by <= by => {
                 Err(ChatError::Timeout { awaited: "end of the reply", after: limits.timeouts.total })
             }
@@ -327,11 +353,19 @@ impl GuardedReply {
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
         let verdict = match () {
             () if may_be_the_question || is_our_load => ReplyOutcome::None,
-            () if error.may_concern_one_conversation() => ReplyOutcome::FailedOn(fingerprint(&self.messages)),
+            () if error.may_concern_one_conversation() => ReplyOutcome::FailedOn(self.fingerprint()),
             () => ReplyOutcome::Failed,
         };
         self.permit.give_back(verdict);
         error
+    }
+
+    /// Distinguishes conversations of visitors; nobody has a reason to forge one.
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.visitor.hash(&mut hasher);
+        self.messages.iter().for_each(|message| message.content.hash(&mut hasher));
+        hasher.finish()
     }
 }
 
@@ -428,13 +462,6 @@ impl Drop for BreakerPermit {
     fn drop(&mut self) {
         self.give_back(ReplyOutcome::None);
     }
-}
-
-/// Tells conversations apart; nobody has a reason to forge one.
-fn fingerprint(messages: &[Message]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    messages.iter().for_each(|message| message.content.hash(&mut hasher));
-    hasher.finish()
 }
 
 /// A panic elsewhere leaves both the breaker and the rng in a valid state.

@@ -145,8 +145,8 @@ impl Roster {
 }
 
 impl ModelRecipe {
-    /// Whether nothing differs but what the arena shows of the model, how often it draws it, what it costs, and what benchmarks
-    /// heed.
+    /// Whether nothing differs but what the arena shows of the model, how often it draws it, what it costs, and what only
+    /// benchmarks use.
     fn asks_like(&self, other: &Self) -> bool {
         let public = &other.entry;
         let entry = ModelSettings {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_is_told_by_the_name_of_its_variable() {
+    fn a_missing_key_is_reported_by_the_name_of_its_variable() {
         let text = "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n";
         let error = roster(text, &Environment::default()).err().unwrap();
         assert!(matches!(error, ConfigError::MissingKey { variable, .. } if variable == "MY_KEY"));

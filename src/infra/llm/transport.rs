@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http_client::HttpClient;
+use super::key_redaction::KeyRedaction;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 
@@ -34,6 +35,8 @@ pub(crate) struct Endpoint {
     http: HttpClient,
     url: Url,
     headers: HeaderMap,
+    /// The key in the headers, which no reply may show.
+    key: Option<SecretString>,
 }
 
 impl Endpoint {
@@ -72,7 +75,7 @@ impl Endpoint {
                  providers.private_networks lists them",
             ));
         }
-        Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
+        Ok(Self { http: http.clone(), url, headers: HeaderMap::new(), key: None })
     }
 
     /// Adds the header that carries the key; it is marked as sensitive and never printed.
@@ -87,7 +90,8 @@ impl Endpoint {
         key: Option<&SecretString>,
     ) -> Result<Self, ConfigError> {
         if let Some(key) = key {
-            let text = SecretString::from(format!("{prefix}{}", key.expose_secret().trim()));
+            let key = key.expose_secret().trim();
+            let text = SecretString::from(format!("{prefix}{key}"));
             let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| ConfigError::OutOfRange {
                 key: "models.api_key_env",
                 value: settings.api_key_env.clone(),
@@ -95,6 +99,7 @@ impl Endpoint {
             })?;
             value.set_sensitive(true);
             self.headers.insert(header, value);
+            self.key = Some(SecretString::from(key));
         }
         Ok(self)
     }
@@ -136,6 +141,13 @@ impl Endpoint {
         self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone())
     }
 
+    /// The parts of a whole reply, without the key where it stands in them.
+    pub(crate) fn without_key(&self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
+        let mut parts = VecDeque::from(parts);
+        KeyRedaction::new(self.key.as_ref()).redact(&mut parts, true);
+        parts.into()
+    }
+
     /// A request for what is there.
     pub(crate) fn get(&self) -> RequestBuilder {
         self.http.for_url(&self.url).get(self.url.clone()).headers(self.headers.clone())
@@ -168,13 +180,14 @@ pub(crate) trait ReplyReader: Send + 'static {
     fn says_its_end(&self) -> bool;
 }
 
-/// Sends the request when first polled and reads the answer as it arrives.
-pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
+/// Sends a request with this body when first polled and reads the answer as it arrives.
+pub(crate) fn stream_reply(endpoint: &Endpoint, body: &Map<String, Value>, reader: impl ReplyReader) -> ReplyStream {
     let exchange = HttpExchange {
-        request: Some(request),
+        request: Some(endpoint.post(body)),
         response: None,
         reader,
         parts: VecDeque::new(),
+        redaction: KeyRedaction::new(endpoint.key.as_ref()),
         closing_by: None,
         ending: None,
     };
@@ -188,6 +201,7 @@ struct HttpExchange<R> {
     response: Option<Response>,
     reader: R,
     parts: VecDeque<ReplyPart>,
+    redaction: KeyRedaction,
     /// Set once the provider has said that the text ended: how long more may come.
     closing_by: Option<Instant>,
     /// Set once nothing more is read; what is left in `parts` goes out first.
@@ -209,7 +223,10 @@ impl<R: ReplyReader> HttpExchange<R> {
                     self.ending = Some(Ok(()));
                     return Some(Err(error));
                 }
-                None => self.ending = self.advance().await.transpose(),
+                None => {
+                    self.ending = self.advance().await.transpose();
+                    self.redaction.redact(&mut self.parts, self.ending.is_some());
+                }
             }
         }
     }
@@ -233,8 +250,9 @@ impl<R: ReplyReader> HttpExchange<R> {
             Some(Err(_)) if is_closing => Ok(StreamProgress::Ended),
             Some(Err(error)) => Err(connection_error(&error)),
         };
-        if matches!(progress, Ok(StreamProgress::Closing)) {
-            self.closing_by.get_or_insert_with(|| Instant::now() + CLOSING_LIMIT);
+        if matches!(progress, Ok(StreamProgress::Closing)) && !is_closing {
+            self.closing_by = Some(Instant::now() + CLOSING_LIMIT);
+            self.parts.push_back(ReplyPart::TextEnded);
         }
         if !matches!(progress, Ok(StreamProgress::More | StreamProgress::Closing)) {
             let response = self.response.take();

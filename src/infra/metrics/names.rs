@@ -22,7 +22,7 @@ pub struct MetricName {
     pub kind: MetricKind,
     /// What it counts in.
     pub unit: Unit,
-    /// What it tells an operator.
+    /// What it shows an operator.
     pub help: &'static str,
 }
 

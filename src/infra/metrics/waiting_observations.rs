@@ -1,4 +1,4 @@
-//! Observations that name a model wait until there are enough of them. Otherwise whoever reads the metrics before and
+//! Observations that name a model wait until there are enough of them. Otherwise a reader of the metrics before and
 //! after a battle would know its models before the vote.
 
 use ::metrics::Histogram;

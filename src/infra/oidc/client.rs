@@ -200,11 +200,11 @@ impl OidcClient {
         Ok(metadata)
     }
 
-    /// The provider's keys; with `anew` those of this moment, unless they were asked for a moment ago.
-    async fn keys(&self, anew: bool) -> Result<KeySet, OidcError> {
+    /// The provider's keys; with `refetch` fetched again, unless they were fetched a moment ago.
+    async fn keys(&self, refetch: bool) -> Result<KeySet, OidcError> {
         let (settings, metadata) = (self.settings.now(), self.metadata().await?);
         let (mut known, now) = (self.known.lock().await, self.clock.now());
-        let kept_for = if anew { KEYS_COOL_DOWN_MS } else { KEPT_MS };
+        let kept_for = if refetch { KEYS_COOL_DOWN_MS } else { KEPT_MS };
         if let Some((_, keys)) = known.keys.as_ref().filter(|(at, _)| is_within(*at, kept_for, now)) {
             return Ok(keys.clone());
         }

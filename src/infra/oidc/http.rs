@@ -77,7 +77,7 @@ pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Resu
     }
 }
 
-/// Who is refused: the client of the settings, or whoever signs in. Of the provider's words only known ones are taken.
+/// Who is refused: the client of the settings, or the person who signs in. Of the provider's words only known ones are taken.
 fn refusal(status: u16, body: &[u8]) -> HttpError {
     #[derive(Deserialize)]
     struct TokenRefusal {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_client_is_told_from_a_refused_code_and_nothing_else_is_quoted() {
+    fn a_refused_client_is_distinguished_from_a_refused_code_and_nothing_else_is_quoted() {
         let refused = |status, body: &str| refusal(status, body.as_bytes());
         assert_eq!(refused(400, r#"{"error":"invalid_client"}"#), HttpError::Client("invalid_client"));
         assert_eq!(refused(401, r#"{"error":"canary"}"#), HttpError::Client("status 401"));

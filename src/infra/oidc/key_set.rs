@@ -20,7 +20,7 @@ struct KeyDocument {
 }
 
 impl KeySet {
-    /// Reads a document of keys; a key that is of no use here is left out. `None` where it is no such document.
+    /// Reads a document of keys; a key of another kind is left out. `None` where it is no such document.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let document: KeyDocument = serde_json::from_slice(bytes).ok()?;
         let keys = document.keys.into_iter().take(MOST_KEYS).filter_map(|key| serde_json::from_value(key).ok());

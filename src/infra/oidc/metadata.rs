@@ -41,7 +41,7 @@ fn default_methods() -> Vec<String> {
     vec!["client_secret_basic".to_owned()]
 }
 
-/// Why a description is of no use.
+/// Why a description cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MetadataError {
     #[error("its description cannot be read: is oidc.issuer its address?")]

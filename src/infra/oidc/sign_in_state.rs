@@ -99,12 +99,12 @@ impl Flow {
         sessions.signature(NONCE, &self.text)
     }
 
-    /// What proves that whoever uses the code began the sign-in (RFC 7636).
+    /// What proves that the user of the code began the sign-in (RFC 7636).
     pub(super) fn verifier(&self, sessions: &Sessions) -> String {
         sessions.signature(VERIFIER, &self.text)
     }
 
-    /// What the provider is told of the verifier beforehand.
+    /// What the provider gets of the verifier beforehand.
     pub(super) fn challenge(&self, sessions: &Sessions) -> String {
         challenge_of(&self.verifier(sessions))
     }

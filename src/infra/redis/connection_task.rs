@@ -141,7 +141,7 @@ impl RedisConnectionTask {
         }
     }
 
-    /// Writes that this instance is there. The answer tells whether Redis is, and whether it takes writes.
+    /// Writes that this instance is there. The answer shows whether Redis is, and whether it takes writes.
     async fn heartbeat(&mut self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
         let written: RedisResult<()> = redis::cmd("SET")
             .arg(&self.presence)
@@ -172,14 +172,20 @@ impl RedisConnectionTask {
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
-        self.tell(problem, "redis refuses writes: until it does, limits are counted without it");
+        self.tell(
+            problem,
+            "redis refuses writes: until it takes them, limits are counted without it, apart from instances whose writes it takes",
+        );
         self.handle.set_connection(None);
     }
 
     fn lose(&mut self, problem: Problem) {
         go_down(&self.handle, &self.listener);
         self.drop_waiting();
-        self.tell(problem, "redis is lost: until it is back, limits are counted without it, and live updates are late");
+        self.tell(
+            problem,
+            "redis is lost: until it is back, limits are counted without it, apart from instances that reach it, and live updates are late",
+        );
     }
 
     /// One line for each problem, however often it is met.
@@ -190,7 +196,7 @@ impl RedisConnectionTask {
         }
     }
 
-    /// Messages of before a loss are of no use after it: whoever needs an answer asks again.
+    /// Messages of before a loss are dropped after it: those who need an answer ask again.
     fn drop_waiting(&mut self) {
         while self.waiting.try_recv().is_ok() {}
     }

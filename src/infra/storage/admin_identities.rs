@@ -10,9 +10,9 @@ use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-/// Whoever came before counts before whoever is awaited by the same address.
-const SELECT: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_step, u.created_at, \
-     u.disabled_at, i.role_from, i.subject_hash FROM admin_users u JOIN admin_identities i ON i.user_id = u.id \
+/// A user who has signed in before comes before one who is awaited by the same address.
+const SELECT: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_pending_at, \
+     u.totp_step, u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u JOIN admin_identities i ON i.user_id = u.id \
      WHERE i.subject_hash = $1 OR i.email_hash = $2 ORDER BY CASE WHEN i.subject_hash = $1 THEN 0 ELSE 1 END LIMIT 1";
 const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) \
      VALUES ($1, $2, $3, '', 0, $4) ON CONFLICT (name) DO NOTHING";
@@ -55,7 +55,7 @@ pub enum AddedUser {
     Done,
     /// Somebody else has the name.
     NameTaken,
-    /// Whoever it is has an account.
+    /// This person has an account.
     IdentityTaken,
 }
 
@@ -123,7 +123,7 @@ impl Store {
         Ok(bound? > 0)
     }
 
-    /// Gives a user the role that a claim says, whoever is left as owner, with an entry in the audit log. The links that a former owner
+    /// Gives a user the role that a claim says, even if no owner is left, with an entry in the audit log. The links that a former owner
     /// created are void.
     ///
     /// # Errors

@@ -10,11 +10,11 @@ use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-const SELECT_ALL: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_step, \
-     u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
+const SELECT_ALL: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_pending_at, \
+     u.totp_step, u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
      LEFT JOIN admin_identities i ON i.user_id = u.id ORDER BY u.name";
-const SELECT_BY_NAME: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_step, \
-     u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
+const SELECT_BY_NAME: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_pending_at, \
+     u.totp_step, u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
      LEFT JOIN admin_identities i ON i.user_id = u.id WHERE u.name = $1";
 const HAS_OWNER: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL";
 const INSERT_INVITE: &str = "INSERT INTO admin_invites \
@@ -38,8 +38,8 @@ const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND (role
 const DISABLE: &str = "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND (role <> 'owner' OR EXISTS \
      (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
 const ENABLE: &str = "UPDATE admin_users SET disabled_at = NULL WHERE id = $1 AND $2 >= 0";
-const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = NULL, totp_pending = NULL \
-     WHERE id = $1 AND $2 >= 0";
+const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = NULL, totp_pending = NULL, \
+     totp_pending_at = NULL WHERE id = $1 AND $2 >= 0";
 const END_SESSIONS: &str = "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL";
 const END_OTHER_SESSIONS: &str =
     "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id <> $3";
@@ -49,10 +49,11 @@ const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS
 /// Voids the links that a former owner created.
 pub(super) const VOID_MADE_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
      AND created_by = (SELECT name FROM admin_users WHERE id = $1 AND role <> 'owner')";
-const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2 WHERE id = $1";
-const CONFIRM_TOTP: &str = "UPDATE admin_users SET totp_secret = totp_pending, totp_pending = NULL, totp_step = $3 \
-     WHERE id = $1 AND totp_pending = $2";
-const DISABLE_TOTP: &str = "UPDATE admin_users SET totp_secret = NULL, totp_pending = NULL WHERE id = $1";
+const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2, totp_pending_at = $3 WHERE id = $1";
+const CONFIRM_TOTP: &str = "UPDATE admin_users SET totp_secret = totp_pending, totp_pending = NULL, \
+     totp_pending_at = NULL, totp_step = $3 WHERE id = $1 AND totp_pending = $2";
+const DISABLE_TOTP: &str =
+    "UPDATE admin_users SET totp_secret = NULL, totp_pending = NULL, totp_pending_at = NULL WHERE id = $1";
 /// One statement decides, so that a code is taken once on all instances.
 const TAKE_STEP: &str = "UPDATE admin_users SET totp_step = $2 WHERE id = $1 AND totp_step < $2";
 const DELETE_CODES: &str = "DELETE FROM admin_recovery_codes WHERE user_id = $1";
@@ -75,6 +76,8 @@ pub struct AdminUserRow {
     pub totp_secret: Option<String>,
     /// One that no code has confirmed.
     pub totp_pending: Option<String>,
+    /// When that one was made.
+    pub totp_pending_at: Option<Timestamp>,
     /// The last step whose code was taken.
     pub totp_step: i64,
     /// When it was made.
@@ -178,6 +181,7 @@ pub(super) struct RawUser {
     passphrase_hash: String,
     totp_secret: Option<String>,
     totp_pending: Option<String>,
+    totp_pending_at: Option<i64>,
     totp_step: i64,
     created_at: i64,
     disabled_at: Option<i64>,
@@ -196,6 +200,7 @@ impl TryFrom<RawUser> for AdminUserRow {
             passphrase_hash: raw.passphrase_hash,
             totp_secret: raw.totp_secret,
             totp_pending: raw.totp_pending,
+            totp_pending_at: raw.totp_pending_at.map(Timestamp),
             totp_step: raw.totp_step,
             created_at: Timestamp(raw.created_at),
             disabled_at: raw.disabled_at.map(Timestamp),
@@ -374,14 +379,14 @@ impl Store {
         })
     }
 
-    /// Keeps a secret of a second factor that no code has confirmed yet.
+    /// Keeps a secret of a second factor that no code has confirmed yet, in place of an earlier one.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn begin_admin_totp(&self, user_id: &str, secret: &str) -> Result<(), StoreError> {
+    pub async fn begin_admin_totp(&self, user_id: &str, secret: &str, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("begin_admin_totp");
         on_writer!(self, |connection| {
-            sqlx::query(SET_PENDING).bind(user_id).bind(secret).execute(connection).await.map(drop)
+            sqlx::query(SET_PENDING).bind(user_id).bind(secret).bind(now.0).execute(connection).await.map(drop)
         })
     }
 

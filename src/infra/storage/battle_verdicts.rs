@@ -194,7 +194,7 @@ impl Store {
         rows.into_iter().map(JudgedVote::try_from).collect()
     }
 
-    /// How many verdicts there are; they are never taken away, so the number tells whether there are new ones.
+    /// How many verdicts there are; they are never taken away, so the number shows whether there are new ones.
     ///
     /// # Errors
     /// [`StoreError`].

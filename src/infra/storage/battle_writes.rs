@@ -1,7 +1,7 @@
 //! What a battle writes while it is under way, each as one value, so that a queue can put several into one commit.
 //!
 //! Each write is safe to send again when nobody knows whether its commit came through. Ids of runs are never used twice,
-//! so `answered_by` tells a row that this very write changed before from another's.
+//! so `answered_by` distinguishes a row that this very write changed before from another's.
 
 use std::sync::LazyLock;
 

@@ -73,7 +73,7 @@ impl FromStr for BatchRowState {
 /// A batch of requests to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchBatchRow {
-    /// Its id, which the provider is told too, where it takes one.
+    /// Its id, which is sent to the provider, too, where it takes one.
     pub id: String,
     /// The suite that it is about.
     pub suite: SuiteId,

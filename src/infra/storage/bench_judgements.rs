@@ -84,7 +84,7 @@ pub struct BenchJudgementRow {
     pub earlier: Vec<String>,
     /// What the judge thought before its reply, where the provider sent that apart from it.
     pub reasoning: String,
-    /// Numbers of the reply with what could have stood in their place, where the provider told.
+    /// Numbers of the reply with what could have stood in their place, where the provider returned it.
     pub number_tokens: Vec<NumberToken>,
     /// What was said and read.
     pub judgement: Judgement,
@@ -227,7 +227,7 @@ impl Store {
         rows.into_iter().map(BenchJudgementRow::try_from).collect()
     }
 
-    /// How many judgements there are over a data file; they are never taken away, so the number tells whether there are new
+    /// How many judgements there are over a data file; they are never taken away, so the number shows whether there are new
     /// ones.
     ///
     /// # Errors
@@ -433,7 +433,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_verdict_whose_number_is_lost_is_told_from_the_others() {
+    fn only_a_verdict_whose_number_is_lost_is_distinguished_from_the_others() {
         assert!(lost_its_number(r#"{"score":null,"rating":{}}"#));
         assert!(lost_its_number(r#"{"score":7.0,"rating":{"清晰度":null}}"#));
         for other in ["null", "{", r#"{"choice":null,"correct":false}"#, r#"{"score":7.0,"rating":{"score":1.0}}"#] {

@@ -132,7 +132,7 @@ pub struct InvitedAnnotator {
     pub expires_at: Option<Timestamp>,
     /// When the link was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Since when the annotator is left out; the link is of no use meanwhile.
+    /// Since when the annotator is left out; the link does not work meanwhile.
     pub left_out_at: Option<Timestamp>,
     /// When the annotator last came.
     pub seen_at: Option<Timestamp>,

@@ -5,16 +5,18 @@
 
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
-use sqlx::postgres::PgConnection;
+use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::sqlite::SqlitePool;
-use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Row, Type};
+use sqlx::{AssertSqlSafe, ColumnIndex, Decode, QueryBuilder, Row, Type};
 
 use super::partitions::add_months_of_battles;
 use super::{Database, Store, StoreError};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
-/// The same where a row holds a file of megabytes.
+/// Rows in one statement: each statement is a round trip, and PostgreSQL takes at most 65,535 values in one.
+const ROWS: usize = 100;
+/// Rows read at a time where a row holds a file of megabytes.
 const PAGE_OF_FILES: i64 = 16;
 /// The limits of an arena that serves are not for a move: reading millions of rows back takes longer than any of its statements, and so
 /// may the next rows of a file on a slow disk.
@@ -136,6 +138,25 @@ pub enum DatabaseMoveError {
     /// The rows that arrived are not those that left.
     #[error("table {0} differs after the copy, so nothing was moved: check the file with PRAGMA integrity_check")]
     Changed(&'static str),
+    /// The file does not give the rows of a table.
+    #[error(
+        "table {table} of the SQLite file cannot be read, so nothing was moved: check the file with PRAGMA integrity_check, and move a \
+         restored backup where it is damaged"
+    )]
+    Unreadable {
+        /// The table.
+        table: &'static str,
+        /// The reason.
+        source: StoreError,
+    },
+    /// PostgreSQL does not take the rows of a table.
+    #[error("the rows of table {table} cannot be written to PostgreSQL, so nothing was moved")]
+    Unwritable {
+        /// The table.
+        table: &'static str,
+        /// The reason.
+        source: StoreError,
+    },
     /// A database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -251,30 +272,25 @@ impl TransferTable {
         progress: &mut impl FnMut(Moved),
     ) -> Result<Sum, DatabaseMoveError> {
         let columns = self.column_list();
-        let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
         let name = self.name;
         let select = format!(
             "SELECT {columns}, rowid AS place FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {}",
             self.page()
         );
-        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({places})");
+        let insert = format!("INSERT INTO {name} ({columns}) ");
+        let unreadable = |error: sqlx::Error| DatabaseMoveError::Unreadable { table: name, source: error.into() };
+        let unwritable = |error: sqlx::Error| DatabaseMoveError::Unwritable { table: name, source: error.into() };
         let (mut sum, mut after) = (Sum::default(), i64::MIN);
         loop {
-            let page = sqlx::query(AssertSqlSafe(select.as_str())).bind(after).fetch_all(source).await?;
+            let page = sqlx::query(AssertSqlSafe(select.as_str())).bind(after).fetch_all(source).await;
+            let page = page.map_err(unreadable)?;
             let Some(last) = page.last() else { return Ok(sum) };
-            after = last.try_get("place")?;
-            for row in &page {
-                let cells = self.cells(row)?;
-                sum.add(&cells);
-                let query =
-                    cells.into_iter().fold(sqlx::query(AssertSqlSafe(insert.as_str())), |query, cell| match cell {
-                        StoredValue::Text(text) => query.bind(text),
-                        StoredValue::Number(number) => query.bind(number),
-                        StoredValue::Real(real) => query.bind(real),
-                        StoredValue::Flag(flag) => query.bind(flag),
-                        StoredValue::Bytes(bytes) => query.bind(bytes),
-                    });
-                query.execute(&mut *target).await?;
+            after = last.try_get("place").map_err(unreadable)?;
+            for rows in page.chunks(ROWS) {
+                let rows: Result<Vec<_>, _> = rows.iter().map(|row| self.cells(row)).collect();
+                let rows = rows.map_err(unreadable)?;
+                rows.iter().for_each(|cells| sum.add(cells));
+                insert_rows(target, &insert, rows).await.map_err(unwritable)?;
             }
             progress(Moved { table: name, rows: sum.rows });
         }
@@ -315,6 +331,23 @@ impl TransferTable {
         };
         self.columns.iter().enumerate().map(cell).collect()
     }
+}
+
+/// Inserts rows in one statement.
+async fn insert_rows(target: &mut PgConnection, insert: &str, rows: Vec<Vec<StoredValue>>) -> Result<(), sqlx::Error> {
+    let mut statement = QueryBuilder::<Postgres>::new(insert);
+    statement.push_values(rows, |mut row, cells| {
+        for cell in cells {
+            match cell {
+                StoredValue::Text(text) => row.push_bind(text),
+                StoredValue::Number(number) => row.push_bind(number),
+                StoredValue::Real(real) => row.push_bind(real),
+                StoredValue::Flag(flag) => row.push_bind(flag),
+                StoredValue::Bytes(bytes) => row.push_bind(bytes),
+            };
+        }
+    });
+    statement.build().execute(target).await.map(drop)
 }
 
 /// A cell on its way.

@@ -13,18 +13,34 @@ use crate::storage::outage::{OutageKind, is_lasting};
 #[derive(thiserror::Error)]
 pub enum StoreError {
     /// The data folder or its database cannot be written.
-    #[error("cannot use the data folder {}: {reason}; make it writable, or choose another with --data-dir", .path.display())]
+    #[error(
+        "cannot use the data folder {}: {reason}; check who may write it and its free space, or choose another with --data-dir",
+        .path.display()
+    )]
     DataDir {
         /// The folder.
         path: PathBuf,
         /// The system's reason.
         reason: String,
     },
-    /// Another process serves from this folder.
-    #[error("another langya serves from the data folder {}: stop it, or choose another with --data-dir", .0.display())]
-    Locked(PathBuf),
-    /// The file is no database, or a damaged one.
-    #[error("{} is not a database, or is damaged: move it away or restore a backup", .0.display())]
+    /// Another process has the lock of this folder.
+    #[error(
+        "another langya{} uses the data folder {}: stop it or wait until it ends, or choose another with --data-dir",
+        .holder.as_ref().map_or_else(String::new, |holder| format!(" ({holder})")),
+        .folder.display()
+    )]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// The command that has the lock, and its process, where it has said so.
+        holder: Option<String>,
+    },
+    /// The file is no database, a damaged one, or another program's.
+    #[error(
+        "{} is not the database of an arena, or is damaged: move it away, name another with --database or --data-dir, or \
+         restore a backup",
+        .0.display()
+    )]
     Foreign(PathBuf),
     /// The file is there and holds nothing.
     #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
@@ -36,6 +52,13 @@ pub enum StoreError {
         .0.display()
     )]
     WalWithoutDatabase(PathBuf),
+    /// A copy is there that was never finished, and no database.
+    #[error(
+        "{} is left of a restore or a backup that was ended in the middle, and there is no database beside it: run `langya restore` \
+         again, or delete the file to begin a new arena",
+        .0.display()
+    )]
+    UnfinishedCopy(PathBuf),
     /// There is no database yet, or no arena in it.
     #[error("there is no arena at {0}: run `langya serve` first, or name another with --data-dir or --database")]
     Missing(String),
@@ -177,7 +200,9 @@ impl StoreError {
         }
     }
 
-    fn outage_kind(&self) -> Option<OutageKind> {
+    /// Why the database cannot be used, or takes no writes.
+    #[must_use]
+    pub fn outage_kind(&self) -> Option<OutageKind> {
         match self {
             Self::Group(error) => error.outage_kind(),
             Self::Database(error) => OutageKind::from_error(error),
@@ -301,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_told_from_what_another_call_mends() {
+    fn what_passes_is_distinguished_from_what_another_call_mends() {
         let address = || "postgres://db/arena".to_owned();
         let unreachable = || StoreError::Unreachable { address: address(), reason: "refused".into() };
         for passing in [

@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 400;
 /// A text that is not taken from a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableName {
-    /// The database cannot hold it, or nobody could tell it from another one.
+    /// The database cannot hold it, or it could not be distinguished from another one.
     #[error("the {what} {text:?}: remove its control character")]
     ControlCharacter {
         /// What is named.

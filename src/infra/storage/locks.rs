@@ -1,6 +1,7 @@
 //! Locks that die with their holder: one process serves an embedded database, one instance does a job.
 
 use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,14 +31,14 @@ pub struct DataLock {
 }
 
 impl DataLock {
-    /// Takes the lock.
+    /// Takes the lock. Errors of other processes name the `command`, such as `serve`, that holds it.
     ///
     /// # Errors
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
-    pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
+    pub fn take(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         let file = match Backend::new(settings)? {
             // A link to the file of another arena leads to that arena's lock.
-            Backend::Sqlite(database) => Some(lock_beside(&database.canonicalize().unwrap_or(database))?),
+            Backend::Sqlite(database) => Some(lock_beside(&database.canonicalize().unwrap_or(database), command)?),
             Backend::Postgres => None,
         };
         Ok(Self { _file: file })
@@ -47,23 +48,43 @@ impl DataLock {
     ///
     /// # Errors
     /// [`StoreError::Missing`], and as [`Self::take`].
-    pub fn take_existing(settings: &StorageSettings) -> Result<Self, StoreError> {
+    pub fn take_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             database.metadata().map_err(|error| not_found(&database, &error))?;
         }
-        Self::take(settings)
+        Self::take(settings, command)
     }
 }
 
-fn lock_beside(database: &Path) -> Result<LockedFile, StoreError> {
+fn lock_beside(database: &Path, command: &str) -> Result<LockedFile, StoreError> {
     let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
     let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
-    std::fs::create_dir_all(&folder).map_err(unusable)?;
-    let file = File::create(database.with_extension("lock")).map_err(unusable)?;
-    LockedFile::lock(file).map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::Locked(folder.clone()),
+    std::fs::create_dir_all(&folder).map_err(|error| match error.kind() {
+        // Of a file in its place the system says only that it exists.
+        ErrorKind::AlreadyExists => unusable(std::io::Error::other("it is a file")),
+        _ => unusable(error),
+    })?;
+    let path = database.with_extension("lock");
+    // It is not emptied before it is locked: it names its holder.
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+    let file = LockedFile::lock(file).map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Locked { folder: folder.clone(), holder: holder(&path) },
         TryLockError::Error(error) => unusable(error),
-    })
+    })?;
+    // On a full disk the lock has no name, and holds.
+    let _ = write_holder(&file, command);
+    Ok(file)
+}
+
+fn write_holder(mut lock: &File, command: &str) -> std::io::Result<()> {
+    lock.set_len(0)?;
+    writeln!(lock, "{command}, process {}", std::process::id())
+}
+
+/// What the holder of a lock has written into it.
+fn holder(lock: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(lock).ok()?;
+    text.lines().next().map(str::to_owned)
 }
 
 /// The right to do a job that must run once across instances. Dropping it gives it up.

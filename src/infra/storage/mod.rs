@@ -395,11 +395,11 @@ impl Store {
         self.writes.close().await;
         match &self.database {
             Database::Sqlite(pools) => {
-                // The writer last: whoever closes a file last writes its log into it, which a reader may not.
+                // The writer last: the last one that closes a file writes its log into it, which a reader may not.
                 pools.reader.close().await;
                 pools.writer.close().await;
             }
-            Database::Postgres(postgres) => postgres.pool.close().await,
+            Database::Postgres(postgres) => postgres.close().await,
         }
     }
 }

@@ -180,7 +180,7 @@ impl Store {
         rows.into_iter().map(RawPairing::change).collect()
     }
 
-    /// What tells whether the register has changed.
+    /// What shows whether the register has changed.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,7 +1,7 @@
 //! Statistics of each model in recent battles, for the admin.
 //!
 //! A battle's id begins with its time, so the primary keys find those since a moment. Only battles that are over are counted: what an
-//! operator sees tells nothing of a battle that awaits its vote.
+//! operator sees reveals nothing of a battle that awaits its vote.
 
 use std::collections::BTreeMap;
 

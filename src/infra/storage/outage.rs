@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_has_to_mend_is_told_from_what_a_statement_did_wrong() {
+    fn what_somebody_has_to_mend_is_distinguished_from_what_a_statement_did_wrong() {
         assert_eq!(OutageKind::from_error(&sqlx::Error::PoolTimedOut), Some(OutageKind::Unreachable));
         assert_eq!(OutageKind::from_error(&sqlx::Error::RowNotFound), None);
         assert!(OutageKind::FolderFull.stops_writes_only() && !OutageKind::Unreachable.stops_writes_only());

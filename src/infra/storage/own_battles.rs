@@ -43,8 +43,8 @@ const SELECT_TEXTS_BEFORE: &str = "SELECT DISTINCT turns.battle_id FROM turns JO
 const COUNT_TEXTS_BEFORE: &str = "SELECT CAST(COUNT(DISTINCT turns.battle_id) AS BIGINT) FROM turns \
      JOIN battles ON battles.id = turns.battle_id \
      WHERE battles.created_at < $1 AND battles.stage NOT IN ('answering', 'ready')";
-/// Of one battle each, so that the key is used whatever a planner makes of a list. The salt after the turns: whoever
-/// appends the battle's vote to the public log holds those, and is waited for. Without the salt, nobody can tell from the log whether a
+/// Of one battle each, so that the key is used whatever a planner makes of a list. The salt after the turns: the
+/// transaction that appends the battle's vote to the public log holds those, and is waited for. Without the salt, nobody can see in the log whether a
 /// text was the one that it commits to.
 const DELETE_TEXTS: [&str; 6] = [
     "DELETE FROM battle_shares WHERE battle_id = $1",

@@ -1,12 +1,14 @@
 //! What this version of the program would change in a database of an earlier one.
 
 use std::path::Path;
+use std::time::Duration;
 
 use sqlx::migrate::Migrator;
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
 use super::postgres::{self, Server};
-use super::{Backend, IfMissing, SELECT_VERSION, Store, StoreError, sqlite};
+use super::{Backend, IfMissing, Store, StoreError, sqlite};
 use crate::config::StorageSettings;
 
 /// A change of the tables that the database lacks.
@@ -44,13 +46,20 @@ impl Store {
     }
 }
 
+/// Opens the file as it is: a restored copy has no write-ahead log yet, and a check makes none.
 async fn applied_on_sqlite(path: &Path) -> Result<Option<i64>, StoreError> {
-    path.metadata().map_err(|error| sqlite::not_found(path, &error))?;
-    let mut connection = sqlite::options(path)?.read_only(true).connect().await.map_err(|error| {
-        if sqlite::is_foreign(&error) { StoreError::Foreign(path.to_owned()) } else { error.into() }
-    })?;
-    let applied = sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut connection).await?;
+    let found = path.metadata().map_err(|error| sqlite::not_found(path, &error))?;
+    if found.is_dir() {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
+    let connected = options.disable_statement_logging().connect().await;
+    let mut connection = connected.map_err(|error| sqlite::cannot_open(path, &error))?;
+    let applied = sqlite::applied(&mut connection, path).await?;
     connection.close().await?;
+    if applied.is_none() {
+        return Err(StoreError::Missing(path.display().to_string()));
+    }
     Ok(applied)
 }
 

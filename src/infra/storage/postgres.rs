@@ -1,4 +1,4 @@
-//! PostgreSQL: one pool for reading and writing, and what is asked of a server before it is trusted with votes.
+//! PostgreSQL: one pool for reading and writing, a connection for votes, and what is asked of a server before it is trusted with them.
 
 use std::fmt;
 use std::pin::pin;
@@ -77,6 +77,8 @@ mod code {
 #[derive(Clone)]
 pub(super) struct PostgresPool {
     pub(super) pool: PgPool,
+    /// One connection that only votes take, so that none waits behind the reads of many pages.
+    votes: PgPool,
     pub(super) server: Arc<Server>,
     pub(super) outage: Arc<Outage>,
     /// Held by the one who asks the server why no connection comes.
@@ -108,35 +110,28 @@ impl PostgresPool {
             IfMissing::Fail => server.check_version(&mut connection).await?,
         }
         connection.close().await?;
-        let limit = settings.statement_timeout_ms;
         let outage: Arc<Outage> = Arc::default();
-        let outage_of_connections = Arc::clone(&outage);
-        let pool = PgPoolOptions::new()
-            .after_connect(move |connection, _| {
-                let outage = Arc::clone(&outage_of_connections);
-                Box::pin(async move { prepare(connection, &outage).await })
-            })
-            .max_connections(settings.max_connections)
-            .acquire_timeout(server.patience)
-            // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
-            .test_before_acquire(false)
-            .before_acquire(|connection, meta| {
-                Box::pin(async move {
-                    if meta.idle_for > REST {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(server.options.clone().options([
-                ("statement_timeout", limit),
-                // Shorter, so that an error names the lock that was waited for.
-                ("lock_timeout", limit / 2),
-                // An instance that is stopped within a transaction must not hold its rows for long.
-                ("idle_in_transaction_session_timeout", limit / 5),
-            ]));
-        let longest = server.patience + Duration::from_millis(limit) + REST;
-        Ok(Self { pool, server, outage, asking: Arc::default(), longest })
+        let of = |connections| connect_lazily(&server, &outage, settings.statement_timeout_ms, connections);
+        let (pool, votes) = match settings.max_connections {
+            0 | 1 => {
+                let only = of(1);
+                (only.clone(), only)
+            }
+            most => (of(most - 1), of(1)),
+        };
+        let longest = server.patience + Duration::from_millis(settings.statement_timeout_ms) + REST;
+        Ok(Self { pool, votes, server, outage, asking: Arc::default(), longest })
+    }
+
+    /// The same database by the connection for votes.
+    pub(super) fn for_votes(self) -> Self {
+        Self { pool: self.votes.clone(), ..self }
+    }
+
+    /// Closes all connections.
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+        self.votes.close().await;
     }
 
     /// A connection of the pool. Where none comes soon, the server is asked why on a connection outside of it, so that
@@ -189,6 +184,35 @@ impl PostgresPool {
             }
         }
     }
+}
+
+/// A pool of so many connections at most, each of which is made when it is needed. `limit` is the longest statement in milliseconds.
+fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections: u32) -> PgPool {
+    let outage_of_connections = Arc::clone(outage);
+    PgPoolOptions::new()
+        .after_connect(move |connection, _| {
+            let outage = Arc::clone(&outage_of_connections);
+            Box::pin(async move { prepare(connection, &outage).await })
+        })
+        .max_connections(connections)
+        .acquire_timeout(server.patience)
+        // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > REST {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(server.options.clone().options([
+            ("statement_timeout", limit),
+            // Shorter, so that an error names the lock that was waited for.
+            ("lock_timeout", limit / 2),
+            // An instance that is stopped within a transaction must not hold its rows for long.
+            ("idle_in_transaction_session_timeout", limit / 5),
+        ]))
 }
 
 /// Makes a new connection one that loses no acknowledged commit, or refuses it.

@@ -14,7 +14,7 @@ const SELECT_WITHOUT: &str =
 /// A question that was edited or deleted meanwhile is another one.
 const SET: &str = "UPDATE turns SET digest = $3 WHERE battle_id = $1 AND turn = 1 AND prompt = $2";
 /// Votes on the first turn alone: a later one is about other questions too. None that the leaderboard does not have yet: a count that
-/// moved with each vote would tell whoever watches it which models had just met.
+/// moved with each vote would show a person who watches it which models had just met.
 static SELECT_VOTES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT votes.model_a, votes.model_b, votes.outcome, COUNT(*) FROM turns JOIN votes ON votes.battle_id = turns.battle_id \

@@ -26,7 +26,7 @@ const RELOADED: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_secs(10);
 
 /// What all statements on one database know of its failures. An outage is logged once, and so is its end, not for each
-/// statement that meets it: whoever asked need not log it again (see [`StoreError::is_outage`]).
+/// statement that meets it: the caller need not log it again (see [`StoreError::is_outage`]).
 #[derive(Debug, Default)]
 pub(super) struct Outage {
     state: Mutex<OutageState>,

@@ -21,9 +21,11 @@ use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::clock::{Clock, SystemClock};
 use crate::storage::outage::OutageKind;
-use crate::unfinished_files::{remove_abandoned, remove_with_side_files};
+use crate::unfinished_files::{is_unfinished_copy, remove_abandoned, remove_with_side_files};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
+
+const SELECT_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
 
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;
@@ -73,23 +75,28 @@ impl SqlitePools {
             (Err(_), _) if log.metadata().is_ok_and(|log| log.len() > 0) => {
                 return Err(StoreError::WalWithoutDatabase(log));
             }
+            (Ok(found), _) if found.is_dir() => return Err(StoreError::Foreign(path)),
             // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
             (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
             (Ok(_), _) => {}
             (Err(error), IfMissing::Fail) => return Err(not_found(&path, &error)),
-            (Err(_), IfMissing::Create) => create(&path, folder).await?,
+            (Err(_), IfMissing::Create) => match unfinished_copy(folder) {
+                // A new arena in its place would look like the one that was to be restored.
+                Some(copy) => return Err(StoreError::UnfinishedCopy(copy)),
+                None => create(&path, folder).await?,
+            },
         }
         if if_missing == IfMissing::Create {
-            // What a first start left that was killed.
-            remove_abandoned(folder, SystemClock.now(), |name| is_unfinished(name, &path));
+            // What a first start or a restore left that was killed.
+            remove_abandoned(folder, SystemClock.now(), |name| is_unfinished(name, &path) || is_unfinished_copy(name));
         }
         let options = options(&path)?;
         // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
         let mut writer = connect(&writing, &path).await?;
         match if_missing {
-            IfMissing::Create => migrate(&mut writer, folder).await?,
-            IfMissing::Fail => check_version(&mut writer).await?,
+            IfMissing::Create => migrate(&mut writer, &path).await?,
+            IfMissing::Fail => check_version(&mut writer, &path).await?,
         }
         // A connection to a file needs no test before each use, which would be a round trip to its thread.
         let reader = SqlitePoolOptions::new()
@@ -98,7 +105,9 @@ impl SqlitePools {
             .connect_with(options.read_only(true))
             .await?;
         let writer = SqliteWriter::new(writing, writer);
-        let file = path.metadata().ok().as_ref().and_then(FileIdentity::new);
+        let found = path.metadata().ok();
+        found.iter().for_each(|found| warn_of_other_names(&path, found));
+        let file = found.as_ref().and_then(FileIdentity::new);
         let folder = folder.to_owned();
         Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, log, file })
     }
@@ -183,6 +192,26 @@ impl SqlitePools {
     }
 }
 
+/// What a restore that was killed has left in a folder.
+fn unfinished_copy(folder: &Path) -> Option<PathBuf> {
+    let mut entries = std::fs::read_dir(folder).ok()?.flatten();
+    let unfinished = entries.find(|entry| entry.file_name().to_str().is_some_and(is_unfinished_copy));
+    unfinished.map(|entry| entry.path())
+}
+
+/// Names a danger: the write-ahead log and the lock of a database belong to one name of its file, and who opens it by another one misses
+/// the latest votes, or damages it.
+pub(super) fn warn_of_other_names(path: &Path, file: &Metadata) {
+    use std::os::unix::fs::MetadataExt as _;
+    if file.nlink() > 1 {
+        tracing::warn!(
+            path = %path.display(),
+            "the database file has another name (a hard link): under that name it lacks the latest votes; keep one name, and copy the \
+             database with `langya backup`"
+        );
+    }
+}
+
 /// Makes a database beside the path and puts it there whole, so that a process that dies in the middle leaves no part of
 /// one. Where another process was quicker, its database stays.
 async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
@@ -220,7 +249,7 @@ async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
     // The files beside it get the rights of the first one.
     private_file(path).map_err(|error| StoreError::DataDir { path: folder.to_owned(), reason: error.to_string() })?;
     let mut connection = connect(&options(path)?.create_if_missing(true), path).await?;
-    let migrated = migrate(&mut connection, folder).await;
+    let migrated = migrate(&mut connection, path).await;
     // Closing the last connection moves the write-ahead log into the file.
     let closed = connection.close().await;
     migrated.and(closed.map_err(StoreError::from))
@@ -237,22 +266,17 @@ fn private_file(path: &Path) -> std::io::Result<()> {
 
 /// Opens a connection and checks that its commits last.
 async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
-    let mut connection = SqliteConnection::connect_with(options).await.map_err(|error| {
-        if is_foreign(&error) {
-            return StoreError::Foreign(path.to_owned());
-        }
-        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        StoreError::DataDir { path: folder, reason: error.to_string() }
-    })?;
+    let mut connection = SqliteConnection::connect_with(options).await.map_err(|error| cannot_open(path, &error))?;
     check_durable(&mut connection).await?;
     Ok(connection)
 }
 
-async fn migrate(connection: &mut SqliteConnection, folder: &Path) -> Result<(), StoreError> {
-    let unusable = |reason: String| StoreError::DataDir { path: folder.to_owned(), reason };
+async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
+    // Tables of another program are not mixed with those of an arena.
+    applied(connection, path).await?;
     MIGRATIONS.run(connection).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => StoreError::Newer(version),
-        MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
+        MigrateError::Execute(reason) if is_read_only(&reason) => cannot_open(path, &reason),
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
             if is_transient(&error) || OutageKind::from_error(&error).is_some() =>
         {
@@ -260,6 +284,22 @@ async fn migrate(connection: &mut SqliteConnection, folder: &Path) -> Result<(),
         }
         other => StoreError::Migrate(other),
     })
+}
+
+/// The latest migration of a database. A file without tables has none, and one with the tables of another program is refused.
+pub(super) async fn applied(connection: &mut SqliteConnection, path: &Path) -> Result<Option<i64>, StoreError> {
+    let failed = |error: sqlx::Error| match OutageKind::from_error(&error) {
+        Some(OutageKind::FolderUnusable) => cannot_open(path, &error),
+        _ => error.into(),
+    };
+    let tables: Vec<String> = sqlx::query_scalar(SELECT_TABLES).fetch_all(&mut *connection).await.map_err(failed)?;
+    if tables.is_empty() {
+        return Ok(None);
+    }
+    if tables.iter().all(|table| table != "_sqlx_migrations") {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(failed)
 }
 
 impl SqlitePools {
@@ -287,14 +327,26 @@ pub(super) fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         .pragma("wal_autocheckpoint", "4000")
         // A long reading lets the log grow to gigabytes; without a limit the file would stay as large for as long as the arena runs.
         .pragma("journal_size_limit", "67108864")
-        // What is deleted is overwritten: visitors are told that their texts are gone.
+        // What is deleted is overwritten: visitors read that their texts are gone.
         .pragma("secure_delete", "ON")
         .busy_timeout(Duration::from_secs(10)))
 }
 
-async fn check_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await?;
-    compare_versions(applied, &MIGRATIONS)
+async fn check_version(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
+    match applied(connection, path).await? {
+        None => Err(StoreError::Missing(path.display().to_string())),
+        applied => compare_versions(applied, &MIGRATIONS),
+    }
+}
+
+/// The error where a file is no database, or cannot be opened.
+pub(super) fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
+    if is_foreign(error) {
+        return StoreError::Foreign(path.to_owned());
+    }
+    // SQLite's reason without its number.
+    let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+    StoreError::DataDir { path: path.parent().unwrap_or(Path::new(".")).to_owned(), reason }
 }
 
 /// Another process wrote at the same moment. Extended codes hold the plain one in their last byte.
@@ -316,7 +368,7 @@ pub(super) fn not_found(database: &Path, error: &std::io::Error) -> StoreError {
 }
 
 /// Whether the file is there and is no SQLite database, or a damaged one.
-pub(super) fn is_foreign(error: &sqlx::Error) -> bool {
+fn is_foreign(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| ["not a database", "malformed"].iter().any(|said| error.message().contains(said)))

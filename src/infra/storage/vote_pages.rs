@@ -311,7 +311,7 @@ impl VoteColumn {
         }
     }
 
-    /// The column as text. SQLite writes 15 digits of a number unless told otherwise; PostgreSQL as many as it has.
+    /// The column as text. SQLite writes 15 digits of a number by default; PostgreSQL as many as it has.
     fn sql(self, sqlite: bool) -> String {
         match self {
             Self::PairProbability if sqlite => "printf('%!.17g', pair_probability)".to_owned(),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_with_a_value_too_few_or_too_many_is_told_by_name() {
+    fn a_column_with_a_value_too_few_or_too_many_is_reported_by_name() {
         assert!(page(2, ["a\u{1e}b", "m\u{1e}n", "n\u{1e}m", "ann\u{1e}"]).is_ok());
         assert!(page(0, [""; 4]).is_ok());
         for voters in ["ann", "ann\u{1e}bob\u{1e}"] {

@@ -129,7 +129,7 @@ pub struct NewVoteRow {
     pub duration_ms: [u64; 2],
     /// Text counts of sides A and B over all turns.
     pub text_counts: [TextCounts; 2],
-    /// What the voter is told, as JSON: every retry gets the same.
+    /// What the voter gets, as JSON: every retry gets the same.
     pub receipt: String,
     /// When it was cast.
     pub created_at: Timestamp,

@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Busy`] where too many wait; otherwise [`StoreError`], and a vote may or may not have been kept where
-    /// the connection was lost: casting it again tells.
+    /// the connection was lost: casting it again shows that.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<InsertedVote, StoreError> {
         let _time = store_time("insert_vote");
         self.database.refuse_if_not_durable()?;

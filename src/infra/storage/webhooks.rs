@@ -1,4 +1,4 @@
-//! Messages to webhooks: an outbox, from which each is sent until it is taken or given up, and how far each webhook was told.
+//! Messages to webhooks: an outbox, from which each is sent until it is taken or given up, and how far each webhook has got.
 
 use sqlx::{Connection, FromRow};
 
@@ -21,7 +21,7 @@ const SELECT_DUE: &str = "SELECT id, webhook, event, body, created_at, failures,
      FROM webhook_messages WHERE state = 'waiting' AND next_at <= $1 ORDER BY id LIMIT $2";
 const SELECT: &str = "SELECT id, webhook, event, body, created_at, failures, next_at, state, error, settled_at \
      FROM webhook_messages WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2";
-/// Whoever moves the time of the next try is the one that sends.
+/// The instance that moves the time of the next try is the one that sends.
 const CLAIM: &str = "UPDATE webhook_messages SET next_at = $3 WHERE id = $1 AND next_at = $2 AND state = 'waiting'";
 const SETTLE: &str = "UPDATE webhook_messages SET failures = $2, next_at = $3, state = $4, error = $5, settled_at = $6 \
      WHERE id = $1 AND state = 'waiting'";
@@ -29,7 +29,7 @@ const RETRY: &str = "UPDATE webhook_messages SET failures = 0, next_at = $2, sta
      WHERE id = $1 AND state = 'dead'";
 const DELETE_OLD: &str = "DELETE FROM webhook_messages WHERE state = $1 AND settled_at < $2";
 
-/// How far a webhook was told of an event.
+/// How far a webhook has got with an event.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct WebhookPosition {
     /// The last vote, or the time of the last leaderboard.
@@ -118,7 +118,7 @@ impl TryFrom<RawWebhookMessage> for WebhookMessageRow {
 }
 
 impl Store {
-    /// How far a webhook was told of an event; `None` where it never was.
+    /// How far a webhook has got with an event; `None` where it never was.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -150,8 +150,8 @@ impl Store {
         })
     }
 
-    /// Keeps a message with how far it tells, unless another one of its webhook and event waits, or another instance kept one: then nothing
-    /// changes, and the next message tells more. Returns whether it was kept.
+    /// Keeps a message with how far it goes, unless another one of its webhook and event waits, or another instance kept one: then nothing
+    /// changes, and the next message has more. Returns whether it was kept.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,7 +1,7 @@
 //! Group commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
 //!
-//! On SQLite all that a battle writes goes through here, on PostgreSQL only votes: there each of the other writes is one
-//! statement on a connection of its own, and the server groups their commits. A caller is answered only after the commit.
+//! On SQLite all that a battle writes goes through here, on PostgreSQL only votes, by a connection that nothing else takes: there each of
+//! the other writes is one statement on a connection of the pool, and the server groups their commits. A caller is answered only after the commit.
 //! Both lanes are bounded, and every group takes from each of them, so that a flood of votes does not keep battles from
 //! beginning. Where a lane stays full, callers are refused.
 
@@ -61,6 +61,10 @@ impl WriteQueue {
         let (battles, waiting_battles) = mpsc::channel(LANE);
         let (votes, waiting_votes) = mpsc::channel(LANE);
         let stop = CancellationToken::new();
+        let database = match database {
+            Database::Postgres(postgres) => Database::Postgres(postgres.for_votes()),
+            embedded @ Database::Sqlite(_) => embedded,
+        };
         let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
         let writer = tokio::spawn(lanes.write_all(GroupWriter { database }, stop.clone()));
         Self { battles, votes, stop, writer: Arc::new(Mutex::new(Some(writer))) }
@@ -125,7 +129,7 @@ impl Lanes {
     /// Everything that waits at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier where enough wait, later where
     /// nothing does; `None` at the end.
     async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<CommitGroup> {
-        // Whoever was answered just now may have the next write ready: it shall not miss the group.
+        // A caller that was just answered may have the next write ready: it shall not miss the group.
         tokio::task::yield_now().await;
         let mut group = CommitGroup::default();
         while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {

@@ -73,18 +73,18 @@ impl FacetChanges {
         if same && upto <= self.last {
             return Ok(false);
         }
-        let mut anew = if same { self.changes.clone() } else { Default::default() };
+        let mut current = if same { self.changes.clone() } else { Default::default() };
         let began = Instant::now();
         // Without any label the log need not be read.
         if changed_at != Timestamp(0) {
             let after = if same { self.last } else { 0 };
-            for (changes, scheme) in anew.iter_mut().zip([Scheme::Superclue, Scheme::Urs]) {
+            for (changes, scheme) in current.iter_mut().zip([Scheme::Superclue, Scheme::Urs]) {
                 add_changes(store, scheme, (after, upto), changes).await?;
             }
         }
         let took = began.elapsed();
         let rests_until = if same { self.rests_until } else { (took >= SLOW).then(|| Instant::now() + 9 * took) };
-        *self = Self { known: Some(known), last: upto, changes: anew, rests_until };
+        *self = Self { known: Some(known), last: upto, changes: current, rests_until };
         Ok(true)
     }
 

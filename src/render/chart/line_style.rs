@@ -1,4 +1,4 @@
-//! What tells lines apart without their colours: dashes and marks; and names beside the ends of lines.
+//! What distinguishes lines without their colours: dashes and marks; and names beside the ends of lines.
 
 use super::svg::{At, Canvas};
 use super::text::shorten;

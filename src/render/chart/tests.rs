@@ -154,7 +154,7 @@ fn every_chart_is_well_formed_and_says_what_it_shows_whatever_the_names() {
 }
 
 #[test]
-fn a_name_is_shortened_to_its_room_and_told_whole_in_the_tooltip() {
+fn a_name_is_shortened_to_its_room_and_shown_whole_in_the_tooltip() {
     for name in HOSTILE.into_iter().chain(["短", "b"]) {
         for room in [3.0, 16.0] {
             let shown = text::shorten(name, room);

@@ -208,7 +208,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     ],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "fix the settings; the arena does not start with these"],
-    database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
+    database_reachable: ["reachable, migrated, {votes} {votes:vote|votes}, {size}", ""],
     database_missing: ["there is no database yet", "`langya serve` creates it when it first starts"],
     folder_unusable: [
         "there is no database yet, and {path} is not a folder that this user can write",
@@ -247,9 +247,9 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     ],
     nothing_to_back_up: ["none yet, and no vote to lose", ""],
     no_backup: ["`langya backup` has made none from this data folder", BACKUP_ADVICE],
-    backup_old: ["the newest is {days} days old", BACKUP_ADVICE],
+    backup_old: ["the newest is {days} {days:day|days} old", BACKUP_ADVICE],
     backup_moved: ["{path} no longer exists", "check that it was moved and not lost"],
-    backup_fresh: ["{hours} hours old", ""],
+    backup_fresh: ["{hours} {hours:hour|hours} old", ""],
     models_answer: ["{answered} of {asked} answer", "{advice}"],
     practice_models_answer: [
         "{answered} of {asked} answer, and all are practice models",
@@ -270,7 +270,8 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     redis_answers: ["it answers and accepts writes", ""],
     redis_unusable: [
         "{error}",
-        "check redis.url and the network path to it; battles go on meanwhile, but what other instances do is shown late",
+        "check redis.url and the network path to it; battles go on meanwhile, but what other instances do is shown late, and limits are \
+         counted apart from instances that reach it",
     ],
     redis_with_sqlite: [
         "redis.url is set, and the database is SQLite, which only one instance can use",

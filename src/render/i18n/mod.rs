@@ -11,15 +11,30 @@ pub mod findings;
 pub mod pages;
 pub mod reports;
 
-/// A text with the names in braces replaced by their values.
+/// A text with the names in braces replaced by their values. `{votes:vote|votes}` becomes the noun that fits the value of `votes`.
 pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').unwrap_or((after, ""));
+        let (hole, after) = after.split_once('}').unwrap_or((after, ""));
+        let (name, nouns) = hole.split_once(':').map_or((hole, None), |(name, nouns)| (name, nouns.split_once('|')));
+        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
         out.push_str(before);
-        out.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value));
+        out.push_str(nouns.map_or(value, |(one, more)| if value == "1" { one } else { more }));
         rest = after;
     }
     out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_noun_fits_its_number() {
+        let text = "{n} {n:vote is|votes are} left out of {all} {all:vote|votes}.";
+        let filled = |n, all| fill(text, &[("n", n), ("all", all)]);
+        assert_eq!(filled("1", "21"), "1 vote is left out of 21 votes.");
+        assert_eq!(filled("0", "1"), "0 votes are left out of 1 vote.");
+    }
 }

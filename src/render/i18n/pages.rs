@@ -188,6 +188,7 @@ pub struct ScriptTexts {
     pub error_proof_required: &'static str,
     pub proof_not_loaded: &'static str,
     pub error_draining: &'static str,
+    pub error_storage: &'static str,
     pub error_too_many_turns: &'static str,
     pub error_no_models: &'static str,
 }
@@ -406,7 +407,7 @@ pub use modes::{ModeText, ModeTexts};
 pub use own_leaderboard::OwnLeaderboardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
-pub use refused::{RefusedText, RefusedTexts};
+pub use refused::{MissingThing, RefusedText, RefusedTexts};
 pub use rigging::RiggingTexts;
 pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;

@@ -22,6 +22,7 @@ use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::infra::storage::StandingJudgement;
+use crate::render::i18n::pages::MissingThing;
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
@@ -90,7 +91,7 @@ pub(super) enum CampaignApiError {
 /// Why a request is refused.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ErrorBody<'e> {
-    /// What a program tells errors apart by.
+    /// By what a program distinguishes errors.
     code: &'e str,
     /// What is wrong and what to do.
     message: String,
@@ -288,10 +289,10 @@ fn key_code(error: &KeyRefused) -> &'static str {
 /// `GET /campaign/{id}`: the page on which annotators judge. It is the same for everybody; its script sends the link's token.
 ///
 /// # Errors
-/// [`PageError::Missing`] for what can be no id.
+/// [`PageError::MissingThing`] for what is no campaign.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
-    let missing = || PageError::Missing("there is no such campaign".into());
+    let missing = || PageError::MissingThing(MissingThing::Campaign);
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
     pages::campaign::campaign(&request, &row.ok_or_else(missing)?)
 }

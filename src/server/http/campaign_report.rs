@@ -11,6 +11,7 @@ use crate::domain::language::Language;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::storage::{CampaignRow, CampaignState};
 use crate::render::i18n::campaign_report::campaign_report_texts;
+use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::{Audience, CampaignDocument, html};
 use crate::server::state::AppState;
 
@@ -25,11 +26,11 @@ pub(super) struct DocumentBody {
 /// `GET /campaign/{id}/report`
 ///
 /// # Errors
-/// [`PageError::Missing`] where there is none for everybody.
+/// [`PageError::MissingThing`] where there is none for everybody.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
-    let missing = || PageError::Missing("there is no report of such a campaign for everybody".into());
+    let missing = || PageError::MissingThing(MissingThing::CampaignReport);
     let row = row.filter(is_public).ok_or_else(missing)?;
     let page = Page::new(&request, Section::None);
     let DocumentBody { title, body } = document_body(&app, &row, Audience::Public, page.language).await?;

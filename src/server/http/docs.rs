@@ -22,14 +22,14 @@ const FIRST: &str = "start";
 
 /// The documentation in every language, read when it is asked for the first time.
 pub(super) struct Docs {
-    commands: String,
+    commands: fn() -> String,
     english: OnceLock<Guide>,
     chinese: OnceLock<Guide>,
 }
 
 impl Docs {
     /// The documentation with this reference of commands.
-    pub(super) fn new(commands: String) -> Self {
+    pub(super) fn new(commands: fn() -> String) -> Self {
         Self { commands, english: OnceLock::new(), chinese: OnceLock::new() }
     }
 
@@ -50,7 +50,7 @@ impl Docs {
             };
             let generated = Generated {
                 settings: reference::settings(EXAMPLE),
-                commands: self.commands.clone(),
+                commands: (self.commands)(),
                 api: reference::api(openapi::document(), words),
             };
             Guide::new(language, &generated)

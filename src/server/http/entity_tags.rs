@@ -1,4 +1,4 @@
-//! ETags of what the API answers: whoever has an answer already is told so, and gets it no second time.
+//! ETags of what the API answers: a client that has an answer already gets 304 and not the answer again.
 //!
 //! The tag is a hash of the answer, so it spares the way and not the computation, and it cannot be out of date.
 

@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
+use crate::render::i18n::pages::MissingThing;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -120,6 +121,9 @@ pub enum PageError {
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
+    /// A link of a visitor leads to what is not there.
+    #[error("{}", .0.in_english())]
+    MissingThing(MissingThing),
     /// The thread that renders a page ended early.
     #[error("the page could not be rendered: try again")]
     Thread(#[from] tokio::task::JoinError),
@@ -169,7 +173,7 @@ impl ResponseError for PageError {
                 StatusCode::FORBIDDEN
             }
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
-            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Missing(_) | Self::MissingThing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,

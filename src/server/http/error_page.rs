@@ -1,4 +1,4 @@
-//! A page for people where a request fails. Programs get the same answer as text, and so does whoever asks the API.
+//! A page for people where a request fails. Programs get the same answer as text, and so do requests of the API.
 
 use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -42,6 +42,8 @@ fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Opti
     match error {
         PageError::ForeignHost | PageError::Key(_) => None,
         PageError::ForeignForm => Some(refused::refused_form(request, status)),
+        PageError::SignInRequired => Some(refused::sign_in_required(request, status)),
+        PageError::MissingThing(thing) => Some(refused::missing(request, status, *thing)),
         error if error.is_outage() => Some(unavailable::unavailable(request, status)),
         error => Some(refused::refused(request, status, &error.to_string())),
     }

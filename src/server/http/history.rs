@@ -18,6 +18,7 @@ use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
+use crate::render::i18n::pages::MissingThing;
 use crate::server::state::AppState;
 use crate::services::arena::history::{self, PastBattle};
 use crate::services::deletion_requests::{self, DeletionRequestError};
@@ -188,7 +189,7 @@ pub(super) async fn ask_removal(
     form: web::Form<RemovalForm>,
 ) -> Result<HttpResponse, PageError> {
     let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
-    let battle = battle.ok_or_else(|| PageError::Missing("no battle is shared by this link".to_owned()))?;
+    let battle = battle.ok_or_else(|| PageError::MissingThing(MissingThing::SharedBattle))?;
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
         Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
         Err(DeletionRequestError::Store(error)) => Err(error.into()),
@@ -261,7 +262,7 @@ pub(super) async fn label(
     let (visitor, battle) = owned(&request, &app, &id, &TokenForm { token }).await?;
     let known = history::own_battle(&app.store, &visitor.id, &battle).await?;
     if !known.is_some_and(|battle| may_label(&battle)) {
-        return Err(PageError::Missing("no battle of yours with a vote and a text has this id".into()));
+        return Err(PageError::MissingThing(MissingThing::BattleToLabel));
     }
     let scheme = Scheme::parse(&scheme)
         .ok_or_else(|| PageError::InvalidQuery(format!("the labels {scheme:?} are unknown: use superclue or urs")))?;
@@ -272,7 +273,7 @@ pub(super) async fn label(
     Ok(see_other(&format!("/battle/{battle}#label")))
 }
 
-/// A question whose text is deleted cannot be labelled, and before the vote nothing tells that it would matter.
+/// A question whose text is deleted cannot be labelled, and before the vote nothing shows that it would matter.
 fn may_label(battle: &PastBattle) -> bool {
     battle.vote.is_some() && !battle.turns.is_empty()
 }
@@ -302,7 +303,7 @@ async fn owned(
     // The address goes into a header again.
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let battle = BattleId::parse(id).filter(|_| is_plain);
-    Ok((visitor, battle.ok_or_else(|| PageError::Missing("no battle has this id".into()))?))
+    Ok((visitor, battle.ok_or_else(|| PageError::MissingThing(MissingThing::Battle))?))
 }
 
 /// The visitor of a request, for what is theirs alone. A session that was signed out acts for nobody any more.

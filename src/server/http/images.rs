@@ -36,7 +36,7 @@ pub(super) struct ImageJson {
 /// Why an image is not taken in.
 #[derive(Serialize)]
 pub(super) struct RefusalJson {
-    /// What a program tells errors apart by.
+    /// By what a program distinguishes errors.
     code: &'static str,
     /// What is wrong and what to do.
     message: String,
@@ -54,7 +54,7 @@ pub(super) enum ImageApiError {
     /// The body did not come whole.
     #[error("the image upload was incomplete: send it again")]
     Broken,
-    /// Whoever sends it may not take part, or that is not known.
+    /// The sender may not take part, or that is not known.
     #[error(transparent)]
     Page(#[from] PageError),
 }

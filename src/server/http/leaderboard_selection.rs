@@ -120,7 +120,7 @@ impl LeaderboardSelection {
     }
 }
 
-/// Whether a licence lets anybody run the model, as far as its name tells: what is not named, and what is called proprietary,
+/// Whether a licence lets anybody run the model, as far as its name says: what is not named, and what is called proprietary,
 /// closed or commercial, does not.
 #[must_use]
 pub fn is_open(license: &str) -> bool {

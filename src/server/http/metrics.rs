@@ -1,7 +1,7 @@
 //! `/metrics`, for the operator alone.
 //!
 //! Counters of a model move with the battles that it is in, so who could read them might learn who answered. They are
-//! told to allowed networks only, and never through a proxy: behind one, every visitor has the proxy's address.
+//! shown to allowed networks only, and never through a proxy: behind one, every visitor has the proxy's address.
 
 use std::net::IpAddr;
 
@@ -41,7 +41,7 @@ fn is_allowed(peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
 }
 
 /// Whether a proxy passed the request on: it adds a header, keeps the public name, or speaks HTTP/1.0 as nginx does where
-/// nobody configures it. Prometheus does none of these. A proxy that does none either cannot be told from it.
+/// nobody configures it. Prometheus does none of these. A proxy that does none either cannot be distinguished from it.
 fn is_proxied(headers: &HeaderMap, version: Version, public_url: &str) -> bool {
     // Names are in lower case here, however they were sent.
     let written_by_proxies =

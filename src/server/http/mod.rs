@@ -255,11 +255,12 @@ where
     web::resource(path).route(web::get().to(handler.clone())).route(web::head().to(handler))
 }
 
-/// Serves on a socket that listens already, until it is asked to stop. `commands` is the reference of commands for `/docs`.
+/// Serves on a socket that listens already, until it is asked to stop. `commands` writes the reference of commands, when somebody
+/// asks for `/docs`.
 ///
 /// # Errors
 /// Where the socket cannot be served.
-pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std::io::Result<RunningServer> {
+pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String) -> std::io::Result<RunningServer> {
     let workers = app.settings.now().server.workers;
     let door = listener.try_clone()?;
     let app = web::Data::from(app);

@@ -94,7 +94,7 @@ fn now_or_later<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<
     }
 }
 
-/// The column whose slices tell most: the first one with several.
+/// The column whose slices show most: the first one with several.
 fn sliced_by(facets: &Facets) -> Option<SliceColumn> {
     let columns = [
         (SliceColumn::Category, &facets.categories),

@@ -1,7 +1,7 @@
 //! The way to the provider and back (see [`crate::infra::oidc`]), for people who run the arena and for visitors.
 //!
 //! A sign-in begins by a link, because a form may lead nowhere but to the arena (`form-action` of the policy). Another site can begin
-//! one, too: it ends in the same browser, with whoever signs in there.
+//! one, too: it ends in the same browser, with the person who signs in there.
 
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 use actix_web::{HttpRequest, HttpResponse, web};

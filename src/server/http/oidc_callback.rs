@@ -1,4 +1,4 @@
-//! `/oidc/callback`: where the provider sends people back, whoever they are.
+//! `/oidc/callback`: where the provider sends people back, admins and visitors.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};

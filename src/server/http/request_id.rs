@@ -62,7 +62,7 @@ async fn numbered<B: MessageBody>(
     }
 }
 
-/// A failure tells nothing but the number under which the log tells the rest.
+/// A failure shows nothing but the number under which the log has the rest.
 fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B, String>> {
     tracing::error!("a request was answered with status 500");
     let text = format!("internal error: try again; if it happens again, send the operator the request id {id}\n");

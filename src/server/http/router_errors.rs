@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[actix_web::test]
-    async fn another_method_is_told_so_and_other_answers_stay() {
+    async fn another_method_is_refused_in_words_and_other_answers_stay() {
         let app = App::new().wrap(from_fn(with_text)).service(web::resource("/page").get(HttpResponse::Ok));
         let app = init_service(app.route("/empty", web::post().to(HttpResponse::NotFound))).await;
         for (request, status, said) in [

@@ -16,6 +16,7 @@ use super::pages::{self, Page, Section};
 use super::session::{Visitor, cookie_of, expired_cookie};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
+use crate::render::i18n::fill;
 use crate::server::state::AppState;
 use crate::services::arena::access::{SignInError, SignedIn};
 
@@ -174,7 +175,7 @@ fn show(
     let page = Page::new(request, Section::Battle);
     let (words, provider) = (&page.t().sign_in, app.settings.now().oidc.shown_name());
     let problem = error.map(|error| match error {
-        SignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
+        SignInError::TooFast(limited) => fill(words.too_fast, &[("n", &limited.seconds().to_string())]),
         SignInError::Expired => words.expired.to_owned(),
         SignInError::UsedUp => words.used_up.to_owned(),
         SignInError::Revoked => words.revoked.to_owned(),

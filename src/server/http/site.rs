@@ -75,7 +75,7 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
         .body(sheet)
 }
 
-/// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It tells how the vote went and no more,
+/// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It shows how the vote went and no more,
 /// so the few that there are do for all battles.
 pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file: web::Path<String>) -> HttpResponse {
     let mut known = [None].into_iter().chain(Outcome::ALL.map(Some));
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_drawn_once_for_each_outcome_and_anew_in_another_colour() {
+    fn a_picture_is_drawn_once_for_each_outcome_and_again_in_another_colour() {
         let drawn = |outcome, accent| drawn_once(outcome, accent).unwrap();
         let first = drawn(Some(Outcome::Tie), "");
         assert_eq!(drawn(Some(Outcome::Tie), "").as_ptr(), first.as_ptr(), "the same bytes, and no copy of them");

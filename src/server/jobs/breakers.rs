@@ -76,7 +76,7 @@ async fn store_states(
     done
 }
 
-/// Tells other instances which breakers are open here, and opens here those that are open there.
+/// Announces to other instances which breakers are open here, and opens here those that are open there.
 async fn share_breakers(models: &Models, shared: &SharedBreakers) {
     let roster = models.current();
     let own: Vec<BreakerRemaining> = roster

@@ -11,7 +11,7 @@ use crate::infra::events::EventBus;
 use crate::infra::job_report::JobReport;
 use crate::services::correlation::snapshot::CorrelationService;
 
-/// How often is looked whether benchmarks or labels have changed, of which no event tells.
+/// How often is looked whether benchmarks or labels have changed, which no event announces.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// Minimum delay between recomputations, as a multiple of the last run's duration.
 const REST_TIMES: u32 = 9;

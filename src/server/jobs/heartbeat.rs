@@ -15,7 +15,7 @@ use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
 
-/// Beats until the arena ends, and follows the clock of a shared database. Whoever ends the arena takes this instance out
+/// Beats until the arena ends, and follows the clock of a shared database. The end of the arena takes this instance out
 /// of the list when its battles are through.
 pub async fn send_heartbeats(
     (instances, store): (Arc<ArenaInstances>, Store),
@@ -35,7 +35,7 @@ pub async fn send_heartbeats(
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        // An outage that it finds is told by the storage.
+        // An outage that it finds is logged by the storage.
         let _ = instances.check_durable().await;
         let beat = async {
             follow_database(clock.as_ref(), &store).await?;

@@ -15,7 +15,7 @@ use crate::services::judging_rounds::{JudgingRounds, RoundOutcome};
 
 /// Votes of so long are waited for, so that a round has more than one.
 const GATHER: Duration = Duration::from_millis(500);
-/// How often battles are looked for even though no vote was told of: another day may have begun.
+/// How often battles are looked for even though no vote was announced: another day may have begun.
 const LOOK_ANYWAY: Duration = Duration::from_secs(60);
 /// How long models that fail are left alone.
 const REST: Duration = Duration::from_secs(600);

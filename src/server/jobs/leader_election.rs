@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The lock's name.
 const JOBS: &str = "jobs";
 
-/// Takes the lead whenever nobody else has it, and tells by `leader_election` whether it has.
+/// Takes the lead whenever nobody else has it, and sends through `leader_election` whether it has.
 pub async fn elect_leader(
     store: Store,
     leader_election: watch::Sender<bool>,

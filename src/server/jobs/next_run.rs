@@ -38,7 +38,7 @@ impl NextRun {
     pub(super) async fn wait(&mut self, took: Duration) -> bool {
         let rested = later(Instant::now(), took.saturating_mul(self.cool_down));
         let next = async {
-            // Without an event the inputs are looked at anyway: no event tells of all that may change.
+            // Without an event the inputs are looked at anyway: no event announces all that may change.
             let _ = timeout(self.look_anyway, next_event(&mut self.events, Event::LeaderboardPublished)).await;
             sleep_until(rested).await;
         };

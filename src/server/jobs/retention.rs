@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(600);
 const PROGRAM: &str = "langya";
 
 /// Deletes old texts every ten minutes, and at once after a change of the settings. Not while the clock may be wrong: a
-/// machine may start with another time of day than the one that it is told soon after.
+/// machine may start with another time of day than the one that it gets soon after.
 pub async fn delete_expired_texts(
     store: Store,
     (rng, clock): (Arc<SharedRng>, Arc<JumpDetectingClock>),

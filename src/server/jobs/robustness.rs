@@ -14,7 +14,7 @@ use crate::infra::job_report::JobReport;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
-/// How often is looked whether votes were excluded, of which no event tells.
+/// How often is looked whether votes were excluded, which no event announces.
 const LOOK_ANYWAY: Duration = Duration::from_secs(60);
 /// Minimum delay between reports, as a multiple of the last one's duration: they take at most a twentieth of a core.
 const REST_TIMES: u32 = 19;

@@ -1,4 +1,4 @@
-//! Tells webhooks what happened: the instance that leads writes the messages and sends them.
+//! Notifies webhooks of what happened: the instance that leads writes the messages and sends them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -52,7 +52,7 @@ pub struct Connection {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
-    /// Tells when nothing new may begin, and when the process is to end.
+    /// Says when nothing new may begin, and when the process is to end.
     pub tasks: Tasks,
     /// For how long the visitor may take part.
     pub signed_in: SignedIn,
@@ -159,7 +159,7 @@ impl Driver {
     }
 
     /// While the process drains: ends a socket whose battle is not being answered, after what has come in on it was
-    /// answered and what happened was told. A vote that was sent in time is so taken.
+    /// answered and what happened was sent. A vote that was sent in time is so taken.
     async fn leave_if_through(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
         let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
         if self.watching.as_ref().is_some_and(under_way) {
@@ -374,7 +374,7 @@ impl Driver {
         }
     }
 
-    /// The limits' permit for one more turn; the visitor is told where they give none.
+    /// The limits' permit for one more turn; the visitor gets an error where they give none.
     async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
             Ok(permit) => Ok(Some(permit)),
@@ -389,7 +389,7 @@ impl Driver {
         Watching { watcher, screen, prompts, known }
     }
 
-    /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
+    /// Shows this battle from now on. The visitor gets an error for one that is left before its replies have ended.
     async fn watch(&mut self, next: Watching) -> Result<(), End> {
         self.chat = None;
         let next_id = next.watcher.battle().id.clone();

@@ -16,7 +16,7 @@ const CLOSE_AFTER: u32 = 2 * WARN_AFTER;
 pub(super) enum FloodVerdict {
     /// It is accepted.
     Accept,
-    /// It is refused, and the client told.
+    /// It is refused with an error.
     Refuse,
     /// The socket is closed.
     Close,
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_messages_are_refused_then_closed_and_a_new_span_begins_anew() {
+    fn too_many_messages_are_refused_then_closed_and_a_new_span_begins_at_zero() {
         let start = Instant::now();
         let mut flood = Flood::new(start);
         let verdicts: Vec<_> = (0..=CLOSE_AFTER).map(|_| flood.judge(start)).collect();

@@ -1,4 +1,4 @@
-//! What a visitor who chose models is told of them before the vote.
+//! What a visitor who chose models learns about them before the vote.
 
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Websockets: `/ws/battle` and `/ws/leaderboard`.
 //!
 //! [`frame_limit`] bounds what is read, [`protocol`] says how messages are spelt, [`battle_socket`] moves them between a socket and the battle services, and
-//! [`leaderboard`] tells open pages about new leaderboards. Nothing here decides what may happen in a battle.
+//! [`leaderboard`] sends new leaderboards to open pages. Nothing here decides what may happen in a battle.
 
 pub mod battle_socket;
 pub(crate) mod error_codes;

@@ -215,7 +215,7 @@ impl ClientMessage {
     /// Reads a text frame.
     ///
     /// # Errors
-    /// [`ProtocolError`] tells what to send instead.
+    /// [`ProtocolError`] says what to send instead.
     pub fn parse(text: &str) -> Result<Self, ProtocolError> {
         let raw: RawMessage = serde_json::from_str(text)
             // The parser's message may repeat what was sent.

@@ -1,7 +1,7 @@
 //! What a socket's client has on its screen, for clients that want replies as HTML.
 //!
 //! Blocks are rendered again after a fixed amount of new text and at a side's end, so that the frames follow from the
-//! texts and tell nothing about speeds. Only blocks whose HTML changed are sent.
+//! texts and reveal nothing about speeds. Only blocks whose HTML changed are sent.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! API keys: made and revoked by people who run the arena, and held against what a program sends.
 //!
-//! A key has 128 random bits and is looked up by its hash, so neither the time of a lookup nor the database tells anything of a key.
+//! A key has 128 random bits and is looked up by its hash, so neither the time of a lookup nor the database reveals anything of a key.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Signing in with an account at the provider. Having one gives nothing: either an owner has added whoever it is, or a claim gives a role.
+//! Signing in with an account at the provider. Having one gives nothing: either an owner has added the person, or a claim gives a role.
 //! The second factor is the provider's.
 
 use serde_json::json;

@@ -14,6 +14,8 @@ use crate::infra::storage::{AdminUserRow, StoreError};
 
 /// Recovery codes of an account.
 const RECOVERY_CODES: usize = 8;
+/// Minutes within which the first code has to confirm a secret.
+pub const CONFIRM_MINUTES: i64 = 15;
 
 /// Whether a user has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ impl AdminUsers {
     /// [`UserError`].
     pub async fn second_factor(&self, name: &str, issuer: &str) -> Result<SecondFactor, UserError> {
         let user = self.find(name).await?;
-        Ok(match (&user.totp_secret, &user.totp_pending) {
+        Ok(match (&user.totp_secret, pending_of(&user, self.clock.now())) {
             (Some(_), _) => SecondFactor::On,
             (None, None) => SecondFactor::Off,
             (None, Some(pending)) => {
@@ -49,8 +51,8 @@ impl AdminUsers {
         })
     }
 
-    /// Makes a secret that waits for its first code. It takes the passphrase: a factor of whoever stole a session would lock the user
-    /// out.
+    /// Makes a secret that waits for its first code, in place of an earlier one. It takes the passphrase: with a stolen session alone,
+    /// a thief could otherwise lock the user out.
     ///
     /// # Errors
     /// [`UserError`].
@@ -62,11 +64,11 @@ impl AdminUsers {
         let user = self.confirm(&user.name, passphrase).await?;
         let mut secret = [0; totp::SECRET_BYTES];
         self.rng.with(|rng| rng.fill_bytes(&mut secret));
-        Ok(self.store.begin_admin_totp(&user.id, &hex(&secret)).await?)
+        Ok(self.store.begin_admin_totp(&user.id, &hex(&secret), self.clock.now()).await?)
     }
 
     /// Switches the second factor on by its first code, and returns the recovery codes, which nobody sees again; `None` for a
-    /// wrong code.
+    /// wrong code, and where no secret waits for one any more.
     ///
     /// # Errors
     /// [`UserError`].
@@ -75,8 +77,9 @@ impl AdminUsers {
         if user.provider.is_some() {
             return Err(UserError::AtProvider(user.name));
         }
-        let Some(pending) = &user.totp_pending else { return Ok(None) };
-        let Some(step) = step_of(pending, code, self.clock.now(), None) else { return Ok(None) };
+        let now = self.clock.now();
+        let Some(pending) = pending_of(&user, now) else { return Ok(None) };
+        let Some(step) = step_of(pending, code, now, None) else { return Ok(None) };
         let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| self.recovery_code()).collect();
         let hashes: Vec<String> = codes.iter().filter_map(|code| recovery_hash(code)).collect();
         let entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::EnableTotp, &user.name);
@@ -115,6 +118,13 @@ impl AdminUsers {
         self.rng.with(|rng| rng.fill_bytes(&mut bits));
         invite_code::encode(u128::from_be_bytes(bits))
     }
+}
+
+/// The secret that waits for its first code, unless it has waited too long.
+fn pending_of(user: &AdminUserRow, now: Timestamp) -> Option<&str> {
+    let begun_at = user.totp_pending_at?;
+    let waits = now.0 - begun_at.0 < CONFIRM_MINUTES * 60_000;
+    user.totp_pending.as_deref().filter(|_| waits)
 }
 
 /// The step that a code is of; `None` for a wrong code, and for a secret that the database has lost digits of.

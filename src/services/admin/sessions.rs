@@ -100,7 +100,7 @@ impl AdminSessions {
         Self { store, users, limits, settings, rng, clock }
     }
 
-    /// Signs somebody in and returns the token of a new session: whatever was in the browser before is of no use.
+    /// Signs somebody in and returns the token of a new session: what was in the browser before does not count.
     ///
     /// # Errors
     /// [`AdminSignInError`].

@@ -33,7 +33,7 @@ pub enum UserError {
     /// The name is taken.
     #[error("the name {0} is taken: choose another name")]
     NameTaken(String),
-    /// The link is of no use.
+    /// The link cannot be used.
     #[error("this link was used, has expired, or is incomplete: ask for another one")]
     VoidLink,
     /// There is no such user.
@@ -57,7 +57,7 @@ pub enum UserError {
     /// Neither or both of address and subject.
     #[error("somebody at the provider is known by an e-mail address or a subject: give one of them")]
     NoIdentity,
-    /// Whoever it is has an account.
+    /// This person has an account.
     #[error("somebody with this e-mail address or subject has an account already")]
     IdentityTaken,
     /// Too many tries at the passphrase.
@@ -154,7 +154,7 @@ impl AdminUsers {
         Ok(token)
     }
 
-    /// What a link is for; `None` where it is of no use.
+    /// What a link is for; `None` where it cannot be used.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -251,7 +251,7 @@ impl AdminUsers {
         Ok(self.store.set_admin_passphrase(&user.id, session, &hash, &entry).await?)
     }
 
-    /// The user of this name, who has just given their passphrase. Whoever lets a session ask this counts the try as one to sign in
+    /// The user of this name, who has just given their passphrase. A caller that lets a session ask this counts the try as one to sign in
     /// first: a stolen session must not guess faster than anybody else.
     pub(super) async fn confirm(&self, name: &str, passphrase: &str) -> Result<AdminUserRow, UserError> {
         let user = self.find(name).await?;

@@ -1,4 +1,4 @@
-//! Who may take part: everybody, or whoever has signed in by an invite code, the arena's passphrase or an account at the provider.
+//! Who may take part: everybody, or people who have signed in by an invite code, the arena's passphrase or an account at the provider.
 //!
 //! A sign-in is a row of its own session. Each request and each socket asks for it; open sockets are ended by
 //! [`SignedIn::ended`], which the instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
@@ -207,7 +207,7 @@ impl Access {
             Err(SignInError::Wrong) => {}
             done => return done,
         }
-        // Whoever has the code may know why it is of no use.
+        // A person who has the code may know why it does not work.
         let now = self.clock.now();
         let invite = self.store.invite(&hash).await?.ok_or(SignInError::Wrong)?;
         Err(match invite {

@@ -35,7 +35,7 @@ pub struct Battles {
     remote_battles: RemoteBattles,
 }
 
-/// Why a battle does not go on; the message tells the visitor what to do.
+/// Why a battle does not go on; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BattleError {
     /// The prompt may not be asked.
@@ -330,7 +330,7 @@ impl Battles {
         Ok(former)
     }
 
-    /// How the battle stands in the database, which did not begin a turn. Where another run has it, whoever watches comes
+    /// How the battle stands in the database, which did not begin a turn. Where another run has it, those who watch come
     /// back for it; otherwise this one stands as it does there.
     async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
         let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);

@@ -93,7 +93,7 @@ impl Consents {
         self.store.has_consent(visitor, &self.current().version).await
     }
 
-    /// Keeps that a visitor agreed to this version. Of another one than the text in force nothing is kept, so whoever agreed to it is
+    /// Keeps that a visitor agreed to this version. Of another one than the text in force nothing is kept, so a visitor who agreed to it is
     /// asked again.
     ///
     /// # Errors

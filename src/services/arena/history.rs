@@ -81,7 +81,7 @@ pub struct PastVote {
     pub satisfaction: Option<u64>,
     /// Why, for sides A and B.
     pub reasons: [ReasonSet; 2],
-    /// What the voter was told.
+    /// What the voter got.
     pub receipt: Receipt,
     /// The rule that keeps it out of the ratings now; `None` for a rated vote.
     pub exclusion: Option<String>,
@@ -278,7 +278,7 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
     })
 }
 
-/// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be told by its absence.
+/// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be known by its absence.
 fn turns(record: &BattleRecord) -> Vec<PastTurn> {
     let shown = record.battle.progress.stage != Stage::Voided;
     let reply = |turn: u32, side: Side| {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_not_written_for_ten_minutes_is_forgotten() {
+    fn an_instance_that_has_not_written_for_ten_minutes_is_forgotten() {
         let mut others = HashMap::new();
         for beats in 0..=u64::from(FORGET_AFTER) {
             assert_eq!(long_gone(&others), None, "after {beats} beats");

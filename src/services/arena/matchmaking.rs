@@ -185,7 +185,7 @@ impl Matchmaker {
         pairing::distribution(&self.healthy_pool(None, &rules, PromptKind::Text), &rules).is_ok()
     }
 
-    /// Whether images may be sent: two models that take part see them. Who is resting makes no difference, as it would tell who it is.
+    /// Whether images may be sent: two models that take part see them. Who is resting makes no difference, as it would reveal which one it is.
     #[must_use]
     pub fn takes_images(&self) -> bool {
         let roster = self.models.current();
@@ -193,7 +193,7 @@ impl Matchmaker {
         seeing.count() >= 2 && self.settings.now().battle.max_images > 0
     }
 
-    /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would tell
+    /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would show
     /// a visitor whose battle has just been voided who was in it.
     #[must_use]
     pub fn published(&self) -> PublishedPairing {

@@ -79,7 +79,7 @@ impl Models {
         Ok(())
     }
 
-    /// Tells of every new roster: `true` once it is what the settings come to.
+    /// Announces every new roster: `true` once it is what the settings come to.
     #[must_use]
     pub fn settled(&self) -> watch::Receiver<bool> {
         self.settled.subscribe()

@@ -158,7 +158,9 @@ impl PostVoteChat {
                 }
                 entries
             }
-            Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_))) => Vec::new(),
+            Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded)) => {
+                Vec::new()
+            }
             // The model's guard has counted and logged the failure; the visitor sees how far the reply came.
             Some(Err(_)) | None => self.end(side),
         }

@@ -27,7 +27,7 @@ pub struct PromptImages {
     settings: CurrentSettings,
 }
 
-/// Why an image is not taken, or a question with it; the message tells the visitor what to do.
+/// Why an image is not taken, or a question with it; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// The operator takes none, or no two models see them.

@@ -1,5 +1,5 @@
 //! What may be asked: the form of a prompt, the operator's expressions, and an outside service where the settings name one. It is asked
-//! before a model is, and before the pair is drawn, so nothing that it does tells of a model.
+//! before a model is, and before the pair is drawn, so nothing that it does reveals a model.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -45,7 +45,7 @@ const DENIALS: u32 = 4;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum RemoteBattleMessage {
-    /// "Tell me what happens in this battle after the event numbered `after`."
+    /// "Send me what happens in this battle after the event numbered `after`."
     Follow { battle: BattleId, after: u64 },
     /// "This happened."
     LogEntries(LogEntries),
@@ -119,7 +119,7 @@ impl RemoteBattles {
         }
     }
 
-    /// Takes out this very inbox: whoever follows the battle next may have another one already.
+    /// Takes out this very inbox: the next follower of the battle may have another one already.
     fn close_inbox(&self, battle: &BattleId, sender: &mpsc::Sender<LogEntries>) {
         let mut followed = lock(&self.followed);
         if followed.get(battle).is_some_and(|known| known.same_channel(sender)) {

@@ -165,7 +165,7 @@ impl<'a> Turn<'a> {
         turn
     }
 
-    /// A side that does not answer has ended, and nothing of it is told or kept.
+    /// A side that does not answer has ended, and nothing of it is sent or kept.
     fn leave_out(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Complete);
         self.pacer.end(side, Ending::Complete, self.began.elapsed());
@@ -174,10 +174,11 @@ impl<'a> Turn<'a> {
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
         let mut messages = self.battle.state().active.conversation(self.number, side);
+        let visitor = self.battle.state().active.row.visitor.clone();
         let shown = self.dependencies.images.show(&self.battle.id, &self.images, &mut messages).await;
         let shown = shown.map_err(|error| ChatError::Unreached(format!("the images could not be read: {error}")));
         let model = self.dependencies.models.of_battle(&self.sides[side.index()].model);
-        let asked = self.sides[side.index()].ask(model.as_deref(), shown.map(|()| messages.as_slice()));
+        let asked = self.sides[side.index()].ask(model.as_deref(), &visitor, shown.map(|()| messages.as_slice()));
         if let Err(error) = asked {
             Box::pin(self.fail(side, error)).await;
         }
@@ -187,7 +188,7 @@ impl<'a> Turn<'a> {
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.dependencies.tasks.shutdown();
-        // Whoever waits for the end stands in a list: once a turn, not once a token.
+        // Those who wait for the end stand in a list: once a turn, not once a token.
         let mut ended = pin!(shutdown.cancelled());
         let mut left = pin!(nobody_is_there(self.battle, self.dependencies, grace));
         // A dropped sender never stops a turn: only a message does.
@@ -313,7 +314,7 @@ impl<'a> Turn<'a> {
                 }
             }
             // What a provider counts is for benchmarks.
-            Some(Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_))) => {}
+            Some(Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded)) => {}
             Some(Err(error)) => self.fail(side, error).await,
             None => {
                 run.end(ReplyEnding::Complete);

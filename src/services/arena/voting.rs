@@ -223,7 +223,7 @@ fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
     Some(RevealedPrice { currency, input: prices.input, output: prices.output })
 }
 
-/// One rule is told: the one that exports name.
+/// One rule is named: the one that exports name.
 fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
     let excluding = rules.iter().min_by_key(|exclusion| exclusion.rule.name())?;
     Some(ExclusionNotice { rule: excluding.rule.name().to_owned(), reason: excluding.reason.clone() })

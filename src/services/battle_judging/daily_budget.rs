@@ -1,4 +1,4 @@
-//! Remaining daily budget for automatic judging. It is counted from the verdicts that are kept, whoever asked
+//! Remaining daily budget for automatic judging. It is counted from the verdicts that are kept, no matter who asked
 //! for them, so that neither a restart nor another instance forgets it.
 
 use crate::domain::judging::budget::{Budget, Tokens};

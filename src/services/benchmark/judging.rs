@@ -364,7 +364,7 @@ impl JudgeRun<'_> {
         let known = self.bench.store.known_judgement(judge.id.as_str(), prompt_sha256, &request.sampling);
         match reading(&self.reads, known).await {
             Ok(row) => row.map(|row| row.id).unwrap_or_default(),
-            // Who cannot read it now is told when the reply cannot be kept.
+            // A reader that cannot read it now gets an error when the reply cannot be kept.
             Err(_) => String::new(),
         }
     }

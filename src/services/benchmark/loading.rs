@@ -67,7 +67,7 @@ pub async fn load(
     Ok(Loaded { suite, data, row })
 }
 
-/// Characters of a data file's SHA-256 that tell it from others.
+/// Characters of a data file's SHA-256 that distinguish it from others.
 const SHORT_SHA256: usize = 12;
 
 fn no_such_data(suite: &str, wanted: &str, files: &[BenchSuiteRow]) -> BenchError {

@@ -1,4 +1,4 @@
-//! Keeps the row of a run up to date while it asks, for whoever looks at it from outside.
+//! Keeps the row of a run up to date while it asks, for those who look at it from outside.
 
 use std::convert::Infallible;
 use std::time::Duration;

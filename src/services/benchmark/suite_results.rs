@@ -1,7 +1,7 @@
 //! Caches the scores of each suite until there are new judgements.
 //!
-//! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
-//! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::infra::single_flight)).
+//! Judgements are insert-only, so how many there are shows whether what is kept is still true. One suite at a time is
+//! computed, on a blocking thread; requests meanwhile wait for it ([`single_flight`](crate::infra::single_flight)).
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ pub struct SuiteResultsCache {
 /// What a report depends on.
 type ReportKey = (ByAddress<SuiteResults>, ReportChoice, Language, ReportSources);
 
-/// A suite's results, and what tells whether they are still true.
+/// A suite's results, and what shows whether they are still true.
 struct MeasuredSuite {
     results: Arc<SuiteResults>,
     judgements: u64,

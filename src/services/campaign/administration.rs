@@ -176,7 +176,7 @@ impl CampaignAdmin<'_> {
     }
 
     /// Leaves an annotator's judgements out of the report, and their votes out of the arena's ratings, until [`Self::readmit`]; the link
-    /// is of no use until then.
+    /// does not work until then.
     ///
     /// # Errors
     /// [`CampaignAdminError`].

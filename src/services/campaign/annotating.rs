@@ -128,7 +128,7 @@ impl Annotator {
     /// The annotator of an open campaign whose link has this token.
     ///
     /// # Errors
-    /// [`AnnotatingError`] says why the link is of no use.
+    /// [`AnnotatingError`] says why the link does not work.
     pub async fn admit(
         (store, sessions): (&Store, &Sessions),
         campaign: &str,

@@ -13,7 +13,7 @@ const TOKEN: usize = 32;
 /// Characters of a participant's name at most.
 const MAX_PARTICIPANT: usize = 100;
 
-/// What tells a second try of the same person from another person.
+/// What distinguishes a second try of the same person from another person.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JoinIdentity<'j> {
     /// The same for every try of one person: a number drawn by their device. Without it, every try takes a place.
@@ -46,7 +46,7 @@ impl JoinIdentity<'_> {
 /// Takes a place of a shared link, and returns the token of the link that is the annotator's own; a repeated request gets the same.
 ///
 /// # Errors
-/// [`AnnotatingError`] says why the link is of no use.
+/// [`AnnotatingError`] says why the link does not work.
 pub async fn join(
     store: &Store,
     rng: &SharedRng,

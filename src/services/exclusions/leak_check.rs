@@ -170,10 +170,11 @@ impl LeakCheck {
             Ok(checked) => checked,
             Err(AskError::Stopped | AskError::OverBudget) => return Ok(RoundCounts { left: 1, ..Default::default() }),
             Err(error) => {
+                // Counted first: who has read the line finds it in the metrics.
+                metrics::leak_checked("failed");
                 if !matches!(error, AskError::GivenUp) {
                     tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it stays rated and is checked again later");
                 }
-                metrics::leak_checked("failed");
                 return Ok(RoundCounts { failed: 1, ..Default::default() });
             }
         };

@@ -1,4 +1,4 @@
-//! Excludes the votes of voters whom the tests flag, where the operator has said so, and tells whether that works.
+//! Excludes the votes of voters whom the tests flag, where the operator has said so, and reports whether that works.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl VoterCheck {
     /// latest check. Returns how many votes it excluded.
     ///
     /// # Errors
-    /// [`ReportError`]; the state and the metrics tell it as well.
+    /// [`ReportError`]; the state and the metrics show it as well.
     pub async fn run(&self) -> Result<u64, ReportError> {
         if !self.is_wanted() {
             *self.state.lock() = CheckState::default();

@@ -268,7 +268,7 @@ pub async fn write_queue(
 fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(bytes).inspect_err(|_| {
-        // The first failure is the one that is told.
+        // The first failure is the one that is reported.
         let _ = std::fs::remove_file(path);
     })
 }

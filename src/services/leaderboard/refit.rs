@@ -264,7 +264,7 @@ impl Refitter {
         let exclusion_changes = self.tally.counts.exclusion_changes;
         let same_exclusions = self.ranked_exclusions.replace(exclusion_changes) == Some(exclusion_changes);
         let latest = self.leaderboard.latest();
-        // The first fit of a process cannot know which exclusions a stored leaderboard heeds, only how many.
+        // The first fit of a process cannot know which exclusions a stored leaderboard takes into account, only how many.
         let same_votes = same_exclusions || latest.leaderboard.votes.excluded == self.tally.counts.excluded;
         let same_rules = same_rules && same_votes;
         if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {

@@ -116,7 +116,7 @@ impl PublicLog {
         &self.key
     }
 
-    /// The signed promise that a vote will be in the log. It is signed in memory after the commit, and signed again alike for whoever
+    /// The signed promise that a vote will be in the log. It is signed in memory after the commit, and signed again alike for a voter who
     /// asks again: all that it says is in the vote's row.
     #[must_use]
     pub fn promise(&self, vote: &PromisedVote<'_>) -> String {

@@ -1,7 +1,7 @@
 //! Appends to the log and signs it. Only the leading instance does, and the database lets one of two that take themselves for it have its
 //! way: the checkpoint is replaced only where it is still the one that was continued.
 //!
-//! A vote is appended once the published leaderboard has it, so the log tells nothing earlier or about fewer votes at once than the
+//! A vote is appended once the published leaderboard has it, so the log shows nothing earlier or about fewer votes at once than the
 //! leaderboard does. Nothing is written when a vote is cast.
 
 use std::io;

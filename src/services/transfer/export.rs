@@ -52,7 +52,7 @@ pub enum ExportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file could not be written.
-    #[error("the export could not be written: {0}")]
+    #[error("the export could not be written: {0}; free some space, or choose another file with --out")]
     Write(#[from] io::Error),
     /// The stored leaderboard is in another shape.
     #[error("the stored leaderboard was written by another version: run `langya serve`, whose next fit replaces it")]

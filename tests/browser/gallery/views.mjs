@@ -14,7 +14,7 @@ export const SCREENS = Object.fromEntries(
 export const THEMES = ["light", "dark"];
 export const LOCALES = { en: "en-GB", zh: "zh-CN" };
 
-/** Runs in the page: what is wrong with it that can be told from where things are. Empty for a good page. */
+/** Runs in the page: what is wrong with it that shows in where things are. Empty for a good page. */
 export function layoutFaults() {
   const places = new Map();
   const faults = [];

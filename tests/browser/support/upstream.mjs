@@ -2,7 +2,7 @@
 // contains "hostile" or "short" gets that, "at length" a very tall reply, any other one a rich reply from one model and a
 // Chinese one from the other, or an English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
 // other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
-// ends in the middle, "say nothing" no answer at all. A question with images is told how many there are. The model "failing" never answers, and `/v1/models` lists three. As a moderation
+// ends in the middle, "say nothing" no answer at all. The answer to a question with images says how many there are. The model "failing" never answers, and `/v1/models` lists three. As a moderation
 // service it flags a text that contains "an insult".
 
 import { readFile } from "node:fs/promises";

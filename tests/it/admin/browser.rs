@@ -9,6 +9,7 @@ use reqwest::{RequestBuilder, Response};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
+use crate::support::visitor::http_client;
 
 pub(crate) async fn arena(change: impl FnOnce(&mut Settings)) -> TestArena {
     TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], change).await
@@ -80,8 +81,7 @@ impl Browser {
     }
 
     pub(crate) fn at(url: &str) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self {
             client,
             url: url.to_owned(),

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::browser::{Browser, arena, entry, signed_in};
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
+use crate::support::visitor::http;
 
 const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which <b>one</b>?\"\ntask = \"pairwise\"\nanswers = \"x\"\n";
 
@@ -28,7 +29,7 @@ async fn next(arena: &TestArena, token: &str) -> StatusCode {
 
 async fn next_of(arena: &TestArena, id: &str, token: &str) -> StatusCode {
     let url = format!("{}/api/v1/campaigns/{id}/next", arena.url);
-    reqwest::Client::new().post(url).bearer_auth(token).body("{}").send().await.unwrap().status()
+    http().post(url).bearer_auth(token).body("{}").send().await.unwrap().status()
 }
 
 #[actix_web::test]
@@ -142,7 +143,7 @@ async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> Strin
 async fn judge(arena: &TestArena, id: &str, token: &str) {
     let post = async |path: &str, body: Value| {
         let url = format!("{}/api/v1/campaigns/{id}/{path}", arena.url);
-        let answer = reqwest::Client::new().post(url).bearer_auth(token).json(&body).send().await.unwrap();
+        let answer = http().post(url).bearer_auth(token).json(&body).send().await.unwrap();
         answer.json::<Value>().await.unwrap()
     };
     let shown = post("next", serde_json::json!({})).await;

@@ -124,7 +124,7 @@ async fn pausing_changing_and_resuming_a_model_is_in_force_with_the_answer_and_i
 }
 
 #[actix_web::test]
-async fn a_file_that_cannot_be_used_is_told_on_the_page_without_its_values_and_the_arena_goes_on() {
+async fn a_file_that_cannot_be_used_is_reported_on_the_page_without_its_values_and_the_arena_goes_on() {
     let context = SettingsFixture::start(&["one", "two"], &[]).await;
     let mut ada = context.owner().await;
     let file = context.folder.path().join("langya.toml");

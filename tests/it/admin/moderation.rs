@@ -1,4 +1,4 @@
-//! The moderation service: asked before a battle begins about the prompt and nothing else; what it flags is reviewed, and an outage is told.
+//! The moderation service: asked before a battle begins about the prompt and nothing else; what it flags is reviewed, and an outage is reported.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::support::program::{Run, langya_beside, langya_in};
 use crate::support::scripted::Scripted;
 use crate::support::until;
 use crate::support::upstream::{Received, Script, Upstream};
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, get};
 
 const MODEL: &str = "omni-moderation-latest";
 
@@ -198,7 +198,7 @@ async fn the_command_lists_shows_keeps_and_deletes_what_was_flagged_and_asks_the
 }
 
 #[actix_web::test]
-async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_told_everywhere() {
+async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_reported_everywhere() {
     for (on_failure, expected, says) in [
         (OnFailure::Allow, "ready", "Prompts are accepted unchecked."),
         (OnFailure::Refuse, "moderation_unavailable", "Prompts are refused."),
@@ -218,7 +218,7 @@ async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_told_everywhere(
         assert!(page.contains("has not answered since") && page.contains(says), "{page}");
         assert!(text(&mut operator, "/admin").await.contains("has not answered since"));
         assert!(text(&mut operator, "/admin/operations").await.contains("does not answer"));
-        let metrics = reqwest::get(format!("{}/metrics", stage.arena.url)).await.unwrap().text().await.unwrap();
+        let metrics = get(&format!("{}/metrics", stage.arena.url)).await.text().await.unwrap();
         let failed = "langya_moderated_total{part=\"prompt\",result=\"failed\"} ";
         assert!(metrics.contains(failed) && !metrics.contains(&format!("{failed}0\n")), "{metrics}");
         visitor.ask("A plain question?").await;
@@ -242,7 +242,7 @@ async fn replies_are_asked_about_after_the_vote_where_the_settings_say_so() {
     assert!(part.starts_with("reply_"));
     let texts: Vec<Value> = stage.service.received()[1..].iter().map(|request| request.body["input"].clone()).collect();
     assert!(texts.contains(&"One says hate.".into()) && texts.contains(&"Two.".into()), "{texts:?}");
-    let about = reqwest::get(format!("{}/about", stage.arena.url)).await.unwrap().text().await.unwrap();
+    let about = get(&format!("{}/about", stage.arena.url)).await.text().await.unwrap();
     assert!(about.contains("moderation service at 127.0.0.1, and so are the replies"), "{about}");
 }
 

@@ -70,7 +70,7 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
     let added = beside(&["add", first.as_str(), "--all-of-visitor", "--reason", "all of it"]).await;
     let id = added.stdout.trim().to_owned();
     let dry = beside(&["delete-texts", &id, "--reason", "theirs", "--dry-run"]).await;
-    assert!(dry.stderr.contains("the texts of 1 battles would be deleted"), "{dry:?}");
+    assert!(dry.stderr.contains("the texts of 1 battle would be deleted"), "{dry:?}");
     assert_eq!(have_texts(&arena, &all).await, [false, true, true]);
     assert_eq!(beside(&["delete-texts", &id, "--reason", "theirs"]).await.code, Some(0));
     assert_eq!(have_texts(&arena, &all).await, [false, false, true], "of this visitor only");
@@ -94,7 +94,7 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
 }
 
 #[actix_web::test]
-async fn whoever_has_the_link_to_a_battle_asks_for_its_removal_and_one_request_waits() {
+async fn anyone_with_the_link_to_a_battle_asks_for_its_removal_and_one_request_waits() {
     let arena = arena(|_| {}).await;
     let mut visitor = arena.visitor().await;
     let battle = play(&mut visitor, "Shared?").await;

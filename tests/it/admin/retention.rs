@@ -34,7 +34,7 @@ async fn old_texts_go_and_votes_and_the_log_stay() {
     let never = beside(&["retention", "--data-dir", "data"]).await;
     assert!(never.code == Some(2) && never.stderr.contains("kept forever"), "{never:?}");
     let dry = beside(&["retention", "--data-dir", "data", "--text-days", "30", "--dry-run"]).await;
-    assert!(dry.stderr.contains("the texts of 1 battles would be deleted"), "{dry:?}");
+    assert!(dry.stderr.contains("the texts of 1 battle would be deleted"), "{dry:?}");
     assert_eq!((texts(&old).await, texts(&fresh).await), (1, 1), "a dry run changes nothing");
 
     let mut settings = (*arena.app.settings.now()).clone();

@@ -23,7 +23,7 @@ use crate::support::arena::TestArena;
 use crate::support::identity_provider::{CLIENT, IdentityProvider, SECRET, Signing};
 use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, http_client};
 
 const EMAIL: &str = "ada@example.org";
 
@@ -57,8 +57,7 @@ struct Browser {
 
 impl Browser {
     fn new(arena: &TestArena) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { client, url: arena.url.clone(), cookies: BTreeMap::new() }
     }
 
@@ -143,7 +142,7 @@ async fn somebody_added_by_address_signs_in_and_is_known_by_subject_from_then_on
     provider.says(json!({ "email": EMAIL, "email_verified": true, "sub": "eve" }));
     let mut eve = Browser::new(&arena);
     let refused = eve.sign_in().await;
-    check_refused(&eve, &refused, StatusCode::FORBIDDEN, "whoever has the address later");
+    check_refused(&eve, &refused, StatusCode::FORBIDDEN, "a person who has the address later");
     provider.says(json!({ "email": "other@example.org", "email_verified": true }));
     assert_eq!(Browser::new(&arena).sign_in().await.status(), StatusCode::OK, "the subject counts");
     let kept = audit(&arena).await.to_lowercase();
@@ -169,7 +168,7 @@ async fn having_an_account_gives_nothing_and_a_locked_one_stays_locked() {
 }
 
 #[actix_web::test]
-async fn a_claim_gives_its_role_anew_at_each_sign_in() {
+async fn a_claim_gives_its_role_again_at_each_sign_in() {
     let provider = IdentityProvider::start();
     let arena = beside(&provider, |settings| {
         settings.oidc.role_claim = "groups".into();
@@ -470,7 +469,7 @@ async fn an_account_is_one_visitor_in_all_its_browsers_and_signs_out_of_each() {
     assert_eq!(ben.open(&image).await.status(), StatusCode::NOT_FOUND);
     let session = arena.app.sessions.find(&token(&browsers[0])).unwrap();
     arena.app.access.sign_out(&session.id).await.unwrap();
-    assert!(!browsers[0].is_admitted().await, "the cookie is of no use any more");
+    assert!(!browsers[0].is_admitted().await, "the cookie does not work any more");
     assert_eq!(browsers[0].open("/history").await.status(), StatusCode::FORBIDDEN, "nor does it read what was said");
     assert_eq!(browsers[0].open(&image).await.status(), StatusCode::FORBIDDEN, "nor see what was shown");
     assert!(browsers[1].is_admitted().await && ben.is_admitted().await);

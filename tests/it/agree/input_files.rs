@@ -167,7 +167,7 @@ fn several_judges_are_never_taken_for_one_unless_that_is_asked_for() {
 }
 
 #[test]
-fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_told() {
+fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_reported() {
     let votes = "\u{feff}question,voter,model_a,model_b,winner\n1,ann,x,y,a\n1,ann,y,x,a\n1,ben,x,y,b\n";
     let folder = files(votes, "question,model_a,model_b,winner\n1,x,y,b\n1,x,y,b\n");
     let json = result(&folder, &[]);

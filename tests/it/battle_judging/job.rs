@@ -130,7 +130,7 @@ async fn nothing_is_sent_where_no_judge_is_set() {
     assert_eq!(store(&field).await.verdict_count().await.unwrap(), 0);
 }
 
-/// The job waits as long as it is told, an hour at most, and other settings for judges end the wait.
+/// The job waits as long as the settings say, an hour at most, and other settings for judges end the wait.
 #[actix_web::test]
 async fn a_judge_that_asks_to_wait_for_ages_does_not_end_the_job() {
     let field = field(0).await;

@@ -242,8 +242,8 @@ async fn only_rated_battles_that_can_be_read_whole_are_sent() {
     field.done(&["import", "votes", "old.csv"]).await;
     let run = field.run(&RUN).await;
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("1 battles were imported without what was said"), "{}", run.stderr);
-    assert!(run.stderr.contains("1 battles have more than 24000 tokens"), "{}", run.stderr);
+    assert!(run.stderr.contains("not judged: 1 battle imported without what was said"), "{}", run.stderr);
+    assert!(run.stderr.contains("not judged: 1 battle of more than 24000 tokens"), "{}", run.stderr);
     assert_eq!(field.requests("judge"), 18, "nine battles are left");
     let silent = verdicts(&field, &battles[2..3]).await;
     let found: Vec<_> = silent.iter().map(|row| (row.status, row.attempts)).collect();
@@ -253,7 +253,7 @@ async fn only_rated_battles_that_can_be_read_whole_are_sent() {
 }
 
 #[actix_web::test]
-async fn instructions_of_ones_own_are_asked_anew_and_a_judge_sees_both_orders_of_every_turn() {
+async fn instructions_of_ones_own_are_asked_again_and_a_judge_sees_both_orders_of_every_turn() {
     let mut battle = Battle::new(1, [5, 3]);
     battle.quality = vec![[5, 3], [1, 9]];
     battle.outcome = langya::domain::battle::Outcome::BWins;

@@ -33,7 +33,7 @@ async fn a_failed_line_is_what_a_failed_request_would_be() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(provider.sizes(), [turns(), 1], "what may pass is asked again: {}", run.stderr);
     assert!(run.stdout.contains("ended without a result"), "{}", run.stdout);
-    assert!(run.stderr.contains("only --retry-failed sends them again"), "{}", run.stderr);
+    assert!(run.stderr.contains("only --retry-failed sends refused requests again"), "{}", run.stderr);
     assert!(!format!("{}{}", run.stdout, run.stderr).contains("CANARY"), "{}", run.stderr);
     field.done(&ANSWER).await;
     assert_eq!(provider.sizes(), [turns(), 1, 1], "what was missing is asked, and what was refused is not");

@@ -361,7 +361,7 @@ async fn the_form_of_anthropic_is_spoken_too() {
     let run = field.run(&ANSWER).await;
     assert_eq!((run.code, provider.sizes()), (Some(1), vec![turns(), 1]), "{}", run.stderr);
     assert!(
-        run.stderr.contains("only --retry-failed sends them again") && !run.stderr.contains("CANARY"),
+        run.stderr.contains("only --retry-failed sends refused requests again") && !run.stderr.contains("CANARY"),
         "{}",
         run.stderr
     );
@@ -370,7 +370,7 @@ async fn the_form_of_anthropic_is_spoken_too() {
     assert_eq!((single(&field), open(&field).await), (0, 0));
 }
 
-/// That provider keeps no mark of ours: the results tell which batch it was.
+/// That provider keeps no mark of ours: the results show which batch it was.
 #[actix_web::test]
 async fn a_batch_without_a_mark_is_found_by_its_results() {
     let (field, provider) = field().await;

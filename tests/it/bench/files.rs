@@ -85,7 +85,7 @@ async fn an_empty_cell_is_an_empty_answer() {
     let field = with_suite().await;
     field.write("a.csv", "item,model,answer\n1,far,\n");
     let told = field.done(&["import", "answers", "a.csv", "--suite", "mtbench101"]).await;
-    assert!(told.contains("1 answers read, 1 of them new"), "{told}");
+    assert!(told.contains("1 answer read, 1 of them new"), "{told}");
 }
 
 #[actix_web::test]
@@ -191,7 +191,8 @@ async fn exported_scores_come_back_as_a_series_for_each_judge() {
     for file in ["s.jsonl", "s.csv"] {
         let told = field.done(&["import", "scores", file]).await;
         let blank = rows.len() - expected.len();
-        let end = format!(": {} scores imported; {blank} records without a score left out\n", expected.len());
+        let records = if blank == 1 { "record" } else { "records" };
+        let end = format!(": {} scores imported; {blank} {records} without a score left out\n", expected.len());
         assert!(blank > 0 && told.ends_with(&end), "{told}");
         let stored = field.store().await.published_scores().await.unwrap();
         let of_file: Vec<_> = stored.iter().filter(|row| row.series.starts_with(file)).collect();
@@ -207,7 +208,7 @@ async fn exported_scores_come_back_as_a_series_for_each_judge() {
 }
 
 #[actix_web::test]
-async fn a_score_beyond_the_scale_is_told_and_kept_as_failed() {
+async fn a_score_beyond_the_scale_is_reported_and_kept_as_failed() {
     let field = with_suite().await;
     let verdicts = ["import", "verdicts", "v.csv", "--suite", "mtbench101"];
     field.write("v.csv", "item,model,judge,score,judgment\n1,far,j,99,\n1,near,j,7,\n1,odd,j,,I cannot say\n");

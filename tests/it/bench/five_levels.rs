@@ -1,4 +1,4 @@
-//! Arena-Hard's five verdicts from end to end: read, counted by game and weight, told with intervals, shown on the page of an item.
+//! Arena-Hard's five verdicts from end to end: read, counted by game and weight, reported with intervals, shown on the page of an item.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn judged(request: &Received) -> String {
     let own = answer("one", &question_of(item));
     let first = prompt.split_once('«').unwrap().1.starts_with(quoted(&own));
     let verdict = if first { VERDICTS[item % 5] } else { MIRRORED[item % 5] };
-    // Item 11 is judged by whoever stands first.
+    // Item 11 goes to the side that stands first.
     let verdict = if item == 11 { "A>>B" } else { verdict };
     format!("Perhaps [[A=B]]? My final verdict is [[{verdict}]].")
 }

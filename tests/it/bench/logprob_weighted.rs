@@ -1,4 +1,4 @@
-//! Scores weighted by the judge's own probabilities, from end to end: asked for, kept, read again, told in reports and on the page of an item.
+//! Scores weighted by the judge's own probabilities, from end to end: asked for, kept, read again, shown in reports and on the page of an item.
 
 use langya::domain::benchmark::judgement::Judgement;
 use langya::domain::judging::verdict::{Rating, Verdict};
@@ -23,7 +23,7 @@ fn token(text: &str, alternatives: &[(&str, f64)]) -> String {
 }
 
 /// The judge says 7 for correctness and 6 for the whole, and might have said 8 or, one time in ten, nothing that is a number. It
-/// tells probabilities only to whom asks for them.
+/// returns probabilities only if they are asked for.
 fn judged(request: &Received) -> Script {
     if (&request.body["logprobs"], &request.body["top_logprobs"]) != (&json!(true), &json!(20)) {
         return reply("{'事实正确性': 7, '综合得分': 6}");
@@ -41,7 +41,7 @@ fn judged(request: &Received) -> Script {
     .end()
 }
 
-/// Two items, one model, a judge whose provider tells probabilities and one whose provider does not.
+/// Two items, one model, a judge whose provider returns probabilities and one whose provider does not.
 async fn field() -> Field {
     let field = Field::with_judge(&["one", "terse"], |request, _| judged(request)).await;
     field.respond("terse", |_, _| reply("{'事实正确性': 7, '综合得分': 6}"));

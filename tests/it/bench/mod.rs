@@ -1,4 +1,4 @@
-//! Benchmarks from end to end: the real program, models and judges scripted over real HTTP, scores worked out anew.
+//! Benchmarks from end to end: the real program, models and judges scripted over real HTTP, scores computed a second time by the test.
 
 mod arena_votes;
 mod attempts;
@@ -95,7 +95,7 @@ impl Field {
         Self::with_judge(models, |request, _| reply(&format!("Fine. Rating: [[{}]]", score(question(request))))).await
     }
 
-    /// Models that answer, and a judge of the test's own: it is told how often the question has come.
+    /// Models that answer, and a judge of the test's own: it learns how often the question has come.
     pub(crate) async fn with_judge(
         models: &[&str],
         judge: impl Fn(&Received, usize) -> Script + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The other suites from end to end, with faults that pass, and their scores worked out anew.
+//! The other suites from end to end, with faults that pass, and their scores computed a second time by the test.
 
 use std::collections::BTreeMap;
 
@@ -193,7 +193,7 @@ async fn urs_is_the_mean_over_cases_and_asks_the_judge_in_the_language_of_the_qu
 
 const CAPABILITIES: [&str; 3] = ["闲聊", "计算", "安全"];
 
-/// The judge compares the numbers in the last answers of both sides; a third of the time it likes whoever comes first.
+/// The judge compares the numbers in the last answers of both sides; a third of the time it prefers the side that comes first.
 fn preferred(prompt: &str) -> String {
     let said: Vec<&str> = prompt.split('«').skip(1).filter_map(|rest| Some(rest.split_once('»')?.0)).collect();
     let (a, b) = (said[said.len() / 2 - 1], said[said.len() - 1]);

@@ -80,7 +80,11 @@ async fn a_dry_run_is_within_five_percent_of_the_run_and_nothing_where_all_is_re
     let before = field.requests("judge");
     let report = ["bench", "report", "alignbench", "--compat", "alignbench.official_parser", "--format"];
     let reread = field.run(&[&report[..], &["json", "--models", "two"]].concat()).await;
-    assert!(reread.stderr.contains(&format!("{QUESTIONS} judgements are earlier replies")), "{}", reread.stderr);
+    assert!(
+        reread.stderr.contains(&format!("without asking a judge: {QUESTIONS} earlier replies")),
+        "{}",
+        reread.stderr
+    );
     let page = field.done(&[&report[..], &["markdown", "--models", "two"]].concat()).await;
     field.done(&official).await;
     assert_eq!(field.requests("judge"), before, "and so it is");
@@ -130,7 +134,7 @@ async fn what_a_provider_refuses_is_asked_once_and_again_only_where_that_is_want
     for requests in [QUESTIONS, QUESTIONS] {
         let done = field.run(&run).await;
         assert_eq!((done.code, field.requests("one")), (Some(0), requests), "{}", done.stderr);
-        assert!(done.stderr.contains("the provider refused 1 requests"), "{}", done.stderr);
+        assert!(done.stderr.contains("the provider refused 1 request: "), "{}", done.stderr);
     }
     assert_eq!(planned(&field, &run).await["calls"], 0);
     let again = [&run[..], &["--retry-failed"]].concat();

@@ -1,4 +1,4 @@
-//! Judging beside models' own answers: URS's cross validation and its rating bias, worked out anew.
+//! Judging beside models' own answers: URS's cross validation and its rating bias, computed a second time by the test.
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ const LIMITED: &str = "task = \"pairwise\"\njudgements_per_item = 3\nmax_judgeme
 async fn a_campaign_ends_once_its_models_are_told_apart_and_says_so() {
     let fixture = CampaignFixture::start().await;
     let tokens = fixture.open(&pairwise(SEPARATED, 60, &["bad", "good"]), 4).await;
-    // The good answer wins four times of five, whoever judges.
+    // The good answer wins four times of five with each annotator.
     let (mut judged, mut finished) = (0, None);
     while finished.is_none() && judged < 240 {
         for (at, token) in tokens.iter().enumerate() {

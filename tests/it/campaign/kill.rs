@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::support::program::{Server, langya};
+use crate::support::visitor::http_client;
 
 const ANNOTATORS: usize = 50;
 const ITEMS: usize = 12;
@@ -78,12 +79,10 @@ impl Annotating<'_> {
 
 /// Serves until so many judgements are acknowledged, and kills the server; without a number, until everybody is done.
 async fn serve(folder: &Path, tokens: &[String], ledger: &Mutex<Ledger>, until: Option<usize>) {
-    // An error says that another test of this process has installed it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let server = Server::start(folder, &["--config", "langya.toml"]);
     let (tell, mut seen) = tokio::sync::watch::channel(0);
     let one = |token: &String| Annotating {
-        client: reqwest::Client::new(),
+        client: http_client().build().unwrap(),
         url: server.url.clone(),
         token: token.clone(),
         ledger,

@@ -3,6 +3,7 @@
 mod asking;
 mod differences;
 mod ending;
+mod interruptions;
 mod judges;
 mod kill;
 mod opinions;
@@ -28,7 +29,7 @@ use crate::support::arena::TestArena;
 use crate::support::program::{Run, langya_beside};
 use crate::support::ratings::shared;
 use crate::support::scripted::Scripted;
-use crate::support::visitor::get;
+use crate::support::visitor::{get, http_client};
 
 /// An arena with a folder in which commands run beside it.
 pub(crate) struct CampaignFixture {
@@ -51,9 +52,7 @@ impl CampaignFixture {
         let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
         let data = folder.path().join("data");
         let arena = TestArena::start_with(&models, |settings| settings.storage.data_dir = data).await;
-        // An error says that another test of this process has installed it.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { folder, arena, client: reqwest::Client::new() }
+        Self { folder, arena, client: http_client().build().unwrap() }
     }
 
     async fn campaign(&self, arguments: &[&str]) -> Run {
@@ -398,7 +397,7 @@ async fn the_labels_of_real_annotators_come_out_as_they_went_in() {
     replay(&shared.join("data/llmfao.csv")).await;
 }
 
-/// The comparisons of a published data set as judgements: its annotators' labels of each item, given by whoever is shown the item.
+/// The comparisons of a published data set as judgements: its annotators' labels of each item, given by the annotator who is shown the item.
 async fn replay(file: &Path) {
     let rows: Vec<BTreeMap<String, String>> =
         csv::Reader::from_path(file).unwrap().deserialize().map(|row| row.unwrap()).collect();

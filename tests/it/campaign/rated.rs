@@ -247,3 +247,24 @@ async fn judgements_of_a_campaign_that_is_not_rated_are_no_votes_and_have_no_lim
     }
     fixture.arena.end().await;
 }
+
+#[actix_web::test]
+async fn making_a_rated_campaign_says_where_annotators_could_read_the_votes_of_others() {
+    let fixture = CampaignFixture::start().await;
+    std::fs::write(fixture.folder.path().join("public.toml"), "[api]\nvotes = \"public\"\n").unwrap();
+    std::fs::write(fixture.folder.path().join("key.toml"), "[api]\nvotes = \"key\"\n").unwrap();
+    for (keys, settings, warns) in [
+        (RATED.to_owned(), "public.toml", true),
+        (RATED.to_owned(), "key.toml", false),
+        (RATED.replace("rated = true", "rated = false"), "public.toml", false),
+    ] {
+        assert_eq!(fixture.create(&pairwise(&keys, 2, &["bad", "good"])).await.code, Some(0), "writes the files");
+        fixture.done(&["delete", "pilot"]).await;
+        let arguments = ["campaign", "create", "pilot.toml", "--data-dir", "data", "--config", settings];
+        let created = langya_beside(fixture.folder.path(), &arguments).await;
+        assert_eq!(created.code, Some(0), "{}", created.stderr);
+        let found = created.stderr.contains("annotators who read it are not blind");
+        assert_eq!(found, warns, "{settings}, {keys}: {}", created.stderr);
+        fixture.done(&["delete", "pilot"]).await;
+    }
+}

@@ -50,7 +50,7 @@ async fn a_shared_link_has_as_many_places_as_it_says_however_many_come_at_once()
 }
 
 #[actix_web::test]
-async fn a_shared_link_is_revoked_and_whoever_joined_goes_on() {
+async fn a_shared_link_is_revoked_and_people_who_joined_go_on() {
     let fixture = CampaignFixture::start().await;
     let link = fixture.shared("5").await;
     let participant = json!({"participant": "5f1e"});

@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
-use super::{Place, begun, check, check_told_once, lines, ready, readyz};
+use super::{Place, begun, check, check_reported_once, lines, ready, readyz};
 use crate::support::postgres::OwnServer;
 use crate::support::program::{Server, langya};
 use crate::support::visitor::Visitor;
@@ -95,7 +95,7 @@ async fn check_kept(store: &Store, receipts: &[Value]) {
 
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
-async fn a_database_that_another_program_locks_is_told_once_and_goes_on_when_it_is_free() {
+async fn a_database_that_another_program_locks_is_reported_once_and_goes_on_when_it_is_free() {
     let place = Place::with_replies(1).await;
     let server = place.serve(&[]);
     let mut voter = ready(&server).await;
@@ -110,7 +110,7 @@ async fn a_database_that_another_program_locks_is_told_once_and_goes_on_when_it_
     check(&voter.vote("a").await, "revealed");
     server.logged("answers again").await;
     assert_eq!(readyz(&server).await, (200, "ready\n".into()));
-    check_told_once(&server.log_at_end().await, words);
+    check_reported_once(&server.log_at_end().await, words);
 }
 
 #[actix_web::test]
@@ -139,7 +139,7 @@ async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space
     }
     server.logged("answers again").await;
     assert_eq!(readyz(&server).await, (200, "ready\n".into()));
-    check_told_once(&server.log_at_end().await, words);
+    check_reported_once(&server.log_at_end().await, words);
 
     let settings = StorageSettings { data_dir: place.path().join("data"), ..StorageSettings::default() };
     let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
@@ -160,7 +160,12 @@ async fn a_database_or_a_copy_that_finds_no_space_leaves_nothing_behind() {
     std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
     let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "data"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let done = langya(here, ["backup", "--data-dir", "data", "--out", "copy.db"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
     disk.fill_but_for(200_000);
+    let failed = langya(here, ["restore", "copy.db", "--data-dir", "small/new/data"]);
+    assert!(failed.code == Some(1) && failed.stderr.contains("free space"), "{failed:?}");
+    assert!(!disk.folder.join("new").exists(), "no folder is left that looks like an arena's");
     let commands = [
         ["backup", "--data-dir", "data", "--out", "small/copy.db"],
         ["import", "votes", "votes.csv", "--data-dir", "small"],

@@ -104,7 +104,7 @@ fn lines(log: &str, words: &str) -> usize {
 
 /// The log has one outage of the database, in these words, and of its end, and of nothing else that is wrong.
 #[track_caller]
-fn check_told_once(log: &str, words: &str) {
+fn check_reported_once(log: &str, words: &str) {
     let wrong: Vec<&str> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).collect();
     assert_eq!(wrong.len(), 1, "{log}");
     assert!(wrong[0].contains("the database fails") && wrong[0].contains(words), "{log}");

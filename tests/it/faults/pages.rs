@@ -21,7 +21,7 @@ const NEEDS_DATABASE: [&str; 11] = [
     "/api/v1/leaderboard?turns=multi",
 ];
 
-/// What programs are told.
+/// What programs get.
 const MESSAGE: &str = "the database does not answer at the moment: try again in a minute";
 /// Addresses that are asked at the same time.
 const AT_ONCE: usize = 16;

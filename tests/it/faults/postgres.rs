@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
-use super::{Place, begun, check, check_told_once, leaderboard_of, ready, readyz};
+use super::{Place, begun, check, check_reported_once, leaderboard_of, ready, readyz};
 use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::until;
 use crate::support::visitor::Visitor;
@@ -44,7 +44,7 @@ async fn ride_out(
     leaderboard_of(&server, 3).await;
     reader.send(json!({"type": "resume", "battle": reader.battle(), "after": 0})).await;
     check(&reader.next_of(&["revealed", "error"]).await, "revealed");
-    check_told_once(&server.log_at_end().await, words);
+    check_reported_once(&server.log_at_end().await, words);
 }
 
 #[actix_web::test]
@@ -119,7 +119,7 @@ async fn a_postgresql_that_would_lose_commits_gets_no_more_votes_until_it_is_men
 }
 
 #[actix_web::test]
-async fn a_postgresql_without_a_connection_left_is_told_as_that() {
+async fn a_postgresql_without_a_connection_left_is_reported_as_that() {
     let Some(database) = OwnServer::start() else { return };
     database.restart_with("fast", "-c max_connections=6 -c superuser_reserved_connections=0").await;
     // One is taken before the arena can take them all.

@@ -148,7 +148,7 @@ async fn an_operator_who_signs_another_history_is_found() {
                 3 => entries[early] = replaced(&entries[early], "\"time\":", "\"time\":1"),
                 4 => entries.retain(|entry| !entry.starts_with(b"{\"exclusion\"")),
                 5 => entries.insert(early, entries[early].clone()),
-                // After what was verified before, so that only the leaderboard tells.
+                // After what was verified before, so that only the leaderboard shows it.
                 _ => drop(entries.remove(known_size + rng.random_range(0..100))),
             });
             let error = check(folder.path(), &arena.known, &[]).await.expect_err("another history passed");

@@ -20,7 +20,7 @@ fn connection(error: Option<&ChatError>) -> bool {
 }
 
 #[tokio::test]
-async fn error_statuses_are_told_by_number_and_without_their_bodies() {
+async fn error_statuses_are_reported_by_number_and_without_their_bodies() {
     for (mode, status, seconds) in
         [("err500", 500, None), ("plain500", 500, None), ("err401", 401, None), ("err429", 429, Some(1))]
     {
@@ -48,7 +48,7 @@ async fn broken_json_and_endless_events_are_malformed_after_the_text_before_them
 }
 
 #[tokio::test]
-async fn a_lost_connection_is_told_from_the_end_of_a_reply() {
+async fn a_lost_connection_is_distinguished_from_the_end_of_a_reply() {
     let close = Script::stream().text("one ").close();
     let event = format!("data: {}\n\n", delta(&json!({"content": "one "})));
     // Cut between two events: only the header says that more was to come.
@@ -72,7 +72,7 @@ async fn a_server_that_is_not_there_is_a_connection_error() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_http_is_told_from_a_lost_connection() {
+async fn an_answer_that_is_not_http_is_distinguished_from_a_lost_connection() {
     for bytes in [&b"SSH-2.0-OpenSSH_9.2\r\n"[..], b"\x15\x03\x01\x00\x02\x02\x46"] {
         let told = scripted_reply(Script::bytes(bytes).close()).await;
         assert!(matches!(&told.error, Some(ChatError::Connection(words)) if words.contains("not HTTP")), "{told:?}");
@@ -80,7 +80,7 @@ async fn an_answer_that_is_not_http_is_told_from_a_lost_connection() {
 }
 
 #[tokio::test]
-async fn a_tls_handshake_that_fails_is_told_from_an_unknown_host() {
+async fn a_tls_handshake_that_fails_is_distinguished_from_an_unknown_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
@@ -178,7 +178,7 @@ async fn each_mode_ends_a_guarded_reply_in_one_way() {
 }
 
 #[tokio::test]
-async fn faults_of_the_other_providers_are_told_alike() {
+async fn faults_of_the_other_providers_are_reported_alike() {
     for provider in [ProviderKind::Anthropic, ProviderKind::Ollama] {
         let error_line = Script::stream().chunk("{\"error\":\"sk-CANARY\"}\n").end();
         let error_event = Script::stream().chunk("event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n").end();

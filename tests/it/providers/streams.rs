@@ -6,7 +6,9 @@ use langya::infra::llm::{ChatError, ChatModel, ReplyPart, Usage};
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{PATIENCE, check, conversation, deltas, guarded, listen, model_of, scripted_reply, settings};
+use super::{
+    PATIENCE, check, conversation, deltas, guarded, listen, model_of, model_with_key, scripted_reply, settings,
+};
 use crate::support::upstream::{Gate, Script, Upstream, delta};
 
 #[tokio::test]
@@ -68,6 +70,30 @@ async fn what_is_late_or_broken_after_the_reason_of_the_end_takes_nothing_from_t
     }
     let failed = r#"{"error":{"message":"sk-CANARY"}}"#;
     check(&scripted_reply(said().event(failed).end()).await, "one", Some(&ChatError::Reported));
+}
+
+#[tokio::test]
+async fn the_reason_of_the_end_is_known_before_the_provider_has_nothing_more_to_say() {
+    let upstream = Upstream::start().await;
+    let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
+    upstream.script("m", Script::stream().text("one").event(&finished).hang());
+    let mut reply = model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation());
+    for part in [ReplyPart::Text("one".into()), ReplyPart::TextEnded] {
+        assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(part)));
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_writes_our_key_into_a_reply_shows_it_to_nobody() {
+    let (upstream, key) = (Upstream::start().await, "sk-OUR-CANARY-0123456789");
+    let echo = ["authorization: Bearer ", &key[..9], &key[9..], "\nhost: localhost"];
+    for (provider, script) in
+        [(ProviderKind::Openai, Script::openai(echo)), (ProviderKind::Anthropic, Script::anthropic(echo))]
+    {
+        upstream.script("m", script);
+        let told = listen(model_with_key(&settings(&upstream, provider), key).reply(&conversation())).await;
+        check(&told, "authorization: Bearer [redacted]\nhost: localhost", None);
+    }
 }
 
 #[tokio::test]

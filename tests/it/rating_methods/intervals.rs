@@ -85,7 +85,7 @@ fn replicates_without_a_finite_rating_open_the_interval_and_are_counted() {
     let log = log_of(&[("a", "b", AWins, 40), ("b", "a", AWins, 30), ("c", "b", AWins, 1), ("b", "c", AWins, 5)]);
     let leaderboard = resampled(&log, 200, 3);
     let report = leaderboard.bootstrap.unwrap();
-    // The one win of c, or all its losses, are missing in e⁻¹ + e⁻⁵ of the replicates, as nearly as 200 tell.
+    // The one win of c, or all its losses, are missing in e⁻¹ + e⁻⁵ of the replicates, as nearly as 200 show.
     assert!((50..=100).contains(&report.not_finite), "{report:?}");
     let (a, c) = (line(&leaderboard, "a"), line(&leaderboard, "c"));
     assert_eq!((c.lower, c.standard_error), (None, None));

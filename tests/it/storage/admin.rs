@@ -252,7 +252,7 @@ pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {
     assert!(store.end_admin_session("a", user_id, Timestamp(51), &entry("7", AdminAction::SignOut)).await.unwrap());
     assert!(!found("a", 51).await);
 
-    store.begin_admin_totp(user_id, "secret").await.unwrap();
+    store.begin_admin_totp(user_id, "secret", Timestamp(60)).await.unwrap();
     let codes = ["x".to_owned(), "y".to_owned()];
     let on = entry("8", AdminAction::EnableTotp);
     assert!(!store.confirm_admin_totp(user_id, "another", 7, &codes, &on).await.unwrap());

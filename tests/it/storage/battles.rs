@@ -131,7 +131,7 @@ pub(super) async fn an_edited_prompt_replaces_the_one_of_its_turn(store: &Store)
     assert_eq!((row.progress, row.language.as_str()), (Progress { stage: Stage::Answering, turn: 1 }, "en"));
 }
 
-pub(super) async fn an_answer_anew_replaces_the_reply(store: &Store) {
+pub(super) async fn a_regenerated_answer_replaces_the_reply(store: &Store) {
     ready(store, "x").await;
     assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("anew"), Timestamp(3)).await.unwrap());
     let anew = NewReply { ending: ReplyEnding::Cut, first_token_ms: None, ..reply(Side::A, "Anew") };

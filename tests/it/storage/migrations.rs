@@ -22,6 +22,9 @@ fn sample_rows(name: &str) -> &'static str {
              VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{\"reason\":\"kept\"}', 'page', '127.0.0.1'), \
              ('a2', 2, 'ada', 'enter_request', 'request q1', NULL, '{\"battle\":\"b1\",\"reason\":\"who asks\"}', 'page', '')"
         }
+        "expire_pending_factors.sql" => {
+            "UPDATE admin_users SET totp_pending = '00', totp_pending_at = 1 WHERE id = 'u1'"
+        }
         "keep_webhooks.sql" => {
             "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ('ours', 'votes.recorded', 1, '{}'); \
              INSERT INTO webhook_messages (id, webhook, event, body, created_at, failures, next_at, state, error) \
@@ -185,7 +188,7 @@ macro_rules! replay {
         let votes: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM votes").fetch_one($pool).await.unwrap();
         assert_eq!(votes, 2, "the sample rows are still there");
         let failures: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM side_failures").fetch_one($pool).await.unwrap();
-        assert_eq!(failures, 1, "one failure, told three times");
+        assert_eq!(failures, 1, "one failure, reported three times");
         let exclusions: Vec<(i64, String)> =
             sqlx::query_as("SELECT vote_seq, rule FROM vote_exclusions").fetch_all($pool).await.unwrap();
         assert_eq!(exclusions, [(2, "admin".to_owned())], "the exclusion that stood in the vote");

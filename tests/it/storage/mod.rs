@@ -48,8 +48,8 @@ use admin::{
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use battles::{
     a_battle_is_read_back_as_it_was_kept, a_failed_side_is_replaced_or_voids_the_battle, a_record_is_of_one_moment,
-    a_turn_begins_only_where_the_battle_is_ready, a_turn_belongs_to_the_run_that_took_it_last,
-    a_turn_from_before_runs_had_names_is_taken_over, an_answer_anew_replaces_the_reply,
+    a_regenerated_answer_replaces_the_reply, a_turn_begins_only_where_the_battle_is_ready,
+    a_turn_belongs_to_the_run_that_took_it_last, a_turn_from_before_runs_had_names_is_taken_over,
     an_edited_prompt_replaces_the_one_of_its_turn, only_idle_battles_without_a_vote_are_abandoned,
     what_is_sent_again_is_kept_once,
 };
@@ -222,7 +222,7 @@ macro_rules! on_both {
             $(
                 #[actix_web::test]
                 async fn $part() {
-                    let (_folder, store) = super::sqlite::open().await;
+                    let (_folder, store) = super::sqlite::open_with_tables().await;
                     super::hold(&store, async |store| super::$part(store).await).await;
                 }
             )+
@@ -232,7 +232,7 @@ macro_rules! on_both {
             $(
                 #[actix_web::test]
                 async fn $part() {
-                    let Some(database) = super::TestDatabase::create().await else { return };
+                    let Some(database) = super::TestDatabase::with_tables().await else { return };
                     let store = database.open().await;
                     super::hold(&store, async |store| super::$part(store).await).await;
                     database.drop().await;
@@ -255,7 +255,7 @@ on_both! {
     a_record_is_of_one_moment
     a_turn_begins_only_where_the_battle_is_ready
     an_edited_prompt_replaces_the_one_of_its_turn
-    an_answer_anew_replaces_the_reply
+    a_regenerated_answer_replaces_the_reply
     a_failed_side_is_replaced_or_voids_the_battle
     what_is_sent_again_is_kept_once
     a_turn_belongs_to_the_run_that_took_it_last
@@ -339,7 +339,7 @@ on_both! {
     of_two_decisions_about_one_leak_at_once_one_is_kept
 }
 
-/// What nobody may do, whoever asks.
+/// What nobody may do.
 const FORBIDDEN: [&str; 2] = ["UPDATE votes SET outcome = 'a'", "DELETE FROM votes"];
 const FORBIDDEN_OF_BENCHMARKS: [&str; 6] = [
     "UPDATE bench_answers SET text = 'x'",

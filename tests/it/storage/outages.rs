@@ -122,5 +122,5 @@ async fn a_restart_of_the_server_is_ridden_out() {
     }
     store.close().await;
     let (begun, ended) = (log.lines("the database fails").len(), log.lines("the database answers again").len());
-    assert!((1..=2).contains(&begun) && begun == ended, "an outage is told once: {}", log.text());
+    assert!((1..=2).contains(&begun) && begun == ended, "an outage is logged once: {}", log.text());
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
+use langya::infra::storage::{DataLock, IfMissing, InsertedVote, JobLock, Store, StoreError};
 
 use super::{
     FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
@@ -22,6 +22,35 @@ async fn votes_can_neither_be_changed_nor_deleted() {
     for statement in FORBIDDEN.into_iter().chain(["TRUNCATE votes CASCADE"]) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_vote_is_stored_while_reads_hold_every_other_connection() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let settings = StorageSettings { max_connections: 2, acquire_timeout_ms: 1_000, ..database.settings() };
+    let store = Store::open(&settings, IfMissing::Create).await.unwrap();
+    ready(&store, "x").await;
+    let raw = database.raw().await;
+    let mut held = raw.begin().await.unwrap();
+    sqlx::query("LOCK TABLE leaderboards IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    let read = |_| {
+        let store = store.clone();
+        tokio::spawn(async move { store.latest_leaderboard().await })
+    };
+    let reads: Vec<_> = (0..4).map(read).collect();
+    let waiting =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    until(async || {
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&raw).await.unwrap();
+        (waiting > 0).then_some(())
+    })
+    .await;
+    assert_eq!(store.insert_vote(&vote("v", "x", 1)).await.unwrap(), InsertedVote::Stored);
+    held.rollback().await.unwrap();
+    for read in reads {
+        read.await.unwrap().unwrap();
     }
     database.drop().await;
 }
@@ -129,8 +158,8 @@ async fn tables_of_another_version_are_left_alone() {
 async fn several_instances_may_start_at_the_same_moment() {
     let Some(database) = TestDatabase::create().await else { return };
     let settings = database.settings();
-    let _first = DataLock::take(&settings).unwrap();
-    let _second = DataLock::take(&settings).unwrap();
+    let _first = DataLock::take(&settings, "serve").unwrap();
+    let _second = DataLock::take(&settings, "serve").unwrap();
     let open = || Store::open(&settings, IfMissing::Create);
     let opened = futures_util::future::join_all([open(), open(), open(), open()]).await;
     for store in opened {

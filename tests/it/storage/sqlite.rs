@@ -14,7 +14,7 @@ use super::{
     FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, own_battles, public_log,
     ready, verdicts, vote,
 };
-use crate::support::until;
+use crate::support::{embedded, until};
 
 fn settings(folder: &Path) -> StorageSettings {
     StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
@@ -23,6 +23,13 @@ fn settings(folder: &Path) -> StorageSettings {
 pub(super) async fn open() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
+    (folder, store)
+}
+
+/// As [`open`], with tables that no migration has to make.
+pub(super) async fn open_with_tables() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = embedded::open(&settings(folder.path())).await;
     (folder, store)
 }
 
@@ -111,11 +118,17 @@ async fn the_journal_survives_and_reopening_finds_everything() {
 }
 
 #[actix_web::test]
-async fn a_start_removes_what_a_killed_first_start_left_and_no_file_of_the_operator() {
+async fn a_start_removes_what_a_killed_first_start_or_restore_left_and_no_file_of_the_operator() {
     let (folder, store) = open().await;
     store.close().await;
     let kept = ["langya.db.new", "langya.db.new-wal", "langya.db.new1.bak", "langya.db.new2-old", "langya.db.newest"];
-    let left = ["langya.db.new4294967295", "langya.db.new7-journal", "langya.db.new7-shm", "langya.db.new7-wal"];
+    let left = [
+        "langya.db.new4294967295",
+        "langya.db.new7-journal",
+        "langya.db.new7-shm",
+        "langya.db.new7-wal",
+        ".langya-Ab1.partial",
+    ];
     for name in kept.iter().chain(&left) {
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
@@ -133,7 +146,7 @@ async fn what_cannot_be_opened_says_why() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     assert!(matches!(refused(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
-    assert!(matches!(DataLock::take(&settings(&file)), Err(StoreError::DataDir { .. })));
+    assert!(matches!(DataLock::take(&settings(&file), "serve"), Err(StoreError::DataDir { .. })));
     let elsewhere = StorageSettings { database: "mysql://me:secret@host".into(), ..settings(folder.path()) };
     let unknown = Store::open(&elsewhere, IfMissing::Create).await.unwrap_err();
     assert!(matches!(unknown, StoreError::UnknownBackend(_)) && !unknown.to_string().contains("secret"), "{unknown}");
@@ -148,10 +161,32 @@ async fn what_cannot_be_opened_says_why() {
 #[test]
 fn a_data_folder_has_one_lock() {
     let folder = tempfile::tempdir().unwrap();
-    let first = DataLock::take(&settings(folder.path())).unwrap();
-    assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
+    let first = DataLock::take(&settings(folder.path()), "import votes").unwrap();
+    for _ in 0..2 {
+        let refused = DataLock::take(&settings(folder.path()), "serve").unwrap_err();
+        let holder = format!("another langya (import votes, process {}) uses the data folder", std::process::id());
+        assert!(matches!(refused, StoreError::Locked { .. }) && refused.to_string().starts_with(&holder), "{refused}");
+    }
     drop(first);
-    DataLock::take(&settings(folder.path())).unwrap();
+    DataLock::take(&settings(folder.path()), "serve").unwrap();
+}
+
+#[actix_web::test]
+async fn the_database_of_another_program_gets_no_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("langya.db");
+    let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(&file).create_if_missing(true)).await;
+    let pool = pool.unwrap();
+    sqlx::query("CREATE TABLE notes (text TEXT)").execute(&pool).await.unwrap();
+    for if_missing in [IfMissing::Create, IfMissing::Fail] {
+        let refused = Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::Foreign(path) if *path == file), "{refused}");
+    }
+    let refused = Store::pending_migrations(&settings(folder.path())).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
+    let tables: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table'").fetch_one(&pool).await.unwrap();
+    assert_eq!(tables, 1);
 }
 
 #[actix_web::test]
@@ -159,8 +194,20 @@ async fn a_link_to_the_database_of_another_arena_leads_to_its_lock() {
     let (folder, _store) = open().await;
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(folder.path().join("langya.db"), elsewhere.path().join("langya.db")).unwrap();
-    let _first = DataLock::take(&settings(folder.path())).unwrap();
-    assert!(matches!(DataLock::take(&settings(elsewhere.path())), Err(StoreError::Locked(_))));
+    let _first = DataLock::take(&settings(folder.path()), "serve").unwrap();
+    assert!(matches!(DataLock::take(&settings(elsewhere.path()), "serve"), Err(StoreError::Locked { .. })));
+}
+
+#[actix_web::test]
+async fn what_a_killed_restore_has_left_is_no_place_for_a_new_arena() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = folder.path().join(".langya-Ab1xYz.partial");
+    std::fs::write(&left, "half a copy").unwrap();
+    let refused = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::UnfinishedCopy(file) if *file == left), "{refused}");
+    assert!(!folder.path().join("langya.db").exists());
+    std::fs::remove_file(left).unwrap();
+    Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
 }
 
 #[actix_web::test]

@@ -78,7 +78,7 @@ pub(super) async fn votes_in_the_queue_are_written_before_the_end(store: &Store)
     ready(store, "x").await;
     let vote = vote("v", "x", 1);
     let (answer, ()) = futures_util::join!(store.insert_vote(&vote), store.close());
-    // The statement that would tell more of it finds the store closed; the vote itself was stored.
+    // The statement that would read more of it finds the store closed; the vote itself was stored.
     assert_eq!(answer.unwrap(), InsertedVote::Stored);
     assert!(store.insert_vote(&vote).await.is_err());
 }

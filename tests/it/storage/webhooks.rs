@@ -13,7 +13,7 @@ fn position(votes: i64) -> WebhookPosition {
     WebhookPosition { position: votes, state: "{}".into() }
 }
 
-/// Keeps a message that tells of the votes up to a number.
+/// Keeps a message about the votes up to a number.
 async fn keep(store: &Store, id: &str, former: i64, upto: i64) -> bool {
     let message =
         NewWebhookMessage { id, webhook: "ours", event: EVENT, body: "{\"琅\":1}", created_at: Timestamp(10) };
@@ -30,7 +30,7 @@ pub(super) async fn a_message_waits_alone_is_sent_by_one_and_is_settled_once(sto
     for votes in [3, 4] {
         store.begin_webhook("ours", EVENT, &position(votes)).await.unwrap();
     }
-    assert_eq!(position_stored().await, Some(position(3)), "what was cast between two beginnings is told");
+    assert_eq!(position_stored().await, Some(position(3)), "what was cast between two beginnings is sent");
     assert!(!keep(store, "m1", 2, 5).await && keep(store, "m1", 3, 5).await && !keep(store, "m2", 5, 6).await);
     assert_eq!((position_stored().await, due(store, 9).await.len()), (Some(position(5)), 0));
     let [message] = &due(store, 10).await[..] else { panic!("one") };

@@ -15,7 +15,7 @@ use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
-use langya::infra::storage::{IfMissing, Store};
+use langya::infra::storage::Store;
 use langya::infra::webhooks::WebhookSender;
 use langya::server::http::RunningServer;
 use langya::server::state::AppState;
@@ -23,8 +23,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+use super::PATIENCE;
+use super::embedded;
 use super::scripted::Scripted;
-use super::visitor::{PATIENCE, Visitor};
+use super::visitor::Visitor;
 
 /// The seed of every arena under test; printed by a failing one.
 pub(crate) const SEED: u64 = 20_261_121;
@@ -118,7 +120,7 @@ impl TestArena {
         let rng = SharedRng::seeded(SEED + u64::from(store.is_some()));
         let store = match store {
             Some(store) => store,
-            None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
+            None => embedded::open(&settings.storage).await,
         };
         let clock = Arc::new(SystemClock);
         let moderation = ModerationEndpoint::open(&settings, &Environment::default()).unwrap();
@@ -130,7 +132,7 @@ impl TestArena {
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let serving =
-            langya::server::http::serve(Arc::clone(&app), listener, langya::cli::reference::commands()).unwrap();
+            langya::server::http::serve(Arc::clone(&app), listener, langya::cli::reference::commands).unwrap();
         Self { app, url, serving, _folder: folder }
     }
 

@@ -1,15 +1,12 @@
 //! One instance of several, as far as Redis knows it.
 
-use std::time::Duration;
-
 use langya::infra::config::RedisSettings;
 use langya::infra::events::{BusState, EventBus, InstanceId, RedisBus};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Longest wait for anything; reached only by a failing test.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+use super::PATIENCE;
 
 /// One instance's bus, with its keeper running on this thread.
 pub(crate) struct Instance {
@@ -28,7 +25,7 @@ impl Instance {
         Self { bus, shutdown, keeper }
     }
 
-    /// Starts one and waits until it is connected and has told its listeners of that.
+    /// Starts one and waits until it is connected and its listeners know that.
     pub(crate) async fn connected(name: &str, settings: &RedisSettings) -> Self {
         let instance = Self::start(name, settings);
         instance.until(BusState::Connected).await;

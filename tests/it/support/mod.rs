@@ -4,6 +4,7 @@
 pub(crate) mod api_document;
 pub(crate) mod arena;
 pub(crate) mod batch_provider;
+pub(crate) mod embedded;
 pub(crate) mod identity_provider;
 pub(crate) mod instance;
 pub(crate) mod log;
@@ -20,9 +21,13 @@ pub(crate) mod visitor;
 pub(crate) mod wire;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use program::Server;
+
+/// Longest wait for anything that has to come; reached only by a failing test. Shorter than the minute after which jobs look for
+/// work that nobody announced to them.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(50);
 
 /// A port of loopback for a server that a test starts, stops and starts again. It lies below those that systems give to connections
 /// and to listeners without a wish of their own, so that nobody takes it in between.
@@ -37,17 +42,20 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// Asks again until there is an answer; only a failing test waits long.
+/// Asks again until there is an answer; only a failing test waits long. Between two questions it pauses for as long as the one before
+/// took, so that the asking does not take the processor from what it waits for.
 pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    const SHORTEST: Duration = Duration::from_millis(5);
     let asking = async {
         loop {
-            match ask().await {
-                Some(answer) => return answer,
-                None => tokio::task::yield_now().await,
+            let asked = Instant::now();
+            if let Some(answer) = ask().await {
+                return answer;
             }
+            tokio::time::sleep(asked.elapsed().max(SHORTEST)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), asking).await.expect("what the test waits for comes in time")
+    tokio::time::timeout(PATIENCE, asking).await.expect("what the test waits for comes in time")
 }
 
 /// How much a test does: the long form where `LANGYA_TEST_SIZE=long` asks for it.

@@ -10,10 +10,15 @@ use langya::infra::storage::{IfMissing, Store};
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{AssertSqlSafe, Connection};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// A database without tables.
+/// The name of a database with all tables and without rows. A copy of it takes a fifth of the time of the migrations. It ends with
+/// the server.
+static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+
+/// A database of one test.
 pub(crate) struct TestDatabase {
     admin: String,
     /// Its name.
@@ -23,8 +28,28 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// Creates a database; `None` without a server, and then the test has nothing to do.
+    /// Creates a database without tables; `None` without a server, and then the test has nothing to do.
     pub(crate) async fn create() -> Option<Self> {
+        Self::create_as("").await
+    }
+
+    /// As [`TestDatabase::create`], with the tables that opening it would make.
+    pub(crate) async fn with_tables() -> Option<Self> {
+        match admin_address() {
+            Some(_) => Self::create_as(&format!("TEMPLATE {}", TEMPLATE.get_or_init(Self::make_template).await)).await,
+            None => Self::create().await,
+        }
+    }
+
+    async fn make_template() -> String {
+        let database = Self::create().await.expect("a server is there");
+        database.open().await.close().await;
+        // Nobody may be connected to what is copied.
+        database.as_admin(format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", database.name)).await;
+        database.name
+    }
+
+    async fn create_as(kind: &str) -> Option<Self> {
         let Some(admin) = admin_address() else {
             println!("skipped: PostgreSQL tests run in ./tests/run");
             return None;
@@ -33,7 +58,7 @@ impl TestDatabase {
         let (server, _) = admin.rsplit_once('/').expect("an address ends in a database");
         let url = format!("{server}/{name}");
         let database = Self { admin, name, url };
-        database.as_admin(format!("CREATE DATABASE {}", database.name)).await;
+        database.as_admin(format!("CREATE DATABASE {} {kind}", database.name)).await;
         Some(database)
     }
 
@@ -61,7 +86,7 @@ impl TestDatabase {
         assert!(ended.rows_affected() > 0, "no session has run {word}");
     }
 
-    /// Takes the database away, whoever is still connected.
+    /// Takes the database away, even while somebody is connected.
     pub(crate) async fn drop(self) {
         self.as_admin(format!("DROP DATABASE {} WITH (FORCE)", self.name)).await;
     }
@@ -174,6 +199,8 @@ impl OwnServer {
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= {options}", self.port);
         control.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log"));
         control.args(["-w", "-m", mode, "-o", &options, action]);
+        // Seconds in which the server has to be there, or gone: more than a busy machine takes.
+        control.env("PGCTLTIMEOUT", "300");
         control
     }
 }

@@ -4,12 +4,10 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// Longest wait for anything; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::PATIENCE;
 
 /// The program under test: that of this build, or the one that `LANGYA_BIN` names, as in the browser tests.
 pub(crate) fn program() -> String {
@@ -37,7 +35,7 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
     environment: &[(&str, &str)],
 ) -> Run {
     let mut command = command(TIMEOUT, folder);
-    let output = command.envs(environment.iter().copied()).args(["60", &program()]).args(arguments).output().unwrap();
+    let output = command.envs(environment.iter().copied()).args(["300", &program()]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -84,7 +84,7 @@ impl RawSocket {
         None
     }
 
-    /// Waits until the server has cut the connection, without reading anything: whoever writes to it learns so.
+    /// Waits until the server has cut the connection, without reading anything: the next write shows it.
     pub(crate) async fn until_cut(&mut self) {
         let cut = async {
             while self.stream.try_write(&PING).is_ok() {

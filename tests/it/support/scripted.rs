@@ -1,4 +1,4 @@
-//! Models that say what a test tells them to.
+//! Models that say what a test asks them to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

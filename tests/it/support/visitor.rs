@@ -1,18 +1,38 @@
 //! A person at the arena: a websocket with a session cookie, and what it saw.
 
-use langya::domain::battle::BattleId;
-use std::time::Duration;
+use std::sync::LazyLock;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use langya::domain::battle::BattleId;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Longest wait for anything; reached only by a failing test.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+use super::PATIENCE;
+
+/// Makes every request on a connection of its own. One for all tests: to make it takes more processor time than a request, and where
+/// several are made beside each other, a request that has begun waits for it longer than the arena waits for the request.
+static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| http_client().pool_max_idle_per_host(0).build().unwrap());
+
+/// What is read of a websocket at once. All of it is set to zero before each reading, and the default is 128 KiB.
+const READ_AT_ONCE: usize = 4 * 1024;
+
+/// How a test makes an HTTP client: without the system's certificates. No arena of a test has one of them, and to read them takes
+/// more processor time than most requests.
+pub(crate) fn http_client() -> reqwest::ClientBuilder {
+    // An error says that another test of this process has installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().tls_certs_only([])
+}
+
+/// The client of all tests, for requests of any kind.
+pub(crate) fn http() -> &'static reqwest::Client {
+    &CLIENT
+}
 
 /// Opens a page.
 pub(crate) async fn get(url: &str) -> reqwest::Response {
@@ -21,9 +41,7 @@ pub(crate) async fn get(url: &str) -> reqwest::Response {
 
 /// As [`get`], for somebody who wants this type of content.
 pub(crate) async fn get_as(url: &str, accept: &str) -> reqwest::Response {
-    // An error says that another test of this process has installed it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::new().get(url).header("accept", accept).send().await.unwrap()
+    CLIENT.get(url).header("accept", accept).send().await.unwrap()
 }
 
 /// A connected visitor.
@@ -47,7 +65,7 @@ impl Visitor {
     pub(crate) async fn connect_with(url: &str, header: Option<(&'static str, String)>) -> Result<Self, Error> {
         let mut request = format!("{}/ws/battle", url.replace("http://", "ws://")).into_client_request()?;
         let mut cookie = String::new();
-        // As a page of the arena would; whoever brings a cookie has to.
+        // As a page of the arena would; a request with a cookie has to.
         request.headers_mut().insert("origin", url.parse().unwrap());
         if let Some((name, value)) = header {
             if name == "cookie" {
@@ -55,7 +73,8 @@ impl Visitor {
             }
             request.headers_mut().insert(name, value.parse().unwrap());
         }
-        let (socket, answer) = tokio_tungstenite::connect_async_with_config(request, None, true).await?;
+        let reading = WebSocketConfig::default().read_buffer_size(READ_AT_ONCE);
+        let (socket, answer) = tokio_tungstenite::connect_async_with_config(request, Some(reading), true).await?;
         let headers: Vec<String> =
             answer.headers().iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         if let Some(set) = answer.headers().get("set-cookie") {

@@ -1,4 +1,4 @@
-//! What is known after a run, from three independent sources: what the visitors did and were told, what the database
+//! What is known after a run, from three independent sources: what the visitors did and received, what the database
 //! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the leaderboards.
 
 use std::fmt;
@@ -25,7 +25,7 @@ pub(crate) struct VisitorHistory {
     pub(crate) battles: Vec<BattleHistory>,
 }
 
-/// What a visitor did in a battle that the arena had told it of, and was told of it.
+/// What a visitor did in a battle that the arena had announced to it, and received about it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BattleHistory {
     pub(crate) id: String,

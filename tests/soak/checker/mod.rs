@@ -45,7 +45,7 @@ pub(crate) enum Violation {
     Refused { battle: String, asked: &'static str, code: String },
     #[error("battle {battle}: its visitor came to no end: {why}")]
     Unfinished { battle: String, why: String },
-    #[error("battle {battle}: it is not as the visitor was told: {why}")]
+    #[error("battle {battle}: it is not as the visitor received it: {why}")]
     BattleLost { battle: String, why: String },
     #[error("battle {battle}: stored for a prompt that nobody sent")]
     BattleInvented { battle: String },

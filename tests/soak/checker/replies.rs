@@ -45,7 +45,7 @@ fn check_history(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vio
     }
 }
 
-/// Events come without gaps and without repeats. A `battle` frame may begin a telling with other numbers: greater ones,
+/// Events come without gaps and without repeats. A `battle` frame may begin again with other numbers: greater ones,
 /// or after a `resume` any.
 fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
     let (mut last, mut resumed) = (0, true);
@@ -78,7 +78,7 @@ fn tellings(history: &BattleHistory) -> Vec<Telling> {
     let mut all: Vec<Telling> = Vec::new();
     for event in &history.events {
         let Event::Heard(Numbered { turn, told, .. }) = event else { continue };
-        // Text of a turn that was never announced makes a telling of its own, which no model's reply will match.
+        // Text of a turn that was never announced makes a turn of its own, which no model's reply will match.
         if *told == Told::Turn || all.last().is_none_or(|telling| telling.turn != *turn) {
             all.push(Telling { turn: *turn, ..Telling::default() });
         }
@@ -156,7 +156,7 @@ fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violatio
     }
 }
 
-/// Whoever was asked in a later turn was given the earlier ones as they were shown on its own side.
+/// A model that was asked in a later turn was given the earlier ones as they were shown on its own side.
 fn check_conversations(battle: &str, turn: u32, index: &Index<'_>, found: &mut Vec<Violation>) {
     let (Some(row), Some(stored)) = (index.battles.get(battle), index.turns.get(&(battle, turn))) else { return };
     for request in index.written_to(&stored.prompt) {

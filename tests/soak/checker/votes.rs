@@ -95,7 +95,7 @@ fn check_receipts(history: &BattleHistory, vote: Option<&StoredVote>, found: &mu
     }
 }
 
-/// The receipt as told against the row and against the receipt that is stored with it.
+/// The receipt as received against the row and against the receipt that is stored with it.
 fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
     let battle = || vote.battle.clone();
     let mut told: Value = serde_json::from_str(receipt).unwrap_or_default();

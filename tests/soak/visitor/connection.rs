@@ -28,7 +28,7 @@ pub(crate) fn waited_in_vain(why: &str) -> bool {
     [SILENCE, NO_PONG].contains(&why)
 }
 
-/// A connection that is not there after so long is tried anew: the next one may reach the other instance. nginx goes on
+/// A connection that is not there after so long is tried again: the next one may reach the other instance. nginx goes on
 /// sending visitors to an instance that hangs, since the kernel still takes its connections.
 const CONNECT: Duration = Duration::from_millis(400);
 /// A message that cannot be handed to the network for so long means that the connection is lost.

@@ -52,7 +52,7 @@ impl Visitor {
         Answer::Lost(why)
     }
 
-    /// Connects, says what is wanted and listens until it is there, and begins anew after every failure.
+    /// Connects, says what is wanted and listens until it is there, and begins again after every failure.
     pub(super) async fn pursue(&mut self, goal: Goal) -> Result<(), GaveUp> {
         let deadline = Instant::now() + PATIENCE;
         let mut said = false;

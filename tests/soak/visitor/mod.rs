@@ -46,7 +46,7 @@ pub(crate) struct Visitor {
     leave_at: Option<u64>,
 }
 
-/// Many visitors at once, who battle until they are told to stop.
+/// Many visitors at once, who battle until they are asked to stop.
 pub(crate) struct VisitorGroup {
     visitors: JoinSet<VisitorHistory>,
     stop: watch::Sender<bool>,
@@ -74,7 +74,7 @@ impl VisitorGroup {
         Self { visitors: set, stop }
     }
 
-    /// They bring their last battles to an end, and tell.
+    /// They bring their last battles to an end, and report.
     pub(crate) async fn disperse(self) -> anyhow::Result<Vec<VisitorHistory>> {
         self.stop.send_replace(true);
         timeout(LAST_BATTLES, self.visitors.join_all()).await.context("visitors do not come to an end")
@@ -98,7 +98,7 @@ enum Goal {
     Battle { prompt: String },
     /// The turn after this one.
     Turn { after: u32, prompt: String },
-    /// Both replies of this turn; earlier ones may be told again.
+    /// Both replies of this turn; earlier ones may be sent again.
     Ready { turn: u32 },
     /// One more receipt than this, voting for the outcome or only coming back for it.
     Receipt { beyond: usize, outcome: Option<&'static str> },
@@ -135,7 +135,7 @@ impl Visitor {
         }
     }
 
-    /// Battles until it is told to stop; the one under way is brought to its end.
+    /// Battles until it is asked to stop; the one under way is brought to its end.
     pub(crate) async fn visit(mut self, stop: watch::Receiver<bool>) -> VisitorHistory {
         let mut battles = 0;
         while !*stop.borrow() {
@@ -221,7 +221,7 @@ impl Visitor {
         }
     }
 
-    /// All that it did and was told.
+    /// All that it did and received.
     pub(crate) fn into_history(self) -> VisitorHistory {
         self.history
     }

@@ -34,7 +34,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
     BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, images: Vec::new(), battle: row }
 }
 
-/// What the instance that answers told, numbered from 1.
+/// What the instance that answers sent, numbered from 1.
 fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
     let answer = Some(RunId::new("there.0").public());
     let [a, b] = replies.map(str::to_owned);
@@ -62,7 +62,7 @@ fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
 }
 
 #[test]
-fn what_the_database_holds_otherwise_is_told_anew() {
+fn what_the_database_holds_otherwise_is_sent_again() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
     assert!(!battle.take_in(1, letter(["A", "B"])));
     let known = battle.log().head();
@@ -77,7 +77,7 @@ fn what_the_database_holds_otherwise_is_told_anew() {
 }
 
 #[test]
-fn the_same_text_of_another_answering_is_told_anew_because_votes_name_the_answering() {
+fn the_same_text_of_another_answering_is_sent_again_because_votes_name_the_answering() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
     assert!(!battle.take_in(1, letter(["A", "B"])));
     let known = battle.log().head();

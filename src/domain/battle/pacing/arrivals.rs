@@ -58,7 +58,7 @@ pub(super) struct Arrivals {
     chunks: VecDeque<TextChunk>,
     longest: Duration,
     /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
-    /// be told from those of a model that goes on by coming again.
+    /// be distinguished from those of a model that goes on by coming again.
     paused: bool,
     /// The gap between two steps of a reply that was too short to show one.
     unmeasured: Duration,
@@ -202,7 +202,7 @@ impl Arrivals {
         self.length.unwrap_or(self.chars).saturating_sub(1) / self.quantum + 1
     }
 
-    /// Mean time between two steps, as far as `shared` characters tell.
+    /// Mean time between two steps, as far as `shared` characters show it.
     pub(super) fn mean_gap(&self, shared: Option<usize>) -> Duration {
         if self.is_measured(shared) { self.speed.time_of(self.quantum) } else { self.unmeasured }
     }
@@ -212,7 +212,7 @@ impl Arrivals {
         if self.is_measured(shared) { self.speed.kept_time_of(self.quantum) } else { self.unmeasured }
     }
 
-    /// The same, as the first `shared` characters tell it.
+    /// The same, as the first `shared` characters show it.
     pub(super) fn first_kept_gap(&self, shared: Option<usize>) -> Duration {
         if !self.is_measured(shared) {
             return self.unmeasured;

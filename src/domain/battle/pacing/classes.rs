@@ -1,4 +1,4 @@
-//! Published classes of waiting and tempo: what time may tell is which class a battle is in.
+//! Published classes of waiting and tempo: what time may reveal is which class a battle is in.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the times of the frames tell under each pacing, as the simulation measures it with the default settings.
+//! What the times of the frames reveal under each pacing, as the simulation measures it with the default settings.
 
 /// How replies are released, without the settings of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

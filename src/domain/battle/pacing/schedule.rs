@@ -150,7 +150,7 @@ impl Schedule {
     }
 
     /// When both replies have ended, and would have had the slower model written the longer one: otherwise the time
-    /// would tell whether it did.
+    /// would reveal whether it did.
     fn whole(&self, a: &Arrivals, b: &Arrivals) -> Option<Duration> {
         let ended = a.ended()?.max(b.ended()?);
         let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
@@ -227,7 +227,7 @@ fn slower(a: &Arrivals, b: &Arrivals, gap: fn(&Arrivals, Option<usize>) -> Durat
     gap(a, shared).max(gap(b, shared)).mul_f64(MARGIN)
 }
 
-/// Characters of the shorter reply. What only the rest of the longer one could tell about its model does not count: of the
+/// Characters of the shorter reply. What only the rest of the longer one could reveal about its model does not count: of the
 /// other model it would not be known.
 fn shared(a: &Arrivals, b: &Arrivals) -> Option<usize> {
     a.length().into_iter().chain(b.length()).min()

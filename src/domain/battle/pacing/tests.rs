@@ -217,7 +217,7 @@ fn stalling(side: Side) -> Vec<(u64, Side, Option<&'static str>)> {
 fn a_model_that_stalls_after_its_first_words_shows_them_after_four_reserves() {
     for (stalls, quick) in [(Side::A, Side::B), (Side::B, Side::A)] {
         let steps = moments(COMMON, [stalling(stalls), even(quick, 300, 20, 100)].concat());
-        assert_eq!(steps[0], 600 + 4_800, "the second quantum told that the first is no end");
+        assert_eq!(steps[0], 600 + 4_800, "the second quantum showed that the first is no end");
         assert!(steps[1] < 5_600 && steps[2] > 20_700, "{:?}", &steps[..4]);
     }
 }

@@ -199,7 +199,7 @@ impl Suite for AlignBench {
     }
 }
 
-/// What a dimension means, as judges are told in Chinese; none for any other word.
+/// What a dimension means, as the Chinese prompt for judges says; none for any other word.
 #[must_use]
 pub fn meaning_of(dimension: &str) -> Option<String> {
     PromptFile::parse(PROMPT).variant("").texts.remove(dimension)

@@ -1,4 +1,4 @@
-//! The scores of single items, model by model, and what they tell: which models differ on the same items, which items tell models
+//! The scores of single items, model by model, and what they show: which models differ on the same items, which items tell models
 //! apart, and on which the judges disagree.
 //!
 //! The score of an item is what [`Suite::item_score`] says.
@@ -60,7 +60,7 @@ pub struct ModelComparison {
     pub adjusted_p: Option<f64>,
 }
 
-/// What one item tells.
+/// What one item shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemAnalysis {
     /// The item.
@@ -243,7 +243,7 @@ impl ItemScores {
         }
     }
 
-    /// What each item tells, in the suite's order; items without a score are left out.
+    /// What each item shows, in the suite's order; items without a score are left out.
     #[must_use]
     pub fn analyse(&self) -> Vec<ItemAnalysis> {
         let totals: Vec<(f64, usize)> = (0..self.models.len()).map(|model| self.total(model)).collect();
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_ranks_models_against_the_rest_is_told() {
+    fn an_item_that_ranks_models_against_the_rest_is_reported() {
         let scores = judged(&[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [9.0, 5.0, 1.0], [5.0, 5.0, 5.0]]);
         let items = scores.analyse();
         let found: Vec<Option<f64>> = items.iter().map(|item| item.discrimination.map(f64::round)).collect();

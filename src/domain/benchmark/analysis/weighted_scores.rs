@@ -8,7 +8,7 @@ use crate::judging::verdict::{Rating, Verdict};
 pub struct WeightedScores {
     /// Scores that were read.
     pub scores: u64,
-    /// Those of which the provider told probabilities.
+    /// Those for which the provider returned probabilities.
     pub weighted: u64,
     /// Sum of what the judge wrote, over the weighted ones.
     written: f64,

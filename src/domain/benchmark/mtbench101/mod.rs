@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_judge_is_told_whose_the_earlier_replies_are() {
+    fn the_judge_learns_whose_the_earlier_replies_are() {
         for (task, earlier) in
             [("TS", "Its earlier replies are its own too"), ("SA", "FIRST ROUND is given. All of its replies")]
         {

@@ -63,7 +63,7 @@ fn the_studies_of_the_other_papers_come_out_as_computed_elsewhere() {
 }
 
 #[test]
-fn verdicts_are_what_the_numbers_say_and_every_contradiction_is_told() {
+fn verdicts_are_what_the_numbers_say_and_every_contradiction_is_reported() {
     let claims = &*CLAIMS;
     let of = |verdict: ClaimVerdict| -> Vec<&str> {
         claims.iter().filter(|claim| claim.verdict == verdict).map(|claim| claim.id).collect()

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_begins_its_stage_anew_and_keeps_those_before_it() {
+    fn a_revision_begins_its_stage_again_and_keeps_those_before_it() {
         let mut reviewed = Reviewed::new(draft());
         let better = draft().revised(Some("better".to_owned()), None, None).unwrap();
         for (stage, reviewer, decision) in [

@@ -38,7 +38,7 @@ pub fn neighbours(
 ) -> Result<Vec<NeighbourPair>, FitError> {
     let log = vote_log(judged);
     let models = log.models.as_slice().len();
-    // A single annotator's taste cannot be told from the models' worth.
+    // A single annotator's taste cannot be distinguished from the models' quality.
     if models < 2 || log.voters_known() != VotersKnown::Several {
         return Ok(Vec::new());
     }

@@ -145,7 +145,7 @@ fn is_completed(text: &str) -> bool {
     [" did", " does", " is", " has"].iter().any(|end| text.ends_with(end)) || text.trim_start().starts_with('是')
 }
 
-/// A topic of which the next sentence tells the name: "I have a name. It is X."
+/// A topic of which the next sentence says the name: "I have a name. It is X."
 static SELF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:my|i have a|i've got a|i do have a) (?:[a-z]+ )?(?:names?|makers?|creators?|developers?|identity|parent company)(?-u:\\b)\
         |(?:made|built|trained|created|developed|behind) me(?-u:\\b)|我(?:的|有)[^。,]{0,6}(?:名字|开发者|东家|公司|身份|型号)|(?:开发|训练|创造)(?:了)?我";

@@ -332,7 +332,7 @@ fn turn<'t>(turn: u32, prompt: &'t str, a: &'t str, b: &'t str) -> TurnTexts<'t>
 }
 
 #[test]
-fn every_leak_of_a_battle_is_told_with_its_turn_and_side_and_without_its_name() {
+fn every_leak_of_a_battle_is_reported_with_its_turn_and_side_and_without_its_name() {
     let turns = [
         turn(1, "What is moss?", "A plant.", "I'm Claude, and moss is a plant."),
         TurnTexts { reasoning: ["I am Qwen.", ""], ..turn(2, "Are you Gemini?", "No.", "No.") },

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_that_will_not_judge_is_told_from_one_that_cannot_be_read() {
+    fn a_judge_that_will_not_judge_is_distinguished_from_one_that_cannot_be_read() {
         assert_eq!(no_verdict("I'm sorry, but I can't help with that."), VerdictError::Refused);
         assert_eq!(no_verdict("抱歉，我无法评价。"), VerdictError::Refused);
         assert_eq!(no_verdict("The answer says: I'm sorry."), VerdictError::Unreadable);

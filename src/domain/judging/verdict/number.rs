@@ -1,4 +1,4 @@
-//! Tells the number that a judge gave from a piece of a number, an end of a range and the top of the scale.
+//! Distinguishes the number that a judge gave from a piece of a number, an end of a range and the top of the scale.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_top_of_the_scale_is_told_by_the_words_before_it() {
+    fn the_top_of_the_scale_is_known_by_the_words_before_it() {
         assert!(["8 out of ", "8/", "满分", "满分为：", "(Maximum score: ", "max "].into_iter().all(names_maximum));
         assert!(["Rating: ", "", "out of it, ", "满分制评分："].into_iter().all(|before| !names_maximum(before)));
     }

@@ -136,7 +136,7 @@ impl Posterior {
     pub(super) fn new(slices: &[SliceLoss], start: &DVector<f64>, shared: f64) -> Result<Self, FitError> {
         let differences = slices.iter().map(|slice| DVector::zeros(slice.members.len())).collect();
         let start = Mode { strengths: start.clone(), differences };
-        // A single slice does not tell its differences from the strengths.
+        // A single slice does not separate its differences from the strengths.
         if slices.len() < 2 {
             return Ok(Self { spread: 0.0, slices: Conditional::at(slices, &start, LOG_SPREAD.0)?.slices(shared) });
         }

@@ -12,11 +12,11 @@ use crate::config::value_checks::require;
 pub enum AccessMode {
     /// Everybody takes part.
     Open,
-    /// Whoever has an invite code.
+    /// People with an invite code.
     Invite,
-    /// Whoever knows the arena's passphrase.
+    /// People who know the arena's passphrase.
     Passphrase,
-    /// Whoever has an account at the provider of `[oidc]`.
+    /// People with an account at the provider of `[oidc]`.
     Oidc,
 }
 

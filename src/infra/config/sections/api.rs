@@ -14,7 +14,7 @@ pub const ANY_ORIGIN: &str = "*";
 pub enum VoteAccess {
     /// Everybody.
     Public,
-    /// Whoever has an API key with the scope `read`.
+    /// Programs with an API key of the scope `read`.
     #[default]
     Key,
     /// Nobody.

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_told_without_its_text() {
+    fn what_is_no_expression_is_refused_without_its_text() {
         for rules in [r#"["(secret"]"#, r#"["(a{500}){500}"]"#] {
             let error = settings(rules).unwrap_err();
             assert!(error.contains("moderation.refuse") && !error.contains("secret"), "{error}");

@@ -10,7 +10,7 @@ use crate::config::value_checks::require;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::value::prices::Currency;
-use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::confidence::{self, ConfidenceLevel};
 
 /// `[rating]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,8 +120,8 @@ impl RatingSettings {
         require(
             ConfidenceLevel::new(self.confidence).is_ok(),
             "rating.confidence",
-            self.confidence,
-            "above 0 and at most 0.999999, for example 0.95",
+            confidence::short(self.confidence),
+            "0.000001 to 0.999999, for example 0.95",
         )?;
         let within = self.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;

@@ -73,7 +73,7 @@ pub struct StorageSettings {
     pub data_dir: PathBuf,
     /// Database address: `postgres://…` or `sqlite:PATH`; empty means `langya.db` in `data_dir`.
     pub database: ServiceUrl,
-    /// Connections to PostgreSQL at most.
+    /// Connections to PostgreSQL at most; of two or more, one is for votes alone.
     pub max_connections: u32,
     /// Longest wait for one of them, in milliseconds.
     pub acquire_timeout_ms: u64,

@@ -1,4 +1,4 @@
-//! Whom the arena tells of what happens.
+//! Programs that the arena notifies of what happens.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl WebhookSettings {
         self.events.is_empty() || self.events.contains(&event)
     }
 
-    /// Whether each webhook can be told something.
+    /// Whether a message can be sent to each webhook.
     pub(in crate::config) fn check_all(webhooks: &[Self]) -> Result<(), ConfigError> {
         let mut ids = BTreeSet::new();
         for webhook in webhooks {

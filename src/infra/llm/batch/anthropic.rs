@@ -93,7 +93,7 @@ impl AnthropicBatches {
 
     fn result(&self, line: AnthropicLine) -> BatchResult {
         let reply = match line.result.kind.as_str() {
-            "succeeded" => whole_reply(&line.result.message, self.read),
+            "succeeded" => whole_reply(&line.result.message, self.read).map(|parts| self.endpoint.without_key(parts)),
             "canceled" => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
             "expired" => Err(ChatError::Unanswered(BatchEnd::Expired)),
             "errored" => Err(failure(&line.result.error)),
@@ -103,7 +103,7 @@ impl AnthropicBatches {
     }
 }
 
-/// The failure of one request, as its status would tell it.
+/// The failure of one request, as its status would say it.
 fn failure(error: &Value) -> ChatError {
     let name = error["error"]["type"].as_str().or(error["type"].as_str()).unwrap_or_default();
     match STATUSES.iter().find(|(known, _)| *known == name) {

@@ -138,7 +138,9 @@ impl OpenAiBatches {
         let reply = match (line.response, code.as_ref().and_then(Value::as_str)) {
             (_, Some("batch_expired")) => Err(ChatError::Unanswered(BatchEnd::Expired)),
             (_, Some("batch_cancelled")) => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
-            (Some(LineResponse { status_code: 200..=299, body }), _) => whole_reply(&as_event(body), self.read),
+            (Some(LineResponse { status_code: 200..=299, body }), _) => {
+                whole_reply(&as_event(body), self.read).map(|parts| self.endpoint.without_key(parts))
+            }
             (Some(LineResponse { status_code, .. }), _) => {
                 Err(ChatError::Status { status: status_code, retry_after: None })
             }
@@ -245,9 +247,29 @@ impl BatchApi for OpenAiBatches {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use reqwest::header::AUTHORIZATION;
+    use secrecy::SecretString;
+
     use super::*;
+    use crate::config::{ModelSettings, ProviderKind};
     use crate::llm::openai::read_event;
-    use crate::llm::{ReplyPart, Usage};
+    use crate::llm::{ReplyPart, Usage, http_client};
+
+    #[test]
+    fn a_key_that_stands_in_a_reply_is_redacted() {
+        let settings = ModelSettings::minimal("m", ProviderKind::Openai);
+        let http = http_client(Duration::from_secs(1)).unwrap();
+        let key = SecretString::from("sk-canary-0123456789");
+        let endpoint = Endpoint::new(&settings, "http://127.0.0.1/v1", OWN_PATH, &http)
+            .and_then(|endpoint| endpoint.with_key(&settings, AUTHORIZATION, "Bearer ", Some(&key)))
+            .unwrap();
+        let body = json!({"choices": [{"message": {"content": "Bearer sk-canary-0123456789"}}]});
+        let line = json!({"custom_id": "k", "response": {"status_code": 200, "body": body}, "error": null});
+        let found = OpenAiBatches::new(&endpoint, read_event).result(serde_json::from_value(line).unwrap());
+        assert_eq!(found.reply, Ok(vec![ReplyPart::Text("Bearer [redacted]".into())]));
+    }
 
     #[test]
     fn a_whole_reply_is_read_like_an_event() {

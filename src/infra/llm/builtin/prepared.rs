@@ -1,5 +1,5 @@
 //! What the practice models answer to the cards of the battle page: texts written for this arena, so that an arena that
-//! is only tried out shows replies worth comparing. Each model tells them in its own way.
+//! is only tried out shows replies worth comparing. Each model words them in its own way.
 
 use std::sync::LazyLock;
 

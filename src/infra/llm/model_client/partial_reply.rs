@@ -36,6 +36,7 @@ impl PartialReply {
                 Ok(ReplyPart::Reasoning(part)) => self.think(&part),
                 Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
                 Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
+                Ok(ReplyPart::TextEnded) => {}
                 Err(ChatError::Empty) => break,
                 Err(error) => return Err(error),
             }

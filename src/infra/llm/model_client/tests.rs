@@ -129,7 +129,7 @@ async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tries_that_failed_and_may_be_billed_are_told_with_the_reply_and_with_the_failure() {
+async fn tries_that_failed_and_may_be_billed_are_reported_with_the_reply_and_with_the_failure() {
     let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
     let question = [Message::user("twelve signs")];
     let ask = async |answers: [Result<&'static str, ChatError>; 3]| {
@@ -178,7 +178,7 @@ fn limits_of(max_cost: f64) -> RunLimits {
 }
 
 #[tokio::test]
-async fn requests_side_by_side_do_not_pass_a_budget_before_the_first_reply_has_told_what_they_cost() {
+async fn requests_side_by_side_do_not_pass_a_budget_before_the_first_reply_has_shown_what_they_cost() {
     for (max_cost, sent) in [(5_000.0, 1), (10_000.0, 2), (100_000.0, 8)] {
         let (model, counted) = priced(4_000, 4_000);
         let limits = limits_of(max_cost);

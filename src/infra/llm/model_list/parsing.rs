@@ -27,7 +27,7 @@ pub struct ListedModel {
     pub id: String,
     /// Name for people; empty where the list has none.
     pub name: String,
-    /// Its maker; empty where the list tells none.
+    /// Its maker; empty where the list has none.
     pub organization: String,
     /// Tokens of the longest conversation.
     pub context_length: Option<u64>,
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_told_and_not_quoted() {
+    fn what_is_no_list_is_reported_and_not_quoted() {
         for body in ["<html>sk-canary</html>", "", "{}", "null", "{\"data\": 3}", "{\"error\": \"sk-canary\"}", "[[[["]
         {
             let error = ModelList::parse(body.as_bytes(), ProviderKind::Openai).unwrap_err();

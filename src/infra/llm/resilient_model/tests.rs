@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use rand::SeedableRng;
 
 use super::*;
-use crate::domain::battle::ModelId;
+use crate::domain::battle::{ModelId, VisitorId};
 
 #[derive(Clone)]
 enum ScriptStep {
@@ -12,8 +12,9 @@ enum ScriptStep {
     Wait(u64),
     Fail(ChatError),
     Count(Usage),
+    EndText,
 }
-use ScriptStep::{Count, Fail, Say, Think, Wait};
+use ScriptStep::{Count, EndText, Fail, Say, Think, Wait};
 
 /// Plays one script a try and keeps the times of the tries.
 #[derive(Default)]
@@ -33,6 +34,7 @@ impl ChatModel for ScriptedTries {
                     Think(text) => Some(Ok(ReplyPart::Reasoning(text.into()))),
                     Fail(error) => Some(Err(error)),
                     Count(usage) => Some(Ok(ReplyPart::Usage(usage))),
+                    EndText => Some(Ok(ReplyPart::TextEnded)),
                     Wait(seconds) => {
                         tokio::time::sleep(Duration::from_secs(seconds)).await;
                         None
@@ -78,7 +80,7 @@ impl GuardFixture {
             assert!(error.is_none(), "nothing comes after an error");
             match part {
                 Ok(ReplyPart::Text(part) | ReplyPart::Reasoning(part)) => text.push_str(&part),
-                Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_)) => {}
+                Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded) => {}
                 Err(reason) => error = Some(reason),
             }
         }
@@ -229,6 +231,29 @@ async fn each_limit_of_time_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reply_whose_text_has_ended_is_whole_where_nothing_more_comes_in_time() {
+    let usage = Usage { input: Some(7), output: Some(1) };
+    let late_after_all: Vec<ScriptStep> =
+        [Say("a"), Wait(19)].into_iter().cycle().take(30).chain([EndText, Wait(999)]).collect();
+    let bench = bench([
+        vec![Say("a"), EndText, Count(usage), Wait(999)],
+        late_after_all,
+        vec![EndText, Wait(999)],
+        vec![Say("a"), EndText, Fail(ChatError::Reported)],
+    ]);
+    let parts: Vec<_> = bench.model.reply(&[]).collect().await;
+    assert_eq!(parts, [Ok(ReplyPart::Text("a".into())), Ok(ReplyPart::Usage(usage))]);
+    assert_eq!(bench.ask().await, ("a".repeat(15), None), "the limit of the whole reply does not matter then either");
+    bench.check_state(BreakerPhase::Closed, 0);
+    assert_eq!(bench.ask().await, (String::new(), Some(ChatError::Empty)));
+    assert_eq!(
+        bench.ask().await,
+        ("a".into(), Some(ChatError::Reported)),
+        "a failure that the provider reports is one"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_token_limit_covers_all_tries() {
     let bench = bench([vec![Wait(29), Fail(refused())], vec![Wait(29), Say("late")]]);
     let begun = Instant::now();
@@ -279,6 +304,26 @@ async fn a_question_that_fails_again_and_again_counts_once_unless_the_failure_ca
         assert!(bench.ask_about("odd").await.1.is_some());
     }
     bench.check_state(BreakerPhase::Open, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_fails_for_several_visitors_counts_for_each_and_a_trial_with_it_fails() {
+    let failing = std::iter::repeat_with(|| vec![Fail(ChatError::Reported)]).take(5);
+    let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), failing.collect());
+    let ask = async |visitor: &str| {
+        let reply = bench.model.reply_to(&VisitorId::new(visitor), &[Message::user("Hello")]);
+        reply.collect::<Vec<_>>().await
+    };
+    for visitor in ["one", "one", "two"] {
+        assert_eq!(ask(visitor).await, [Err(ChatError::Reported)]);
+    }
+    bench.check_state(BreakerPhase::Closed, 2);
+    ask("three").await;
+    bench.check_state(BreakerPhase::Open, 3);
+    tokio::time::advance(Duration::from_secs(30)).await;
+    ask("three").await;
+    bench.check_state(BreakerPhase::Open, 4);
+    assert!(!bench.model.healthy(), "it is not paired until the next trial");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! When the database was copied last, in a file of the data folder: for whoever asks how old the newest copy is.
+//! When the database was copied last, in a file of the data folder: for those who ask how old the newest copy is.
 
 use std::fs;
 use std::path::{Path, PathBuf};

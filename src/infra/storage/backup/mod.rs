@@ -15,15 +15,12 @@ use tempfile::NamedTempFile;
 use super::{Backend, StoreError};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::unfinished_files::remove_abandoned;
+use crate::unfinished_files::{COPY_PREFIX, COPY_SUFFIX, is_unfinished_copy, remove_abandoned};
 
 pub use last_backup::LastBackup;
 
 /// Permissions of a copy: it holds the keys that sign sessions and the public log.
 const PRIVATE: u32 = 0o600;
-/// How the name of an unfinished copy begins and ends.
-const PARTIAL_PREFIX: &str = ".langya-";
-const PARTIAL_SUFFIX: &str = ".partial";
 
 /// What a copy holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,9 +183,9 @@ fn kind(file: &Path) -> Result<Kind, BackupError> {
 /// A private file beside the one that it becomes; dropping it removes it.
 fn partial_beside(path: &Path, now: Timestamp) -> Result<NamedTempFile, BackupError> {
     let folder = folder_of(path);
-    remove_abandoned(folder, now, |name| name.starts_with(PARTIAL_PREFIX) && name.ends_with(PARTIAL_SUFFIX));
+    remove_abandoned(folder, now, is_unfinished_copy);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PARTIAL_PREFIX).suffix(PARTIAL_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
+    builder.prefix(COPY_PREFIX).suffix(COPY_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
     // By its kind alone: the text names the partial file.
     builder.tempfile_in(folder).map_err(|error| unusable(folder)(error.kind().into()))
 }

@@ -1,5 +1,6 @@
 //! Copies of the embedded database: `VACUUM INTO` gives one consistent state, also while votes come in.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,12 +12,14 @@ use sqlx::{ConnectOptions, Connection};
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::sqlite::{MIGRATIONS, not_found};
+use crate::storage::sqlite::{MIGRATIONS, not_found, warn_of_other_names};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::remove_with_side_files;
 
 /// SQLite's code for a disk without space.
 const SQLITE_FULL: &str = "13";
+/// Bytes of a copy between two moments at which a signal can end a restore.
+const COPIED_AT_ONCE: u64 = 1 << 22;
 /// Its codes for files that may not be read, or beside which nothing may be made: read-only, not to be opened, a read-only folder.
 const SQLITE_NO_ACCESS: [&str; 3] = ["8", "14", "1544"];
 
@@ -29,6 +32,7 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     if !found.is_file() {
         return Err(StoreError::Missing(database.display().to_string()).into());
     }
+    warn_of_other_names(database, &found);
     let damaged = damaged(database);
     let unfinished = UnfinishedCopy(partial);
     let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
@@ -58,7 +62,8 @@ impl Drop for UnfinishedCopy<'_> {
     }
 }
 
-/// Puts a copy where no database is. Nothing is made before the copy was read: the lock makes the folder.
+/// Puts a copy where no database is. Nothing is made before the copy was read: the lock makes the folder. The database gets its name when it
+/// is whole, so what a killed restore leaves is no arena; one that fails or is dropped leaves nothing.
 pub(super) async fn restore(
     settings: &StorageSettings,
     file: &Path,
@@ -73,19 +78,62 @@ pub(super) async fn restore(
         return Err(BackupError::InUse(file.to_owned()));
     }
     check(file).await?;
+    let missing = missing_folders(folder_of(database));
     let _lock = lock_free_place(settings, database)?;
+    let new_folders = NewFolders { missing, lock: database.with_extension("lock") };
     let partial = partial_beside(database, now)?;
-    // The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it.
-    let mut kept = fs::File::open(file).map_err(unusable(file))?;
-    io::copy(&mut kept, &mut partial.as_file()).map_err(unusable(database))?;
+    copy_bytes(file, partial.as_file()).await.map_err(unusable(database))?;
     let copied = check(partial.path()).await?;
     name(partial, database)?;
+    new_folders.keep();
     Ok(copied)
+}
+
+/// The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it. Part by part, so
+/// that a signal can end it.
+async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
+    let mut kept = fs::File::open(file)?;
+    while io::copy(&mut (&mut kept).take(COPIED_AT_ONCE), &mut to)? > 0 {
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+/// A folder and those above it, the lowest first, as far as they are not there.
+fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
+    folder.ancestors().take_while(is_missing).map(Path::to_owned).collect()
+}
+
+/// Folders that were made for a restore: dropping it removes them with the lock, if nothing else has come into them.
+struct NewFolders {
+    missing: Vec<PathBuf>,
+    lock: PathBuf,
+}
+
+impl NewFolders {
+    /// The database is there: they stay.
+    fn keep(mut self) {
+        self.missing.clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        if self.missing.is_empty() {
+            return;
+        }
+        // What cannot be removed holds something, or is gone.
+        let _ = fs::remove_file(&self.lock);
+        for folder in &self.missing {
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Takes the lock of a place where no database is.
 fn lock_free_place(settings: &StorageSettings, database: &Path) -> Result<DataLock, BackupError> {
-    let lock = DataLock::take(settings)?;
+    let lock = DataLock::take(settings, "restore")?;
     occupying(database).map_or(Ok(lock), |taken| Err(BackupError::Occupied(taken)))
 }
 
@@ -159,5 +207,44 @@ fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
         }
         let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
         BackupError::Damaged { path: path.clone(), reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_a_restore_made_go_with_it_unless_something_else_is_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (above, data) = (folder.path().join("a"), folder.path().join("a/b"));
+        let make = || {
+            let missing = missing_folders(&data);
+            fs::create_dir_all(&data).unwrap();
+            let lock = data.join("langya.lock");
+            fs::write(&lock, "").unwrap();
+            NewFolders { missing, lock }
+        };
+        assert_eq!(missing_folders(&data), [data.clone(), above.clone()]);
+        drop(make());
+        assert!(!above.exists());
+        let made = make();
+        fs::write(above.join("kept"), "").unwrap();
+        drop(made);
+        assert!(!data.exists() && above.join("kept").exists());
+        make().keep();
+        assert!(data.join("langya.lock").exists());
+        drop(make());
+        assert!(data.join("langya.lock").exists(), "it was there before");
+    }
+
+    #[tokio::test]
+    async fn a_copy_has_all_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let bytes: Vec<u8> = (0..=250_u8).cycle().take(2 * 4_194_304 + 1).collect();
+        fs::write(&from, &bytes).unwrap();
+        copy_bytes(&from, &fs::File::create(&to).unwrap()).await.unwrap();
+        assert!(fs::read(&to).unwrap() == bytes);
     }
 }

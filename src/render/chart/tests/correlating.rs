@@ -66,7 +66,7 @@ fn description(document: &Document<'_>) -> String {
 }
 
 #[test]
-fn the_line_of_least_squares_goes_through_the_plot_and_is_told() {
+fn the_line_of_least_squares_goes_through_the_plot_and_is_described() {
     let dots = [dot("a", [0.0, 1.0]), dot("b", [1.0, 2.5]), dot("c", [2.0, 2.5])];
     let svg = scatter::draw(topic("s"), ["x", "y"], &dots, PAGE);
     let document = Document::parse(&svg).unwrap();
@@ -83,7 +83,7 @@ fn the_line_of_least_squares_goes_through_the_plot_and_is_told() {
 }
 
 #[test]
-fn a_falling_line_is_told_with_its_sign() {
+fn a_falling_line_is_described_with_its_sign() {
     let dots = [dot("a", [0.0, 3.0]), dot("b", [1.0, 1.0]), dot("c", [2.0, -1.0])];
     let svg = scatter::draw(topic("s"), ["x", "y"], &dots, PAGE);
     assert!(svg.contains("y = 3.000 − 2.000·x."), "{svg}");
@@ -122,7 +122,7 @@ fn intervals_are_crosses_that_stay_inside_the_plot_and_do_not_press_dots_togethe
 }
 
 #[test]
-fn names_of_dots_do_not_stand_on_each_other_and_all_are_told() {
+fn names_of_dots_do_not_stand_on_each_other_and_all_are_described() {
     let dots: Vec<Dot> =
         (0..40).map(|at| dot(&format!("model-{at}"), [real(at * at % 17), real(at * 5 % 13)])).collect();
     let svg = scatter::draw(topic("s"), ["x", "y"], &dots, PAGE);

@@ -122,6 +122,7 @@ pub struct AccountTexts {
     pub factor: &'static str,
     pub factor_off: &'static str,
     pub factor_begin: &'static str,
+    /// With `{n}` for the minutes until it expires.
     pub factor_pending: &'static str,
     pub factor_qr: &'static str,
     pub factor_secret: &'static str,
@@ -129,6 +130,7 @@ pub struct AccountTexts {
     pub factor_confirm: &'static str,
     pub factor_code: &'static str,
     pub wrong_code: &'static str,
+    pub factor_expired: &'static str,
     pub factor_on: &'static str,
     pub factor_disable: &'static str,
     pub at_provider: &'static str,

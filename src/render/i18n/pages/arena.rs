@@ -63,7 +63,7 @@ pub enum PairingInForce {
         /// Share of battles drawn uniformly.
         uniform_share: f64,
     },
-    /// Where one more vote tells most, with this uniform share.
+    /// Where one more vote adds most, with this uniform share.
     Active {
         /// Share of battles drawn uniformly.
         uniform_share: f64,
@@ -149,14 +149,14 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "A pair is drawn in proportion to how much one more vote would shrink its interval.",
     ],
     uniform_share: " For {share} % of battles, every pair is equally likely, so that every pair occurs.",
-    new_models: " Until a model has {votes} rated votes, its weight counts {boost} times.",
+    new_models: " Until a model has {votes} rated {votes:vote|votes}, its weight counts {boost} {boost:time|times}.",
     pairs: "Probability of each pair today",
     most_likely: "The {shown} most likely of {all} pairs, while every model answers.",
     every_pair: "Every pair, while every model answers.",
     pairs_json: "All pairs as JSON",
     chance: "Probability",
     method_heading: "Method",
-    method: "Bradley–Terry by maximum likelihood; a tie and “both are bad” count one half for each side. {interval} A model with fewer than {votes} rated votes is called provisional. Elo beside it has K = 4 and starts at 1000.",
+    method: "Bradley–Terry by maximum likelihood; a tie and “both are bad” count one half for each side. {interval} A model with fewer than {votes} rated {votes:vote|votes} is called provisional. Elo beside it has K = 4 and starts at 1000.",
     intervals: [
         "{confidence} % intervals by leaving out one voter at a time.",
         "{confidence} % intervals by the sandwich formula.",
@@ -190,11 +190,11 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     texts: ["Your questions and the replies", "Until you delete them under “My battles”, or the operator does"],
     texts_for_days: [
         "Your questions and the replies",
-        "{text_days} days, unless you delete them before under “My battles”, or the operator does; your vote stays",
+        "{text_days} {text_days:day|days}, unless you delete them before under “My battles”, or the operator does; your vote stays",
     ],
     open_battles: [
         "A battle without a vote",
-        "Counts as abandoned after {minutes} minutes and is then kept like any other",
+        "Counts as abandoned after {minutes} {minutes:minute|minutes} and is then kept like any other",
     ],
     cookie: ["A random number in a cookie, from your first battle on", "180 days in your browser"],
     choices: [
@@ -203,7 +203,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     ],
     consent: ["Your agreement to this text: which version and when, under the same pseudonym", "Permanently"],
     networks: ["A pseudonym of your network, to enforce limits", "At most one day"],
-    sign_ins: ["That you signed in", "{days} days"],
+    sign_ins: ["That you signed in", "{days} {days:day|days}"],
     log: ["The server’s log", "Contains no question, reply or address"],
     operator: "Who runs this arena",
     contact: "Contact",

@@ -1,5 +1,7 @@
 //! The pages of benchmarks. What their reports say is in [`reports`](crate::i18n::reports).
 
+use crate::i18n::fill;
+
 /// The texts of one language.
 pub struct BenchmarkTexts {
     pub title: &'static str,
@@ -104,7 +106,7 @@ impl BenchmarkTexts {
 
     /// How many suites a model has a score in.
     pub fn scored_suites(&self, scored: &usize, all: usize) -> String {
-        self.scored_suites.replace("{scored}", &scored.to_string()).replace("{all}", &all.to_string())
+        fill(self.scored_suites, &[("scored", &scored.to_string()), ("all", &all.to_string())])
     }
 
     /// How a judgement ended.
@@ -147,7 +149,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     compared_lead: "The share of a suite's items that a model wins, a tie as half of one; in small print, the 95 % interval (Wilson). An item's score is the mean of all judges. Better and worse: the mean difference is more than chance (paired t test, adjusted for all models of the suite by Holm, below 0.05).",
     better: "better",
     worse: "worse",
-    scored_suites: "{scored} of {all} suites",
+    scored_suites: "{scored} of {all} {all:suite|suites}",
     models: "Models",
     judges: "Judges",
     how_to: "How a benchmark is run",
@@ -162,7 +164,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     items_title: "Items",
     category: "Category",
     all: "All",
-    turns: "{n} turns",
+    turns: "{n} {n:turn|turns}",
     no_items: "No item is in this category.",
     pages: "Pages of items",
     page_of: "Page {page} of {pages}",
@@ -180,7 +182,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     judge_reasoning: "Reasoning before the reply",
     judge_reasoning_lead: "The judge's reasoning before its reply. No verdict is read in it.",
     earlier_reply: "An earlier reply, which could not be read",
-    after_requests: "after {n} requests",
+    after_requests: "after {n} {n:request|requests}",
     game: "game {n}",
     sides: "Sides",
     statuses: &[

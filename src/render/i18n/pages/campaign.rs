@@ -7,6 +7,7 @@ pub struct CampaignTexts {
     pub title: &'static str,
     pub scripts_needed: &'static str,
     pub what_is_kept: &'static str,
+    pub not_stored: &'static str,
     pub begin: &'static str,
     pub prompt: &'static str,
     pub reference: &'static str,
@@ -81,6 +82,8 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
     scripts_needed: "This page needs JavaScript: switch it on and reload.",
     what_is_kept: "Your judgements are stored under a number instead of your name. No annotator sees what others decided, or \
                    which model wrote an answer.",
+    not_stored: "Your browser stores nothing for this site. To go on later, use your own link, which the page shows below once you have \
+                 begun: in a new tab, the link that you were sent takes another place.",
     begin: "Begin",
     prompt: "Question",
     reference: "Reference answer",
@@ -153,6 +156,7 @@ pub(super) const CHINESE: CampaignTexts = CampaignTexts {
     title: "标注活动",
     scripts_needed: "本页需要 JavaScript：请启用后重新加载。",
     what_is_kept: "你的判断以编号保存，不含姓名。其他标注者看不到你的判断，谁也看不到回答出自哪个模型。",
+    not_stored: "你的浏览器不为本站保存数据。如要以后继续，请使用你自己的链接，开始后会显示在页面下方：在新标签页中打开收到的链接会再占用一个名额。",
     begin: "开始",
     prompt: "问题",
     reference: "参考答案",

@@ -1,4 +1,4 @@
-//! What visitors are told before their first battle.
+//! What visitors read before their first battle.
 
 use schemars::JsonSchema;
 use serde::Serialize;

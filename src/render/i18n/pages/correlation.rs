@@ -84,7 +84,7 @@ pub(super) const ENGLISH: CorrelationTexts = CorrelationTexts {
     lead: "How well do benchmarks and judges predict what people prefer? Every series here has one number per model; any two can be compared over the models that both include.",
     computing: "The correlations are being computed. Come back in a moment; the papers' own studies are below.",
     as_of: "As of",
-    drawn: "votes and judged items resampled {n} times",
+    drawn: "votes and judged items resampled {n} {n:time|times}",
     nothing_own: "There are no votes and no benchmarks yet, so this page compares the results that the papers published. Vote in a few battles, import votes with “langya import votes FILE”, or run a benchmark with “langya bench run SUITE”: this page updates automatically.",
     unusable: "Series that cannot be used",
     rating: "Arena rating",

@@ -72,7 +72,7 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     not_found: "None of your questions contains that.",
     older: "Older battles",
     shared: "Shared",
-    turns: "{n} turns",
+    turns: "{n} {n:turn|turns}",
     without_vote: "No vote, so the names stay hidden",
     excluded_since: "Your vote was excluded from the ratings after you cast it: {rule}",
     rated_since: "Your vote was readmitted to the ratings after you cast it.",

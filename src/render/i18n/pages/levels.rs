@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_side_is_told_in_votes_of_a_hundred() {
+    fn the_side_is_shown_in_votes_of_a_hundred() {
         let effect = |coefficient: f64, half: f64| StyleEffect {
             feature: "side".into(),
             coefficient,

@@ -38,8 +38,8 @@ pub struct ModelTexts {
 
 pub(super) const ENGLISH: ModelTexts = ModelTexts {
     all: "All models",
-    standing: "Rated {rating} after {battles} battles, rank {rank} of {models}.",
-    standing_in_group: "Rated {rating} after {battles} battles, rank {rank} of the {models} models that the votes compare with each other.",
+    standing: "Rated {rating} after {battles} {battles:battle|battles}, rank {rank} of {models}.",
+    standing_in_group: "Rated {rating} after {battles} {battles:battle|battles}, rank {rank} of the {models} models that the votes compare with each other.",
     unrated: "No rated vote has been cast on this model yet.",
     unbounded: "It has only won or only lost so far, so its rating has no limit yet.",
     computing: "More about it is being computed. Reload the page in a moment.",

@@ -162,8 +162,8 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     title: "Register of models",
     link: "Every model that ever took part",
     back: "Leaderboard",
-    sentence: "{models} models ever: {active} active, {paused} paused, {retired} retired, {others} not configured. {ever} of them were in battles; {shown} are on the leaderboard.",
-    counted: "Days and shares count {battles} battles through {day} (UTC), and {imported} battles whose votes were imported. A day is counted once all of its battles are over.",
+    sentence: "{models} {models:model|models} ever: {active} active, {paused} paused, {retired} retired, {others} not configured. {ever} of them were in battles; {shown} are on the leaderboard.",
+    counted: "Days and shares count {battles} {battles:battle|battles} through {day} (UTC), and {imported} {imported:battle|battles} whose votes were imported. A day is counted once all of its battles are over.",
     nothing_counted: "No day is counted yet. A day (UTC) is counted once it is past and all of its battles are over.",
     organizations: "Makers and their entries",
     organizations_reading: "A maker who enters many variants and shows only the best one benefits from luck alone. Here, all entries of a maker stay counted, including retired ones.",
@@ -217,7 +217,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     pairing_heads: ["From", "Until", "Policy", "Version", "Parameters"],
     policies: ["uniform", "by weight", "near ratings", "most informative"],
     in_force: "in force",
-    parameters: "uniform share {share} · Elo width {width} · new until {votes} votes · weight of new models × {boost}",
+    parameters: "uniform share {share} · Elo width {width} · new until {votes} {votes:vote|votes} · weight of new models × {boost}",
     reading: "What is public here",
     reading_points: &[
         "Public: ids, names, makers, licences, states, weights, reasons, days and shares in battles, the pairing policy, and which entries are the same model of a provider. Private: addresses of servers, keys, and the names that models have at their providers.",
@@ -296,7 +296,7 @@ mod tests {
     use crate::domain::model_register::changes::{ChangeAuthor, ModelState};
 
     #[test]
-    fn a_change_is_told_with_its_numbers() {
+    fn a_change_is_shown_with_its_numbers() {
         let change = EntryChange {
             changed_at: 0,
             kinds: vec![ChangeKind::Reweighted, ChangeKind::Labels],

@@ -1,4 +1,4 @@
-//! What time may tell before the vote, and what visitors wait for.
+//! What time may reveal before the vote, and what visitors wait for.
 
 use crate::domain::battle::pacing::metrics::{PacingKind, PacingMetrics};
 

@@ -1,12 +1,13 @@
 //! The page for a request that the arena cannot answer as it was asked, or not now.
 
-/// A text for each kind of failure. What exactly is wrong stands below it, as programs are told.
+/// A text for each kind of failure. Below it stands what exactly is wrong: in the reader's language for a [`MissingThing`], otherwise the
+/// error's own text, which is English.
 pub struct RefusedTexts {
     /// The address asks for what cannot be computed.
     pub address: RefusedText,
     /// What it names is not here.
     pub missing: RefusedText,
-    /// The admin's session has ended.
+    /// A visitor or somebody of the admin is not signed in.
     pub sign_in: RefusedText,
     /// It is for others.
     pub forbidden: RefusedText,
@@ -16,6 +17,38 @@ pub struct RefusedTexts {
     pub later: RefusedText,
     /// Something else went wrong.
     pub failed: RefusedText,
+    missing_things: [&'static str; 5],
+}
+
+/// What visitors look for by a link and do not find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingThing {
+    /// A battle that its visitor shared, or no longer shares.
+    SharedBattle,
+    /// A battle of one's own.
+    Battle,
+    /// A battle of one's own with a vote and a text.
+    BattleToLabel,
+    /// A campaign.
+    Campaign,
+    /// The report of a campaign that is public.
+    CampaignReport,
+}
+
+impl MissingThing {
+    /// What is missing, as programs read it.
+    #[must_use]
+    pub fn in_english(self) -> &'static str {
+        ENGLISH.missing_thing(self)
+    }
+}
+
+impl RefusedTexts {
+    /// What is missing.
+    #[must_use]
+    pub fn missing_thing(&self, thing: MissingThing) -> &'static str {
+        self.missing_things[thing as usize]
+    }
 }
 
 /// The text of one kind.
@@ -38,7 +71,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     },
     sign_in: RefusedText {
         title: "Please sign in",
-        lead: "You are not signed in, or your session has ended. What you sent was not stored: sign in and send it again.",
+        lead: "You are not signed in, or your session has ended. If you sent something, it was not stored: sign in and send it again.",
         action: "Go to the sign-in page",
     },
     forbidden: RefusedText {
@@ -61,6 +94,13 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
         lead: "The page could not be generated. Nothing that was acknowledged is lost.",
         action: "Try again",
     },
+    missing_things: [
+        "no battle is shared by this link",
+        "no battle has this id",
+        "no battle of yours with a vote and a text has this id",
+        "there is no such campaign",
+        "there is no report of such a campaign for everybody",
+    ],
 };
 
 pub(super) const CHINESE: RefusedTexts = RefusedTexts {
@@ -72,7 +112,7 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
     },
     sign_in: RefusedText {
         title: "请登录",
-        lead: "你尚未登录，或者登录已过期。你提交的内容没有保存，请登录后重新提交。",
+        lead: "你尚未登录，或者登录已过期。若刚才提交了内容，它没有保存，请登录后重新提交。",
         action: "前往登录页面",
     },
     forbidden: RefusedText {
@@ -89,4 +129,11 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
     failed: RefusedText {
         title: "操作未成功", lead: "页面未能生成。已确认的内容都已保存。", action: "重试"
     },
+    missing_things: [
+        "这个链接没有分享任何对战，可能已取消分享。",
+        "没有编号与此相同的对战。",
+        "你没有编号与此相同、已投票且文字未删除的对战。",
+        "没有这个标注活动。",
+        "没有对所有人公开的这份标注报告。",
+    ],
 };

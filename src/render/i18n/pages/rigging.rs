@@ -2,6 +2,7 @@
 
 use super::robustness::{Naming, RobustnessAnswer};
 use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
+use crate::domain::plural::counted;
 
 /// The texts of one language.
 pub struct RiggingTexts {
@@ -50,8 +51,10 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
         influence: |voter, name| match voter {
             None => "Leaving out any one voter would not change any model's place.".to_owned(),
             Some(InfluentialVoter { votes, moved, largest_move: furthest }) => format!(
-                "Without the most influential voter, who cast {votes} votes, {moved} models would be in other places; {} would move \
+                "Without the most influential voter, who cast {}, {} would be in other places; {} would move \
                  furthest, from place {} to {}.",
+                counted(votes, "vote", "votes"),
+                counted(moved, "model", "models"),
                 name(&furthest.model),
                 furthest.published,
                 furthest.place
@@ -59,7 +62,8 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
         },
         flags: |found, name| {
             let FlaggedVoters { voters, fewest_votes, tested, flagged, votes, .. } = found;
-            let looked = format!("Of {voters} voters, {tested} have at least {fewest_votes} votes for a side.");
+            let voters = counted(voters, "voter", "voters");
+            let looked = format!("Of {voters}, {tested} have at least {fewest_votes} votes for a side.");
             if *flagged == 0 {
                 return format!(
                     "{looked} None of them votes for or against one model more than chance and taste explain."
@@ -68,8 +72,8 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             let change = match (&found.other_leader, &found.largest_move) {
                 (Some(leader), _) => format!("without them, {} would be first.", name(leader)),
                 (None, Some(furthest)) => format!(
-                    "without them, {} models would be in other places, {} in place {} instead of {}.",
-                    found.moved,
+                    "without them, {} would be in other places, {} in place {} instead of {}.",
+                    counted(found.moved, "model", "models"),
                     name(&furthest.model),
                     furthest.place,
                     furthest.published
@@ -77,8 +81,9 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
                 (None, None) => "without them, no model would change its place.".to_owned(),
             };
             format!(
-                "{looked} {flagged} of them, with {votes} votes, vote for or against one model more than chance and taste explain; \
-                 {change} An honest person with an unusual taste can be among them, and their votes count."
+                "{looked} {flagged} of them, with {}, vote for or against one model more than chance and taste explain; \
+                 {change} An honest person with an unusual taste can be among them, and their votes count.",
+                counted(votes, "vote", "votes")
             )
         },
     },

@@ -2,7 +2,7 @@
 
 use crate::domain::benchmark::run_manifest::{BATCH, NO, RunChange, SETTINGS_OF, YES};
 
-/// Characters of a value that tell it from others.
+/// Characters of a value that distinguish it from others.
 const SHORT: usize = 64;
 
 /// The texts of one language.

@@ -42,7 +42,7 @@ pub(super) const ENGLISH: SignInTexts = SignInTexts {
     used_up: "This invite code has been used already. Ask the operator for another one.",
     revoked: "This invite code is not valid any more. Ask the operator for another one.",
     busy: "Many people are signing in. Try again in a moment.",
-    too_fast: "Too many tries came from your network. Try again in {n} seconds.",
+    too_fast: "Too many tries came from your network. Try again in {n} {n:second|seconds}.",
     lead_provider: "Battles in this arena are for people with an account at {name}. Leaderboards can be read by everybody.",
     provider: "Sign in with {name}",
     kept_account: "Only a pseudonym of your account at {name} is kept: no name and no address.",

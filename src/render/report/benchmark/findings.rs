@@ -130,7 +130,7 @@ impl Findings {
         Self { grid, ..self }
     }
 
-    /// Looks at the suite and its single items: which models differ on the same ones, and what each item tells.
+    /// Looks at the suite and its single items: which models differ on the same ones, and what each item shows.
     #[must_use]
     pub fn with_items(
         self,

@@ -5,11 +5,13 @@ use actix_web::http::{StatusCode, header};
 
 use super::call::SignedInRequest;
 use crate::infra::limits::RateLimited;
+use crate::render::i18n::fill;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::account::{AccountPage, SessionLine};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
+use crate::services::admin::second_factor::SecondFactor;
 use crate::services::admin::users::UserError;
 
 /// Where a change leads.
@@ -57,7 +59,10 @@ pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse
     match call.app.admin_users.confirm_second_factor(call.fields.one("code"), &call.actor()).await {
         Ok(Some(codes)) => show(&call, StatusCode::OK, call.frame(AdminTab::Account), codes).await,
         Ok(None) => {
-            let problem = call.page().t().admin.account.wrong_code;
+            let page = call.page();
+            let words = &page.t().admin.account;
+            let waits = matches!(factor_of(&call, page.site_name()).await?, SecondFactor::Pending { .. });
+            let problem = if waits { words.wrong_code } else { words.factor_expired };
             show(&call, StatusCode::FORBIDDEN, call.frame_with(AdminTab::Account, problem), Vec::new()).await
         }
         Err(error) => refused(&call, error).await,
@@ -95,11 +100,18 @@ async fn refused(call: &SignedInRequest, error: UserError) -> Result<HttpRespons
 }
 
 async fn too_fast(call: &SignedInRequest, limited: &RateLimited) -> Result<HttpResponse, PageError> {
-    let problem = call.page().t().admin.sign_in.too_fast.replace("{n}", &limited.seconds().to_string());
+    let problem = fill(call.page().t().admin.sign_in.too_fast, &[("n", &limited.seconds().to_string())]);
     let frame = call.frame_with(AdminTab::Account, &problem);
     let mut response = show(call, StatusCode::TOO_MANY_REQUESTS, frame, Vec::new()).await?;
     response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
     Ok(response)
+}
+
+async fn factor_of(call: &SignedInRequest, site_name: &str) -> Result<SecondFactor, PageError> {
+    call.app.admin_users.second_factor(&call.session.name, site_name).await.map_err(|error| match error {
+        UserError::Store(error) => error.into(),
+        _ => PageError::AdminSignInRequired,
+    })
 }
 
 async fn show(
@@ -109,11 +121,7 @@ async fn show(
     recovery_codes: Vec<String>,
 ) -> Result<HttpResponse, PageError> {
     let page = call.page();
-    let factor = match call.app.admin_users.second_factor(&call.session.name, page.site_name()).await {
-        Ok(factor) => factor,
-        Err(UserError::Store(error)) => return Err(error.into()),
-        Err(_) => return Err(PageError::AdminSignInRequired),
-    };
+    let factor = factor_of(call, page.site_name()).await?;
     let sessions = call.app.admin_sessions.list(&call.session.user_id).await?;
     let sessions = sessions.into_iter().map(|row| SessionLine { is_own: row.id == call.session.id, row }).collect();
     let user = call.app.store.admin_user(&call.session.name).await?;

@@ -49,7 +49,7 @@ type AdminResponse = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
 enum AdminAccess {
     /// Everybody, signed in or not.
     Anybody(fn(Call<()>) -> AdminResponse),
-    /// Whoever is signed in and has this role at least.
+    /// People who are signed in and have this role at least.
     AtLeast(Role, fn(SignedInRequest) -> AdminResponse),
 }
 

@@ -6,12 +6,15 @@ use actix_web::http::{StatusCode, header};
 use super::call::{Call, SignedInRequest};
 use super::cookie::{cookie_of, expired_cookie};
 use crate::infra::oidc::{Identity, OidcError, Purpose};
+use crate::infra::storage::ActedVia;
+use crate::render::i18n::fill;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::{self, see_other};
 use crate::server::http::oidc;
 use crate::server::http::pages::admin::sign_in::{AdminSignInPage, SignedInPage, WelcomePage};
 use crate::server::http::pages::not_found::not_found;
 use crate::server::http::pages::respond;
+use crate::services::admin::actor::Actor;
 use crate::services::admin::sessions::{AdminSignInError, Credentials};
 use crate::services::admin::users::UserError;
 
@@ -34,7 +37,7 @@ pub(super) async fn sign_in(call: Call<()>) -> Result<HttpResponse, PageError> {
         Credentials { name: fields.one("name"), passphrase: fields.one("passphrase"), code: fields.one("code") };
     let next = own_address(fields.one("next"));
     match call.app.admin_sessions.sign_in(given, &call.origin()).await {
-        Ok(token) => signed_in(&call, token, &next),
+        Ok(token) => signed_in(&call, token, &next).await,
         Err(error) => refused(&call, error, &next).await,
     }
 }
@@ -111,7 +114,7 @@ pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
     match joined.await {
         Ok(user) if user.totp_secret.is_none() => {
             let token = call.app.admin_sessions.begin(&user, &address).await?;
-            signed_in(&call, token, "/admin/account")
+            signed_in(&call, token, "/admin/account").await
         }
         Ok(_) => Ok(see_other("/admin/sign-in")),
         Err(UserError::Store(error)) => Err(error.into()),
@@ -119,7 +122,12 @@ pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
     }
 }
 
-fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
+/// Gives the browser the new session, and ends the one that it had: nobody could sign out of that one any more.
+async fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
+    if let Some(former) = super::session_of(&call.request, &call.app).await? {
+        let actor = Actor { name: former.name.clone(), via: ActedVia::Page, address: call.origin().address };
+        call.app.admin_sessions.end(&former.id, &former, &actor).await?;
+    }
     let mut response = see_other(next);
     let cookie = cookie_of(token, &call.app.settings.now().server.public_url);
     response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
@@ -143,7 +151,7 @@ async fn show(
     let (words, settings) = (&page.t().admin.sign_in, call.app.settings.now());
     let provider = settings.oidc.shown_name();
     let problem = error.map(|error| match error {
-        AdminSignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
+        AdminSignInError::TooFast(limited) => fill(words.too_fast, &[("n", &limited.seconds().to_string())]),
         AdminSignInError::Busy(_) => words.busy.to_owned(),
         AdminSignInError::NoRole => words.no_role.replace("{name}", &provider),
         AdminSignInError::Provider(OidcError::Foreign | OidcError::Off) => words.foreign.to_owned(),

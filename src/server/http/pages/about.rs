@@ -25,7 +25,7 @@ struct AboutPage {
     judged: bool,
     /// What is said of limits; nothing where there are none.
     limits: Vec<String>,
-    /// What time may tell before the vote.
+    /// What time may reveal before the vote.
     pacing: PacingInForce,
     /// What the settings say of this arena.
     now: ArenaNow,

@@ -178,7 +178,7 @@ pub(crate) struct RemovalView {
 pub(crate) enum BattleReader {
     /// Its visitor.
     Owner(OwnerView),
-    /// Whoever has the link.
+    /// Anyone with the link.
     Anybody(RemovalView),
 }
 
@@ -449,7 +449,7 @@ fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&E
     }
 }
 
-/// What was decided of a vote after the voter was told of it.
+/// What was decided about a vote after the voter got the receipt.
 fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
     let words = &texts.history;
     match (&vote.receipt.excluded, &vote.exclusion) {

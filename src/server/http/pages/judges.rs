@@ -9,6 +9,7 @@ use crate::domain::battle_judging::agreement::{Rate, Setups, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::language::Language;
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::JudgesTexts;
 use crate::render::i18n::pages::page_texts;
 
@@ -125,10 +126,10 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
         words.otherwise.replace("{n}", &pairs.otherwise.to_string()).replace("{all}", &all.to_string())
     }));
     if leaderboards.unbounded > 0 {
-        notes.push(words.unbounded.replace("{n}", &leaderboards.unbounded.to_string()));
+        notes.push(fill(words.unbounded, &[("n", &leaderboards.unbounded.to_string())]));
     }
     if judge.by_other_prompts > 0 {
-        notes.push(words.by_other_prompts.replace("{n}", &judge.by_other_prompts.to_string()));
+        notes.push(fill(words.by_other_prompts, &[("n", &judge.by_other_prompts.to_string())]));
     }
     notes
 }

@@ -5,7 +5,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::render::i18n::pages::RefusedText;
+use crate::domain::language::Language;
+use crate::render::i18n::pages::{MissingThing, RefusedText};
 
 #[derive(Template)]
 #[template(path = "refused.html")]
@@ -13,8 +14,10 @@ struct RefusedPage<'a> {
     page: Page,
     words: &'static RefusedText,
     code: u16,
-    /// What the error itself says, in English; empty where the text says as much.
+    /// What exactly is wrong; empty where the text says as much.
     reason: &'a str,
+    /// Whether the reason is the error's own text, which is English.
+    reason_is_english: bool,
     /// Where the button leads.
     way_out: &'a str,
     /// Whether a script keeps what was typed into the form that is refused.
@@ -27,7 +30,24 @@ pub(crate) fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpRes
     let page = Page::new(request, Section::None);
     let (words, is_admin) = (&page.t().refused.form, is_of_admin(request));
     let way_out = if is_admin { "/admin" } else { "/" };
-    respond(request, status, &RefusedPage { words, code: status.as_u16(), reason: "", way_out, is_admin, page })
+    respond(request, status, &RefusedPage { way_out, is_admin, ..RefusedPage::new(page, words, status) })
+}
+
+/// Renders the page for a visitor who has to sign in first.
+#[must_use]
+pub(crate) fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpResponse {
+    let page = Page::new(request, Section::None);
+    let words = &page.t().refused.sign_in;
+    respond(request, status, &RefusedPage { way_out: "/sign-in", ..RefusedPage::new(page, words, status) })
+}
+
+/// Renders the page for a link that leads to what is not there.
+#[must_use]
+pub(crate) fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -> HttpResponse {
+    let page = Page::new(request, Section::None);
+    let texts = &page.t().refused;
+    let reason = texts.missing_thing(thing);
+    respond(request, status, &RefusedPage { reason, ..RefusedPage::new(page, &texts.missing, status) })
 }
 
 /// Renders the page. Where trying again may help, its button does; otherwise it leads to the same page without what was asked of it.
@@ -44,7 +64,19 @@ pub(crate) fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -
         StatusCode::SERVICE_UNAVAILABLE => (&texts.later, ""),
         _ => (&texts.failed, ""),
     };
-    respond(request, status, &RefusedPage { words, code: status.as_u16(), reason, way_out, is_admin, page })
+    let says_as_much = status.is_server_error() && page.language != Language::English && !is_admin;
+    let reason = if says_as_much { "" } else { reason };
+    let view =
+        RefusedPage { reason, reason_is_english: true, way_out, is_admin, ..RefusedPage::new(page, words, status) };
+    respond(request, status, &view)
+}
+
+impl RefusedPage<'_> {
+    /// The page without a reason; its button leads to the arena.
+    fn new(page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
+        let code = status.as_u16();
+        Self { page, words, code, reason: "", reason_is_english: false, way_out: "/", is_admin: false }
+    }
 }
 
 /// Whether an address is one of the admin.

@@ -265,7 +265,7 @@ fn judged() -> BattleJudgingReport {
 }
 
 #[actix_web::test]
-async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
+async fn what_judges_made_of_battles_is_escaped_and_shown_in_both_languages() {
     let page = async |query: &str| text(judges::judges(&request(&format!("/judges{query}")), &judged())).await;
     let (english, chinese) = (page("?lang=en").await, page("?lang=zh").await);
     for html in [&english, &chinese] {

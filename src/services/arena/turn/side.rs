@@ -1,8 +1,8 @@
 //! One side of a turn: its model, its reply so far, and how it ended.
 
-use crate::domain::battle::{ModelId, Side};
+use crate::domain::battle::{ModelId, Side, VisitorId};
 use crate::infra::llm::resilient_model::ResilientModel;
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
+use crate::infra::llm::{ChatError, Message, ReplyPart, ReplyStream};
 use crate::infra::storage::{NewReply, ReplyEnding};
 use futures_util::StreamExt;
 use std::time::Duration;
@@ -36,10 +36,11 @@ impl SideRun {
         }
     }
 
-    /// Starts the reply of the side's model to a conversation, unless either is not to be had.
+    /// Starts the reply of the side's model to a visitor's conversation, unless either is not to be had.
     pub(super) fn ask(
         &mut self,
         model: Option<&ResilientModel>,
+        visitor: &VisitorId,
         conversation: Result<&[Message], ChatError>,
     ) -> Result<(), ChatError> {
         self.asked_at = Instant::now();
@@ -47,7 +48,7 @@ impl SideRun {
         self.stream = None;
         self.reasoning.clear();
         let gone = || ChatError::Unreached("the model is no longer configured".into());
-        self.stream = Some(model.ok_or_else(gone)?.reply(conversation?));
+        self.stream = Some(model.ok_or_else(gone)?.reply_to(visitor, conversation?));
         Ok(())
     }
 

@@ -20,8 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// The longest that a test waits for something that must happen.
-const PATIENCE: Duration = Duration::from_secs(10);
+use super::PATIENCE;
+
+/// Longest wait for the end of answers. Shorter than the program's limits for silent models, which end them too.
+const UNTIL_ENDED: Duration = Duration::from_secs(15);
 
 /// Stands for every model and path that has no answer of its own.
 pub(crate) const ANYTHING_ELSE: &str = "*";
@@ -125,7 +127,7 @@ impl Upstream {
 
     /// Waits until this many answers are under way; 0 after a cancelled reply shows that the connection was closed.
     pub(crate) async fn until_active(&self, count: usize) {
-        self.until_active_for(count, PATIENCE).await;
+        self.until_active_for(count, UNTIL_ENDED).await;
     }
 
     /// As [`Upstream::until_active`], for what takes longer.

@@ -60,7 +60,7 @@ impl Script {
         Self::stream_of("text/event-stream; charset=utf-8")
     }
 
-    /// Status 200 and the head of a chunked body of this type, with headers that tell who the model is.
+    /// Status 200 and the head of a chunked body of this type, with headers that reveal which model it is.
     pub(crate) fn stream_of(content_type: &str) -> Self {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nx-model: canary-header\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -237,7 +237,7 @@ impl Script {
     }
 }
 
-/// A chat completions chunk, full of things that tell who the model is.
+/// A chat completions chunk, full of things that reveal which model it is.
 pub(crate) fn delta(delta: &Value) -> String {
     json!({"id": "chatcmpl-canary", "object": "chat.completion.chunk", "model": "canary-model",
         "system_fingerprint": "fp_canary", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})

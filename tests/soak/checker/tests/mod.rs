@@ -89,7 +89,7 @@ impl Run {
         said
     }
 
-    /// Tells a turn from its first event to `ready`, the connection being lost after as many words as `lost_after`.
+    /// Sends a turn from its first event to `ready`, the connection being lost after as many words as `lost_after`.
     fn tell(&mut self, id: &str, texts: &[String; 2], lost_after: Option<usize>) {
         self.hear(id, Told::Turn);
         for (at, _) in WORDS.iter().enumerate() {
@@ -177,7 +177,7 @@ impl Run {
     }
 }
 
-/// Two turns with a lost connection and a changed mind; a turn that was taken over and told again; a refused and then
+/// Two turns with a lost connection and a changed mind; a turn that was taken over and sent again; a refused and then
 /// acknowledged vote; a battle of which its visitor never heard.
 fn clean() -> Evidence {
     let mut run = Run::default();

@@ -1,4 +1,4 @@
-//! Violations about what was told of replies: numbers, texts, sides and models.
+//! Violations about what was sent of replies: numbers, texts, sides and models.
 
 use langya::domain::battle::Side;
 
@@ -57,7 +57,7 @@ fn a_lost_end_of_a_text_is_found() {
 }
 
 #[test]
-fn a_turn_told_again_without_forgetting_the_first_telling_is_found() {
+fn a_turn_sent_again_without_forgetting_the_first_one_is_found() {
     let continued = |e: &mut Evidence| {
         let again = |event: &Event| matches!(event, Event::Heard(Numbered { seq: 3, told: Told::Turn, .. }));
         history(e, "two").events.retain(|event| !again(event));

@@ -123,10 +123,13 @@ fn best_split(data: &Dataset, rows: &[usize], classes: usize, rng: &mut impl Rng
     let features = data.rows[0].len();
     let tried = features.isqrt() + 1;
     let mut best = (f64::INFINITY, None);
+    let (mut column, mut counts) = (Vec::with_capacity(rows.len()), [vec![0; classes], vec![0; classes]]);
     for feature in sample(rng, features, tried) {
+        column.clear();
+        column.extend(rows.iter().map(|row| (data.rows[*row][feature], data.labels[*row])));
         for _ in 0..THRESHOLDS {
-            let threshold = data.rows[rows[rng.random_range(0..rows.len())]][feature];
-            let impurity = impurity(data, rows, classes, feature, threshold);
+            let threshold = column[rng.random_range(0..column.len())].0;
+            let impurity = impurity(&column, threshold, &mut counts);
             if impurity < best.0 {
                 best = (impurity, Some((feature, threshold)));
             }
@@ -135,10 +138,10 @@ fn best_split(data: &Dataset, rows: &[usize], classes: usize, rng: &mut impl Rng
     best.1
 }
 
-/// Gini impurity after a split; infinite where a part is too small.
-fn impurity(data: &Dataset, rows: &[usize], classes: usize, feature: usize, threshold: f64) -> f64 {
-    let mut counts = [vec![0_usize; classes], vec![0; classes]];
-    rows.iter().for_each(|row| counts[usize::from(data.rows[*row][feature] >= threshold)][data.labels[*row]] += 1);
+/// Gini impurity of values with their classes after a split; infinite where a part is too small. `counts` is where classes are counted.
+fn impurity(column: &[(f64, usize)], threshold: f64, counts: &mut [Vec<usize>; 2]) -> f64 {
+    counts.iter_mut().for_each(|counts| counts.fill(0));
+    column.iter().for_each(|(value, class)| counts[usize::from(*value >= threshold)][*class] += 1);
     let part = |counts: &Vec<usize>| {
         let size = counts.iter().sum::<usize>();
         let pure: f64 = counts.iter().map(|count| real_len(*count).powi(2)).sum::<f64>() / real_len(size);

@@ -4,6 +4,7 @@
 pub struct CampaignAdminTexts {
     pub title: &'static str,
     pub lead: &'static str,
+    pub how_to: &'static str,
     pub none: &'static str,
     pub campaign: &'static str,
     pub state: &'static str,
@@ -74,6 +75,7 @@ impl CampaignAdminTexts {
 pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     title: "Campaigns",
     lead: "People judge stored answers. A campaign is created from a file, with: langya campaign create FILE",
+    how_to: "How to write the file",
     none: "No campaign yet.",
     campaign: "Campaign",
     state: "State",
@@ -105,7 +107,7 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     invite: "Invite annotators",
     invite_lead: "Each annotator gets a link of their own. The links are shown once: only hashes are kept.",
     count: "How many",
-    quota_hint: "At most so many judgements of each; empty for no limit",
+    quota_hint: "Maximum number of judgements of each annotator; empty for no limit",
     days: "Days until the links expire; 0 for never",
     invite_button: "Create links",
     shared_hint: "One link for all of them: each person who opens it takes a place",
@@ -128,6 +130,7 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
 pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     title: "标注活动",
     lead: "由人评判已保存的回答。活动由文件创建，命令为：langya campaign create FILE",
+    how_to: "如何编写文件",
     none: "尚无标注活动。",
     campaign: "活动",
     state: "状态",

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_told_in_the_largest_unit_that_it_fills() {
+    fn a_span_is_shown_in_the_largest_unit_that_it_fills() {
         for (seconds, expected) in
             [(0.25, "250 ms"), (119.9, "119 s"), (120.0, "2 min"), (7_200.0, "2 h"), (2e5, "2 d")]
         {

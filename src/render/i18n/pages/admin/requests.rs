@@ -1,5 +1,7 @@
 //! Requests to delete texts.
 
+use crate::i18n::fill;
+
 /// The texts of one language.
 pub struct RequestTexts {
     pub title: &'static str,
@@ -55,7 +57,7 @@ impl RequestTexts {
     /// How long texts are kept by themselves; 0 days are forever.
     pub fn kept_for(&self, days: &u32) -> String {
         let [for_ever, for_days] = self.kept_for;
-        if *days == 0 { for_ever.to_owned() } else { for_days.replace("{days}", &days.to_string()) }
+        if *days == 0 { for_ever.to_owned() } else { fill(for_days, &[("days", &days.to_string())]) }
     }
 
     /// What people call a scope.
@@ -107,7 +109,7 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     bad_reason: "Give a reason of 1 to 500 characters.",
     kept_for: [
         "Without a request, prompts and replies are kept forever: retention.text_days is 0.",
-        "Without a request, prompts and replies are deleted after {days} days (retention.text_days).",
+        "Without a request, prompts and replies are deleted after {days} {days:day|days} (retention.text_days).",
     ],
 };
 

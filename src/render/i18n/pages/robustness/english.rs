@@ -4,13 +4,14 @@ use super::{
     Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, furthest_move, is_significant, mean_number, median,
     percent, points, times_in_100,
 };
+use crate::domain::plural::counted;
 use crate::domain::rating::robustness::{
     Cycles, DecisiveVoters, FirstPlace, GoodnessOfFit, OverallRobustness, TieOrder, TieTreatment, VoterConsistency,
 };
 
 pub(in crate::i18n::pages) const ENGLISH: RobustnessTexts = RobustnessTexts {
     title: "How robust is this leaderboard?",
-    computed: "Computed {time} from {votes} votes between rated models. None of this changes a rating.",
+    computed: "Computed {time} from {votes} {votes:vote|votes} between rated models. None of this changes a rating.",
     answers,
 };
 
@@ -71,31 +72,32 @@ fn decisive_voters(found: &DecisiveVoters) -> String {
         } else {
             format!("the lead would be {lead} points")
         };
-        format!(" The voter with most influence cast {votes} votes; without them {then}.")
+        let votes = counted(votes, "vote", "votes");
+        format!(" The voter with most influence cast {votes}. Without the votes of this voter, {then}.")
     });
     said + &influence.unwrap_or_default()
 }
 
 fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
-    let (pairs, times) = (fit.pairs, times(fit.p));
+    let (pairs, times) = (counted(fit.pairs, "pair", "pairs"), times(fit.p));
     if !is_significant(fit.p) {
         return format!(
-            "Yes, as far as the votes show: over {pairs} pairs of models, they deviate from what the ratings predict no more \
+            "Yes, as far as the votes show: over {pairs} of models, they deviate from what the ratings predict no more \
              than chance would. By chance alone, deviations this large occur {times}."
         );
     }
     let worst = fit.worst.first().map(|worst| {
         format!(
-            " Largest deviation: {} has {} % of the points in {} votes against {}; its rating predicts {} %.",
+            " Largest deviation: {} has {} % of the points in {} against {}; its rating predicts {} %.",
             name(&worst.better),
             percent(worst.observed),
-            worst.votes,
+            counted(worst.votes, "vote", "votes"),
             name(&worst.worse),
             percent(worst.expected)
         )
     });
     format!(
-        "Not quite: over {pairs} pairs of models, the votes deviate more from what the ratings predict than chance would, typically \
+        "Not quite: over {pairs} of models, the votes deviate more from what the ratings predict than chance would, typically \
          by about {} percentage points. By chance alone, deviations this large occur {times}.{} Voters with tastes of their own cause this too.",
         percent(fit.misfit),
         worst.unwrap_or_default()
@@ -174,7 +176,8 @@ fn voters(found: &VoterConsistency) -> String {
         ),
         _ => format!(
             "Voters who clearly vote against the rest: {against} of the {active} with {min_votes} votes or more for one side, who cast \
-             {votes_against} votes."
+             {}.",
+            counted(votes_against, "vote", "votes")
         ),
     };
     format!(

@@ -122,7 +122,7 @@ fn a_firm_leaderboard_is_said_to_be_one() {
 }
 
 #[test]
-fn a_clear_circle_is_told_from_many_of_them() {
+fn a_clear_circle_is_distinguished_from_many_of_them() {
     let mut report = report();
     report.cycles.as_mut().unwrap().clearest.as_mut().unwrap().p = 0.005;
     for (language, clear) in [(Language::English, "a circle is as clear only"), (Language::Chinese, "这么明显的循环")]

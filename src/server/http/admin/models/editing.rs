@@ -4,6 +4,7 @@ use crate::domain::battle::ModelId;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};
 use crate::infra::llm::model_list::ListError;
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
@@ -56,7 +57,7 @@ fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
         ModelEntryError::Change(InvalidChange::Nothing) => words.nothing_to_change.to_owned(),
         ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
         ModelEntryError::NoModels => words.add.no_models.to_owned(),
-        ModelEntryError::NoMatch(listed) => words.add.no_match.replace("{n}", &listed.to_string()),
+        ModelEntryError::NoMatch(listed) => fill(words.add.no_match, &[("n", &listed.to_string())]),
         ModelEntryError::List(ListError::Refused(status)) => {
             words.add.wants_key.replace("{status}", &status.to_string())
         }

@@ -4,10 +4,11 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::infra::storage::AdminSessionRow;
+use crate::render::i18n::fill;
 use crate::render::qr_code::{self, QrPicture};
 use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::services::admin::second_factor::SecondFactor;
+use crate::services::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 
 /// The page.
 #[derive(Template)]
@@ -24,6 +25,11 @@ pub(crate) struct AccountPage {
 }
 
 impl AccountPage {
+    /// What to do with a secret that waits for its first code.
+    fn pending_lead(&self) -> String {
+        fill(self.page.t().admin.account.factor_pending, &[("n", &CONFIRM_MINUTES.to_string())])
+    }
+
     /// The address of a secret that waits for its first code, for the camera of a telephone.
     fn qr_code(&self) -> Option<QrPicture> {
         match &self.factor {

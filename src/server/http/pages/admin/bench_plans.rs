@@ -150,7 +150,7 @@ impl PlanView {
         of_expected(words, &self.progress.spent.calls.to_string(), &self.progress.expected.calls.to_string())
     }
 
-    /// The minutes that are left, where that can be told.
+    /// The minutes that are left, where that is known.
     pub(crate) fn minutes(&self, words: &BenchPlanTexts) -> Option<String> {
         let left = self.progress.left_ms?;
         Some(words.minutes.replace("{n}", &left.div_ceil(MINUTE_MS).max(1).to_string()))

@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::infra::llm::model_list_merge::{AddedModel, Addition};
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAddTexts;
 use crate::server::http::pages::Page;
 use crate::services::model_entries::Additions;
@@ -89,7 +90,7 @@ pub(crate) struct AddModelsPage {
 
 impl AddModelsPage {
     fn others(&self, listing: &Listing) -> String {
-        self.page.t().admin.models.add.others.replace("{n}", &listing.others.to_string())
+        fill(self.page.t().admin.models.add.others, &[("n", &listing.others.to_string())])
     }
 
     fn add_label(&self, listing: &Listing) -> String {

@@ -6,6 +6,7 @@ use super::AdminFrame;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::VoteAdminTexts;
 use crate::server::http::pages::Page;
 use crate::server::http::pages::exclusions::ChangeView;
@@ -131,7 +132,7 @@ impl VotesPage {
 
     fn count(&self) -> String {
         let words = &self.page.t().admin.votes;
-        words.count.replace("{n}", &self.matched.to_string()).replace("{excluded}", &self.excluded.to_string())
+        fill(words.count, &[("n", &self.matched.to_string()), ("excluded", &self.excluded.to_string())])
     }
 }
 
@@ -156,6 +157,6 @@ impl DecisionPage {
     fn count(&self) -> String {
         let words = &self.page.t().admin.votes;
         let text = if self.excludes { words.would_exclude } else { words.would_include };
-        text.replace("{votes}", &self.concerned.to_string()).replace("{voters}", &self.voters.to_string())
+        fill(text, &[("votes", &self.concerned.to_string()), ("voters", &self.voters.to_string())])
     }
 }

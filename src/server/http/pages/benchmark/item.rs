@@ -21,6 +21,7 @@ use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::storage::BenchJudgementRow;
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::BenchmarkTexts;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
@@ -331,7 +332,7 @@ fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
     match &said.parsed {
         None if said.attempts == 0 => words.status(said.status.as_str()).to_owned(),
         None => {
-            let requests = words.after_requests.replace("{n}", &said.attempts.to_string());
+            let requests = fill(words.after_requests, &[("n", &said.attempts.to_string())]);
             format!("{} · {requests}", words.status(said.status.as_str()))
         }
         Some(Verdict::Rating(rating)) => rated(rating, words),

@@ -24,6 +24,7 @@ use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
 };
+use crate::render::i18n::fill;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
 use crate::render::report::suite_score_table::day;
@@ -294,7 +295,7 @@ impl ItemsPage<'_> {
     }
 
     fn turns(&self, item: &Item) -> String {
-        self.page.t().benchmark.turns.replace("{n}", &item.turns.len().to_string())
+        fill(self.page.t().benchmark.turns, &[("n", &item.turns.len().to_string())])
     }
 
     fn page_of(&self) -> String {

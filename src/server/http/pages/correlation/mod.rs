@@ -20,6 +20,7 @@ use crate::domain::language::Language;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::CorrelationTexts;
 use crate::render::i18n::reports::series_title;
 use crate::server::http::correlation_query::CorrelationQuery;
@@ -194,7 +195,7 @@ impl CorrelationPage<'_> {
     }
 
     fn drawn(&self) -> String {
-        self.words.drawn.replace("{n}", &self.view.snapshot.catalog.options.bootstrap.replicates.to_string())
+        fill(self.words.drawn, &[("n", &self.view.snapshot.catalog.options.bootstrap.replicates.to_string())])
     }
 
     /// The label of a list of what is mixed.
