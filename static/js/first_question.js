@@ -32,10 +32,11 @@ export class FirstQuestion {
     const place = part("attached");
     if (!place) return;
     const script = await import("./images.js").catch(() => null);
+    place.hidden = !script;
     if (!script) return;
     this.#attached = new script.Images(notice);
     Object.assign(this.#words, { ...this.#attached.words, ...this.#words });
-    place.hidden = false;
+    delete place.dataset.awaits;
   }
 
   /** Whether the visitor has to agree to what is stored before it can be asked. */

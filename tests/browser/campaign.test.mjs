@@ -311,13 +311,13 @@ test("many people come by one link, each gets a link of their own, and no more t
   assert.ok(!page.url().includes("join") && !page.url().includes("p1"), "both leave the address");
   await page.getByRole("button", { name: "Begin" }).click();
   await shown(page, 0);
-  await page.getByText("Your own link").click();
+  await page.getByText("Your own link: keep it").click();
   const own = await page.locator('[data-part="own-link-address"]').textContent();
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
   for (const key of ["c", "a", "b"]) await page.keyboard.press(key);
   await shown(page, 1);
   await page.reload();
-  await page.getByText("Your own link").click();
+  await page.getByText("Your own link: keep it").click();
   assert.equal(await page.locator('[data-part="own-link-address"]').innerText(), own);
   // The same person goes on with the link of their own on another device, and the shared one has no place for others.
   const elsewhere = await open();

@@ -79,7 +79,7 @@ test("in a browser that stores nothing, a shared link takes one place however of
   await page.keyboard.press("1");
   await shown(page, 1);
   await page.reload();
-  await page.getByText("Your own link").click();
+  await page.getByText("Your own link: keep it").click();
   const own = await page.locator('[data-part="own-link-address"]').innerText();
   await begin(page, 1);
   await page.getByRole("link", { name: "中文" }).click();

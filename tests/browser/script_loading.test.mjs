@@ -36,25 +36,40 @@ test("battles go on without the script of images, which cannot be attached then"
   assert.equal(await page.getByRole("button", { name: "Add images" }).count(), 0);
 });
 
-test("a question is asked while the script of images is still on its way, and the button for them comes with it", async () => {
+/** The start page without the script of images, which comes with `page.come()`. */
+async function openWithoutImages() {
   const page = await site.open();
-  let come;
-  const coming = new Promise((resolve) => (come = resolve));
+  const coming = new Promise((resolve) => (page.come = resolve));
   await page.route("**/static/js/images.js*", async (route) => {
     await coming;
     await route.continue();
   });
   await page.goto(site.url, { waitUntil: "commit" });
   await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  return page;
+}
+
+test("a question is asked while the script of images is still on its way, and the button for them comes with it", async () => {
+  const page = await openWithoutImages();
   const attach = page.getByRole("button", { name: "Add images" });
   assert.equal(await attach.count(), 0);
   await page.getByRole("textbox").fill("a short question");
   await page.keyboard.press("Enter");
   await phase(page, "ready");
-  come();
+  page.come();
   await page.getByRole("button", { name: "New battle" }).click();
   await attach.waitFor();
   page.assertQuiet();
+});
+
+test("no card moves under a finger when the button for images comes", async () => {
+  const page = await openWithoutImages();
+  await page.waitForLoadState();
+  const card = () => page.locator("[data-card]").first().boundingBox();
+  const place = await card();
+  page.come();
+  await page.getByRole("button", { name: "Add images" }).waitFor();
+  assert.deepEqual(await card(), place);
 });
 
 for (const [fault, answer, said] of [

@@ -254,10 +254,19 @@ impl TransferTable {
         Ok(Self { name, columns: columns.collect() })
     }
 
+    /// Whether a row holds a file of megabytes.
+    fn has_files(&self) -> bool {
+        self.columns.iter().any(|(_, kind)| matches!(kind, ColumnKind::Bytes))
+    }
+
     /// Rows that are in memory at once.
     fn page(&self) -> i64 {
-        let has_files = self.columns.iter().any(|(_, kind)| matches!(kind, ColumnKind::Bytes));
-        if has_files { PAGE_OF_FILES } else { PAGE }
+        if self.has_files() { PAGE_OF_FILES } else { PAGE }
+    }
+
+    /// Rows in one statement, which both sides hold in memory a second time: of files one.
+    fn rows_at_once(&self) -> usize {
+        if self.has_files() { 1 } else { ROWS }
     }
 
     fn column_list(&self) -> String {
@@ -286,7 +295,7 @@ impl TransferTable {
             let page = page.map_err(unreadable)?;
             let Some(last) = page.last() else { return Ok(sum) };
             after = last.try_get("place").map_err(unreadable)?;
-            for rows in page.chunks(ROWS) {
+            for rows in page.chunks(self.rows_at_once()) {
                 let rows: Result<Vec<_>, _> = rows.iter().map(|row| self.cells(row)).collect();
                 let rows = rows.map_err(unreadable)?;
                 rows.iter().for_each(|cells| sum.add(cells));
@@ -374,5 +383,20 @@ impl Sum {
         let first: [u8; 16] = digest[..16].try_into().expect("a digest has 32 bytes");
         self.rows += 1;
         self.digests = self.digests.wrapping_add(u128::from_le_bytes(first));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_has_many_rows_or_one_file() {
+        let rows = |kinds: [ColumnKind; 2]| {
+            let columns = kinds.map(|kind| ("column".to_owned(), kind)).into();
+            TransferTable { name: "table", columns }.rows_at_once()
+        };
+        assert_eq!(rows([ColumnKind::Text, ColumnKind::Number]), ROWS);
+        assert_eq!(rows([ColumnKind::Text, ColumnKind::Bytes]), 1);
     }
 }

@@ -25,8 +25,9 @@ use std::time::{Duration, Instant};
 
 use program::Server;
 
-/// Longest wait for anything that has to come; reached only by a failing test. Shorter than the minute after which jobs look for
-/// work that nobody announced to them.
+/// Longest wait for anything that has to come; reached only by a failing test. Shorter than the minute after which most jobs look for
+/// work that nobody announced to them. Those of the leaderboard and of correlations look after half a minute: `instances.rs` has a
+/// shorter wait for what an announcement has to bring.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(50);
 
 /// A port of loopback for a server that a test starts, stops and starts again. It lies below those that systems give to connections

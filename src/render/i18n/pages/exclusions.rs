@@ -225,7 +225,7 @@ mod tests {
         }
         assert_eq!(
             ENGLISH.change([98, 100], 1, 3, Some(-2.04)),
-            "98 votes are rated; with this choice 100 count. 1 of 3 models have another rank. The largest change of a rating is \
+            "98 votes are rated; with this choice 100 count. 1 of 3 models has another rank. The largest change of a rating is \
              −2.0 points."
         );
     }

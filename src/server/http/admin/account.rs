@@ -61,8 +61,8 @@ pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse
         Ok(None) => {
             let page = call.page();
             let words = &page.t().admin.account;
-            let waits = matches!(factor_of(&call, page.site_name()).await?, SecondFactor::Pending { .. });
-            let problem = if waits { words.wrong_code } else { words.factor_expired };
+            let is_off = matches!(factor_of(&call, page.site_name()).await?, SecondFactor::Off);
+            let problem = if is_off { words.factor_expired } else { words.wrong_code };
             show(&call, StatusCode::FORBIDDEN, call.frame_with(AdminTab::Account, problem), Vec::new()).await
         }
         Err(error) => refused(&call, error).await,

@@ -72,7 +72,7 @@ fn answer_text(report: &OverallRobustness, language: Language) -> String {
 fn every_finding_is_said_in_english() {
     insta::assert_snapshot!(answer_text(&report(), Language::English), @r"
     Who is first? A, 12 points ahead of B.
-    How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. Leaving out any one of at least 64 of the 900 voters would put another model first. The voter with most influence cast 41 votes; without them another model would be 3.2 points ahead.
+    How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. Leaving out any one of at least 64 of the 900 voters would put another model first. The voter with most influence cast 41 votes. Without the votes of this voter, another model would be 3.2 points ahead.
     Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes deviate more from what the ratings predict than chance would, typically by about 3.4 percentage points. By chance alone, deviations this large occur less than once in 100. Largest deviation: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with tastes of their own cause this too.
     Do models beat each other in circles? 1 of 4 groups of three do, most clearly A over B, B over C and C over A. Chance alone would produce about 0.2, and at least this many 30 times in 100. So this says little.
     Does it matter how ties count? Yes. First is A where ties count half a win; C where ties are left out. The largest move: C from place 3 to 1 where ties are left out.
@@ -105,7 +105,7 @@ fn a_firm_leaderboard_is_said_to_be_one() {
     report.voter_consistency.as_mut().unwrap().against = 0;
     insta::assert_snapshot!(answer_text(&report, Language::English), @r"
     Who is first? A, 12 points ahead of B.
-    How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. No single one of the 900 voters decides it. The voter with most influence cast 700 votes; without them the lead would be 10.0 points.
+    How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. No single one of the 900 voters decides it. The voter with most influence cast 700 votes. Without the votes of this voter, the lead would be 10.0 points.
     Do the ratings describe the votes? Yes, as far as the votes show: over 3 pairs of models, they deviate from what the ratings predict no more than chance would. By chance alone, deviations this large occur 40 times in 100.
     Do models beat each other in circles? No three models do.
     Does it matter how ties count? Not for the first place: it stays with A, whether ties count half a win or are modelled after Rao and Kupper. No model changes its place.
