@@ -113,11 +113,7 @@ async fn a_link_that_leads_nowhere_says_what_is_missing_in_the_readers_language(
     let arena = arena(|_| {}).await;
     for (path, english, chinese) in [
         ("/campaign/nothing", "there is no such campaign", "没有这个标注活动。"),
-        (
-            "/campaign/nothing/report",
-            "there is no report of such a campaign for everybody",
-            "没有对所有人公开的这份标注报告。",
-        ),
+        ("/campaign/nothing/report", "this campaign has no public report", "没有对所有人公开的这份标注报告。"),
     ] {
         for (language, said, other) in [("en", english, chinese), ("zh", chinese, english)] {
             let response = get_as(&format!("{}{path}?lang={language}", arena.url), "text/html").await;

@@ -21,7 +21,7 @@ pub(crate) mod visitor;
 pub(crate) mod wire;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use program::Server;
 
@@ -43,17 +43,17 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// Asks again until there is an answer; only a failing test waits long. Between two questions it pauses for as long as the one before
-/// took, so that the asking does not take the processor from what it waits for.
+/// Asks again until there is an answer; only a failing test waits long. It asks a hundred times a second at most, so that the asking does
+/// not take the processor from what it waits for.
 pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    const SHORTEST: Duration = Duration::from_millis(5);
+    let mut turns = tokio::time::interval(Duration::from_millis(10));
+    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let asking = async {
         loop {
-            let asked = Instant::now();
+            turns.tick().await;
             if let Some(answer) = ask().await {
                 return answer;
             }
-            tokio::time::sleep(asked.elapsed().max(SHORTEST)).await;
         }
     };
     tokio::time::timeout(PATIENCE, asking).await.expect("what the test waits for comes in time")

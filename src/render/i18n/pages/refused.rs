@@ -99,7 +99,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
         "no battle has this id",
         "no battle of yours with a vote and a text has this id",
         "there is no such campaign",
-        "there is no report of such a campaign for everybody",
+        "this campaign has no public report",
     ],
 };
 

@@ -74,7 +74,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         factor_confirm: "Switch it on",
         factor_code: "Code",
         wrong_code: "This code is wrong. Check that the clock of your device is right.",
-        factor_expired: "This key has expired, or another one replaced it. Set up the second factor again.",
+        factor_expired: "This key has expired. Set up the second factor again.",
         factor_on: "Sign-in asks for a code from your app.",
         factor_disable: "Switch it off",
         at_provider: "You sign in with {name}. Your password and a second factor are set there.",
