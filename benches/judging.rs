@@ -106,7 +106,9 @@ async fn prepare(
     };
     std::fs::write(folder.join("suite.jsonl"), (0..items).map(line).collect::<String>())?;
     std::fs::write(folder.join("answers.jsonl"), (0..items).map(answer).collect::<String>())?;
-    let (_, data) = imports::suite(store, suite, None, &folder.join("suite.jsonl"), SystemClock.now()).await?;
+    let read = imports::read_suite(suite, None, &folder.join("suite.jsonl"), SystemClock.now())?;
+    imports::suite(store, &read).await?;
+    let data = read.data;
     let rng = SharedRng::seeded(2);
     let bench = RunContext { store, clock: &SystemClock, rng: &rng, suite, data: &data, sample: 1 };
     imports::answers(bench, &folder.join("answers.jsonl")).await?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
 use super::output::{partial_beside, reason};
@@ -15,6 +16,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
+use crate::infra::unfinished_files::NewFolders;
 use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;
 use crate::render::chart::{self, Frame, Setting};
@@ -45,12 +47,12 @@ impl CommandFailure for ChartsError {
     }
 }
 
-/// Creates the folder, before a long fit.
+/// Creates the folder, before a long fit. Where no chart comes into it, it is removed with what this returns.
 ///
 /// # Errors
 /// [`ChartsError`] if it cannot be created.
-pub fn prepare(folder: &Path) -> Result<(), ChartsError> {
-    std::fs::create_dir_all(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
+pub fn prepare(folder: &Path) -> Result<NewFolders, ChartsError> {
+    NewFolders::make(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
 /// Writes the charts into a folder: `ratings.svg`, `wins.svg`, `battles.svg`, `predicted.svg`, and `style.svg` with
@@ -64,7 +66,7 @@ pub fn write(
     log: &VoteLog,
     options: &LeaderboardOptions,
 ) -> Result<(), ChartsError> {
-    prepare(folder)?;
+    let _folder = prepare(folder)?;
     let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
@@ -83,25 +85,34 @@ pub fn write(
     write_all(folder, charts)
 }
 
-/// Writes charts as files with these names. Each is there whole, or as it was before.
+/// Writes charts as files with these names, which they get once all are whole.
 ///
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     // A signal would end the process with a part of a file beside the others: they are whole before it ends.
     let _signals = Handle::try_current().ok().and_then(|_| Signals::listen().ok());
+    let cannot = |path: &Path| {
+        let path = path.to_owned();
+        move |reason| ChartsError::Write { path, reason }
+    };
+    let mut whole = Vec::with_capacity(charts.len());
     for (name, svg) in charts {
         let path = folder.join(name);
-        write_whole(&path, &svg).map_err(|reason| ChartsError::Write { path, reason })?;
+        whole.push((whole_beside(&path, &svg).map_err(cannot(&path))?, path));
+    }
+    for (partial, path) in whole {
+        partial.persist(&path).map_err(|failed| cannot(&path)(failed.error))?;
     }
     Ok(())
 }
 
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// A file with this text, which has its name still to come.
+fn whole_beside(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let plain = |error: io::Error| io::Error::new(error.kind(), reason(&error));
     let mut partial = partial_beside(path).map_err(plain)?;
     partial.write_all(text.as_bytes()).map_err(plain)?;
-    partial.persist(path).map(drop).map_err(|failed| failed.error)
+    Ok(partial)
 }
 
 #[cfg(test)]

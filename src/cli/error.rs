@@ -13,6 +13,7 @@ use crate::domain::judging::judge_prompt::JudgePromptError;
 use crate::domain::public_log::cosignature::InvalidWitnessKey;
 use crate::domain::public_log::note::InvalidKey;
 use crate::domain::public_log::receipt::LogReceiptError;
+use crate::domain::public_log::trust::TrustError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -81,6 +82,11 @@ impl CommandError {
         self.is_input
     }
 
+    /// Whether a signal ended the command.
+    pub(super) fn is_interrupt(&self) -> bool {
+        self.source.is::<Interrupted>()
+    }
+
     /// 2 for bad usage or input, 1 for a run that failed: a supervisor starts the process again after 1.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
@@ -103,6 +109,11 @@ impl CommandError {
         Self { source: self.source.context(text), ..self }
     }
 }
+
+/// A signal ended the work of a command.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted: nothing was written")]
+pub(super) struct Interrupted;
 
 /// Input that cannot be used; the text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -133,7 +144,7 @@ macro_rules! is_input_by_method {
 
 is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
     AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
-is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
+is_input!(false: Interrupted, StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
 
@@ -307,7 +318,7 @@ impl CommandFailure for VerifyError {
     fn is_input(&self) -> bool {
         match self {
             Self::Source(error) => error.is_input(),
-            Self::Key(_) => true,
+            Self::Trust(TrustError::Key(_)) => true,
             // A server may answer later; a folder or a page without a log stays one.
             Self::NoKey(reason) => {
                 !matches!(**reason, Self::Source(SourceError::Http { .. } | SourceError::Status { .. }))

@@ -81,7 +81,7 @@ struct PeriodOptions {
 struct RowsOptions {
     #[command(flatten)]
     period: PeriodOptions,
-    /// With the conversations
+    /// Include the conversations
     #[arg(long)]
     text: bool,
 }

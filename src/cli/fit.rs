@@ -58,9 +58,7 @@ pub struct FitCommand {
 /// Invalid files or options, or an unavailable database.
 pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCode> {
     let options = &command.options;
-    if let Some(folder) = &options.charts {
-        charts::prepare(folder).map_err(FitCommandError::from)?;
-    }
+    let _folder = options.charts.as_deref().map(charts::prepare).transpose().map_err(FitCommandError::from)?;
     let result = if options.votes.is_empty() {
         fit_database(options, &command.location.settings(env)?.storage).await?
     } else {
@@ -93,7 +91,9 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
             })
             .await?;
         bar.finish_and_clear();
+        let fitting = progress::waiting("fitting the leaderboard");
         let mut leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
+        fitting.finish_and_clear();
         leaderboard.votes.exclude(&tally.counts.excluded);
         return Ok(FitResult { leaderboard, value: None });
     }
@@ -127,7 +127,9 @@ fn rank_and_draw(
 ) -> Result<FitResult, FitCommandError> {
     let slice = options.slice.slice();
     let log = slice.take(log)?;
+    let fitting = progress::waiting("fitting the leaderboard");
     let Ranking { mut leaderboard, differences } = rank_log_with_differences(&log, leaderboard_options)?;
+    fitting.finish_and_clear();
     let conditions = slice.describe();
     if !conditions.is_empty() {
         leaderboard.notes.insert(0, RatingNote::Slice { conditions });
@@ -136,7 +138,9 @@ fn rank_and_draw(
         leaderboard.robustness = Some(robustness_report(&log, leaderboard_options)?);
     }
     if let Some(folder) = &options.charts {
+        let drawing = progress::waiting("drawing the charts");
         charts::write(folder, &leaderboard, &log, leaderboard_options)?;
+        drawing.finish_and_clear();
     }
     let value = prices.map(|prices| {
         // The votes do not say which models are for practice.

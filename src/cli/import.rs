@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::bench::{RunSelectorFlags, open_beside, read_text};
+use super::bench::{RunSelectorFlags, open_beside, open_with_suites, read_text};
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
@@ -17,6 +17,7 @@ use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
 use crate::domain::benchmark::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
+use crate::formats::bench_records;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
@@ -222,11 +223,11 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
             BadInput(format!("the suite file declares {own:?}, not {asked:?}: give the name that it has")).into()
         );
     }
-    let store = open_beside(&settings).await?;
-    let imported = imports::suite(&store, suite.as_ref(), declaration.as_deref(), &options.file, SystemClock.now());
-    let (imported, data) = imported.await?;
-    let (file, version) = (options.file.display(), &data.sha256[..12]);
-    match imported {
+    // A file that cannot be used makes no database.
+    let read = imports::read_suite(suite.as_ref(), declaration.as_deref(), &options.file, SystemClock.now())?;
+    let store = open_beside(&settings, IfMissing::Create).await?;
+    let (file, version) = (options.file.display(), &read.row.version[..12]);
+    match imports::suite(&store, &read).await? {
         Imported::All(items) => {
             let items = counted(items, "item", "items");
             print(&format!("{file}: {items} of {} imported as data {version}\n", suite.name()))?
@@ -247,7 +248,7 @@ enum SuiteImport {
 /// Imports answers or verdicts.
 async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = open_beside(&settings).await?;
+    let store = open_with_suites(&settings).await?;
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
     let rng = SharedRng::from_system();
     let bench = loaded.bench(&store, &rng, options.way.sample);
@@ -272,8 +273,10 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
 /// Imports published scores.
 async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = open_beside(&settings).await?;
-    let ScoreImport { imported, without_score } = imports::scores(&store, &options.file, SystemClock.now()).await?;
+    // A file that cannot be used makes no database.
+    let given = bench_records::scores(&options.file)?;
+    let store = open_beside(&settings, IfMissing::Create).await?;
+    let ScoreImport { imported, without_score } = imports::scores(&store, given, SystemClock.now()).await?;
     let left_out = match without_score {
         0 => String::new(),
         records => format!("; {} without a score left out", counted(records, "record", "records")),

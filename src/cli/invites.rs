@@ -13,6 +13,7 @@ use super::output::{lines_of_csv, print};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::terminal_text::printable;
+use crate::cli::times::show_time;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
@@ -144,7 +145,7 @@ async fn created(store: &Store, options: &CreateInviteOptions) -> CommandResult<
         let (hash, note) = (code_hash(&letters), options.note.as_str());
         let invite = NewInvite { id: &id, code_hash: &hash, note, quota: options.quota, created_at: now, expires_at };
         store.insert_invite(invite).await?;
-        invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(time) });
+        invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(show_time) });
     }
     match options.format {
         OutputFormat::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
@@ -175,8 +176,8 @@ impl ListedInvite {
             note: invite.note.clone(),
             uses: invite.uses,
             quota: invite.quota,
-            created_at: time(invite.created_at),
-            expires_at: invite.expires_at.map(time),
+            created_at: show_time(invite.created_at),
+            expires_at: invite.expires_at.map(show_time),
             state,
         }
     }
@@ -186,10 +187,6 @@ impl ListedInvite {
         let (uses, note) = (format!("{}/{}", self.uses, self.quota), printable(&self.note));
         format!("{}  {:<8} {uses:>9}  expires {expires}  {note}\n", self.id, self.state)
     }
-}
-
-fn time(at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| at.to_string())
 }
 
 fn random_bits(rng: &SharedRng) -> u128 {

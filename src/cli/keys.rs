@@ -52,7 +52,7 @@ enum KeyCommand {
 struct CreateKeyOptions {
     /// What it is for
     name: String,
-    /// What it lets programs do: read, annotate or admin; several with commas
+    /// What it lets programs do: read, annotate or admin, or several of them, joined with commas
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
     scope: Vec<KeyScope>,
     /// Days until it expires; 0 means never

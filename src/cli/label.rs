@@ -42,7 +42,7 @@ enum LabelCommand {
     /// Train on labelled queries, show the cross-validated accuracy, and label every prompt of the arena. With --model, a
     /// language model is validated on the same folds, and the more accurate of the two labels the prompts
     Train(TrainOptions),
-    /// Write the prompts for a reviewer to check, those first of which the classifier is least certain
+    /// Write the prompts for a reviewer to check, starting with those about which the classifier is least certain
     Queue(QueueOptions),
     /// Import a queue that a reviewer filled in; importing the same file again changes nothing
     Review(LabelReviewOptions),

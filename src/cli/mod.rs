@@ -49,8 +49,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use actix_web::rt::SystemRunner;
 use clap::{Args, Parser, Subcommand};
 
+use self::error::CommandResult;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::telemetry;
 
@@ -99,7 +101,7 @@ enum Command {
     Requests(requests::RequestsOptions),
     /// Review the texts that the moderation service flagged: list, show, keep or delete them.
     Moderation(moderation::ModerationOptions),
-    /// Delete texts that are older than the settings allow, as the arena does by itself.
+    /// Delete texts that are older than the settings allow, as the arena does automatically.
     Retention(retention::RetentionOptions),
     /// List votes, exclude them from the ratings, and rate them again.
     Votes(votes::VotesOptions),
@@ -157,7 +159,8 @@ impl Location {
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let env = Environment::of_process();
-    let done = actix_web::rt::System::new().block_on(async {
+    let system = actix_web::rt::System::new();
+    let done = system.block_on(async {
         match cli.command {
             Command::Serve(options) => serve::run(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
@@ -187,9 +190,51 @@ pub fn run() -> ExitCode {
             Command::Upgrade(options) => upgrade::run(options, &env).await,
         }
     });
+    conclude(system, done)
+}
+
+/// Prints the error of a command that failed, and ends what ran it.
+fn conclude(system: SystemRunner, done: CommandResult) -> ExitCode {
     done.unwrap_or_else(|error| {
         // Where the message cannot be written, the exit code still says what it was.
         let _ = writeln!(std::io::stderr(), "error: {}", terminal_text::message(&error.message()));
+        if error.is_interrupt() {
+            // Dropping it waits for the threads that still compute what nobody wants any more. They end with the process.
+            std::mem::forget(system);
+        }
         error.exit_code()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::error::Interrupted;
+    use super::*;
+
+    #[test]
+    fn an_interrupted_command_does_not_wait_for_the_threads_that_compute() {
+        let (stop, stopped) = channel::<()>();
+        let (begin, begun) = channel();
+        let ended = Arc::new(AtomicBool::new(false));
+        let of_thread = Arc::clone(&ended);
+        let system = actix_web::rt::System::new();
+        let interrupted: CommandResult = system.block_on(async {
+            drop(tokio::task::spawn_blocking(move || {
+                begin.send(()).unwrap();
+                // It computes for as long as the test lasts, and not for ever where the test fails.
+                let _ = stopped.recv_timeout(Duration::from_secs(10));
+                of_thread.store(true, Ordering::SeqCst);
+            }));
+            Err(Interrupted.into())
+        });
+        begun.recv().unwrap();
+        conclude(system, interrupted);
+        assert!(!ended.load(Ordering::SeqCst));
+        drop(stop);
+    }
 }

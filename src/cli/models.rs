@@ -48,7 +48,7 @@ pub enum ModelsCommand {
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
-    /// Ask each model one question; say how fast it is, or what to change where it fails
+    /// Ask each model one question; print its speed, or what to change if it fails
     Check {
         /// How to print the results
         #[arg(long, value_enum, default_value_t)]

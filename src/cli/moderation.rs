@@ -44,13 +44,13 @@ enum ModerationCommand {
     Keep(FlagOptions),
     /// Delete the texts of a flag's battle; its vote stays
     DeleteTexts(FlagOptions),
-    /// Ask the service about a text from the standard input, and print what the arena would do with it
+    /// Ask the service about a text from standard input, and print what the arena would do with it
     Check,
 }
 
 #[derive(Debug, Args)]
 struct ListFlagsOptions {
-    /// How many
+    /// Maximum number of flags
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// How to print them

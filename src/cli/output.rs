@@ -128,8 +128,12 @@ impl OutFile {
     /// Opens a partial file beside `path`.
     ///
     /// # Errors
-    /// A file of this name without `--force`, or a folder in which no file can be made.
+    /// A file of this name without `--force`, something else of this name, or a folder in which no file can be made.
     pub(super) fn create(path: &Path, overwrite: Overwrite) -> Result<Self, BadInput> {
+        // A device such as /dev/stdout would be replaced for every program.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(BadInput(format!("{} is not a regular file: choose another name", path.display())));
+        }
         if !overwrite.force && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
@@ -162,30 +166,47 @@ impl OutFile {
     /// # Errors
     /// As [`Self::finish`], or a failure while it is written.
     pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, self.file());
-        let written = write(&mut out).and_then(|()| out.flush());
-        drop(out);
-        self.finish_written(written)
+        self.fill(write)?;
+        self.finish()
     }
 
-    /// As [`Self::write`], part by part: dropped in between, it leaves nothing behind.
+    /// Writes all of the file; it has no name yet.
     ///
     /// # Errors
-    /// As [`Self::write`].
-    pub(super) async fn write_by(
-        self,
+    /// A failure while it is written.
+    pub(super) fn fill(&self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, self.file());
+        let written = write(&mut out).and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
+        self.named(written)
+    }
+
+    /// As [`Self::fill`], part by part.
+    ///
+    /// # Errors
+    /// As [`Self::fill`].
+    pub(super) async fn fill_by(
+        &self,
         write: impl AsyncFnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> CommandResult<()> {
         let mut out = BufWriter::with_capacity(1 << 20, self.file());
-        let written = write(&mut out).await.and_then(|()| out.flush());
-        drop(out);
-        self.finish_written(written)
+        let written = write(&mut out).await.and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
+        self.named(written)
     }
 
-    fn finish_written(self, written: io::Result<()>) -> CommandResult<()> {
-        written.map_err(|error| anyhow::Error::msg(cannot_write(&self.path, &error)))?;
-        self.finish()
+    fn named(&self, written: io::Result<()>) -> CommandResult<()> {
+        Ok(written.map_err(|error| anyhow::Error::msg(cannot_write(&self.path, &error)))?)
     }
+}
+
+/// Writes texts as files that get their names only once all of them are whole.
+///
+/// # Errors
+/// As [`OutFile::write`].
+pub(super) fn write_together(files: Vec<(OutFile, String)>) -> CommandResult<()> {
+    for (file, text) in &files {
+        file.fill(|out| out.write_all(text.as_bytes()))?;
+    }
+    files.into_iter().try_for_each(|(file, _)| file.finish())
 }
 
 /// How the name of an unfinished file ends, after that of the whole file and some letters.
@@ -310,6 +331,34 @@ mod tests {
         write(replace, Some("theirs too"), "ours").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no partial file is left");
+    }
+
+    #[test]
+    fn what_is_no_file_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let linked = folder.path().join("linked");
+        std::os::unix::fs::symlink("/dev/null", &linked).unwrap();
+        for path in [linked.as_path(), folder.path(), Path::new("/dev/null")] {
+            let told = OutFile::create(path, Overwrite { force: true }).unwrap_err().to_string();
+            assert!(told.contains("is not a regular file"), "{told}");
+        }
+        assert!(linked.is_symlink());
+    }
+
+    #[test]
+    fn files_that_belong_together_get_their_names_once_all_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let create = |name: &str| OutFile::create(&folder.path().join(name), Overwrite { force: false }).unwrap();
+        let names = || std::fs::read_dir(folder.path()).unwrap().count();
+        // What is opened for reading takes no byte, as a full disk does.
+        let mut refusing = create("second");
+        let read_only = File::open(refusing.partial.path()).unwrap();
+        *refusing.partial.as_file_mut() = read_only;
+        let told = write_together(vec![(create("first"), "1".to_owned()), (refusing, "2".to_owned())]).unwrap_err();
+        assert!(told.message().contains("second: "), "{}", told.message());
+        assert_eq!(names(), 0);
+        write_together(vec![(create("first"), "1".to_owned()), (create("second"), "2".to_owned())]).unwrap();
+        assert_eq!((std::fs::read_to_string(folder.path().join("second")).unwrap().as_str(), names()), ("2", 2));
     }
 
     #[cfg(unix)]

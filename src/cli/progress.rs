@@ -1,11 +1,15 @@
 //! A progress bar on stderr, shown only on a terminal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::domain::judging::budget::Spent;
 use crate::services::benchmark::RunProgress;
+
+/// How often [`waiting`] moves.
+const TICK: Duration = Duration::from_millis(200);
 
 /// A bar that has not begun; it takes itself away when it is dropped. Where stderr is no terminal it shows nothing.
 pub(super) fn bar(what: &'static str) -> ProgressBar {
@@ -15,6 +19,13 @@ pub(super) fn bar(what: &'static str) -> ProgressBar {
 /// A number that grows, for work whose end is not known.
 pub(super) fn count(what: &'static str) -> ProgressBar {
     styled(what, "{msg}: {human_pos}, {elapsed}")
+}
+
+/// Work whose steps cannot be counted: that it goes on, and for how long.
+pub(super) fn waiting(what: &'static str) -> ProgressBar {
+    let bar = styled(what, "{spinner} {msg}, {elapsed}");
+    bar.enable_steady_tick(TICK);
+    bar
 }
 
 fn styled(what: &'static str, template: &str) -> ProgressBar {

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::output::{OutFile, Overwrite};
+use super::output::{OutFile, Overwrite, write_together};
 use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::unfinished_files::NewFolders;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OutputLayout {
-    /// Columns for reading
+    /// A table with aligned columns
     Table,
     /// JSON
     Json,
@@ -34,6 +35,24 @@ impl OutputLayout {
     }
 }
 
+/// The files of a report that are still to be written. Dropped before that, it leaves nothing behind.
+pub(super) struct ReportFiles {
+    files: Vec<(OutFile, OutputLayout)>,
+    /// Those that were made for the files, which stand in them; so they are dropped last.
+    _folders: Option<NewFolders>,
+}
+
+impl ReportFiles {
+    /// Writes all of them in their forms; they get their names only once all are whole.
+    ///
+    /// # Errors
+    /// Those of the forms, or a disk that fails.
+    pub(super) fn write(self, text: impl Fn(OutputLayout) -> CommandResult<String>) -> CommandResult<()> {
+        let written = self.files.into_iter().map(|(file, form)| CommandResult::Ok((file, text(form)?)));
+        write_together(written.collect::<CommandResult<Vec<_>>>()?)
+    }
+}
+
 /// The files to write. A folder gets all four, named `stem`; a name without a known ending is a folder's, unless a form is named.
 ///
 /// # Errors
@@ -43,11 +62,11 @@ pub(super) fn files(
     stem: &str,
     format: Option<OutputLayout>,
     overwrite: Overwrite,
-) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
+) -> CommandResult<ReportFiles> {
     let create = |path: &Path, form| CommandResult::Ok((OutFile::create(path, overwrite)?, form));
     let form = format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::new(out));
     match form {
-        Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
+        Some(form) if !out.is_dir() => Ok(ReportFiles { files: vec![create(out, form)?], _folders: None }),
         None if out.extension().is_some() && !out.is_dir() => {
             let said = format!(
                 "cannot tell the form of {}: end it with .md, .csv, .json or .html, or give --format",
@@ -56,13 +75,43 @@ pub(super) fn files(
             Err(BadInput(said).into())
         }
         form => {
-            std::fs::create_dir_all(out).map_err(|reason| refused(out, &reason))?;
+            let folders = NewFolders::make(out).map_err(|reason| refused(out, &reason))?;
             let wanted = OutputLayout::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
-            wanted.map(|(known, ending)| create(&out.join(format!("{stem}.{ending}")), known)).collect()
+            let files = wanted.map(|(known, ending)| create(&out.join(format!("{stem}.{ending}")), known));
+            Ok(ReportFiles { files: files.collect::<CommandResult<Vec<_>>>()?, _folders: Some(folders) })
         }
     }
 }
 
 fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
     BadInput(format!("cannot write {}: {reason}; choose another file or folder with --out", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        overwrite: Overwrite,
+    }
+
+    #[test]
+    fn a_folder_is_left_only_with_all_forms_of_a_report() {
+        let folder = tempfile::tempdir().unwrap();
+        let (above, out) = (folder.path().join("a"), folder.path().join("a/b"));
+        let open = || files(&out, "urs", None, Flags::parse_from(["test"]).overwrite).unwrap();
+        drop(open());
+        assert!(!above.exists(), "it was made for nothing");
+        let no_page = |form: OutputLayout| -> CommandResult<String> {
+            if form == OutputLayout::Html { Err(BadInput("no page".to_owned()).into()) } else { Ok(String::new()) }
+        };
+        assert_eq!(open().write(no_page).unwrap_err().message(), "no page");
+        assert!(!above.exists(), "a part of a report is none");
+        open().write(|_| Ok("text".to_owned())).unwrap();
+        assert_eq!(std::fs::read_dir(&out).unwrap().count(), OutputLayout::FILES.len());
+    }
 }

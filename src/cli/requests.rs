@@ -44,7 +44,7 @@ enum RequestsCommand {
 
 #[derive(Debug, Args)]
 struct ListRequestsOptions {
-    /// How many
+    /// Maximum number of requests
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// How to print them

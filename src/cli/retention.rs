@@ -1,4 +1,4 @@
-//! `langya retention`: deletes the texts that are older than the settings allow, as the arena does by itself.
+//! `langya retention`: deletes the texts that are older than the settings allow, as the arena does automatically.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,8 @@
 //! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
 
-use anyhow::anyhow;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::cli::error::CommandResult;
+use crate::cli::error::{CommandResult, Interrupted};
 
 /// The two signals that end the process.
 pub(super) struct Signals {
@@ -42,7 +41,7 @@ pub(super) async fn unless_interrupted<T>(work: impl Future<Output = CommandResu
     let mut signals = Signals::listen()?;
     tokio::select! {
         done = work => done,
-        _ = signals.next() => Err(anyhow!("interrupted: nothing was written").into()),
+        _ = signals.next() => Err(Interrupted.into()),
     }
 }
 
@@ -62,8 +61,8 @@ mod tests {
             assert!(signalled.unwrap().success());
             std::future::pending::<CommandResult<()>>().await
         };
-        let told = unless_interrupted(work).await.unwrap_err().message();
-        assert_eq!(told, "interrupted: nothing was written");
+        let error = unless_interrupted(work).await.unwrap_err();
+        assert_eq!((error.message().as_str(), error.is_interrupt()), ("interrupted: nothing was written", true));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

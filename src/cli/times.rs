@@ -19,7 +19,7 @@ pub(super) fn parse_end_time(text: &str) -> Result<Timestamp, NoTime> {
 
 /// A time in UTC as commands print it, such as `2026-11-21T08:00:00.5Z`.
 pub(super) fn show_time(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| time.0.to_string(), |time| time.to_string())
+    time.to_string()
 }
 
 #[cfg(test)]

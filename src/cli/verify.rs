@@ -17,6 +17,7 @@ use crate::domain::plural::counted;
 use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
+use crate::domain::public_log::trust::{TrustAnchors, Verified};
 use crate::formats::read_text;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};
@@ -26,7 +27,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
-use crate::services::public_log::verification::{LeaderboardSource, TrustAnchors, Verified, verify};
+use crate::services::public_log::verification::{LeaderboardSource, verify};
 
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]

@@ -37,17 +37,17 @@ pub struct ReadFlags {
     /// Column with the number of turns
     #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub turn_column: Option<String>,
-    /// Leave out rows that are no votes and count them by reason, instead of refusing the file
+    /// Skip rows that are not votes and count them by reason, instead of refusing the file
     #[arg(long, help_heading = HEADING)]
     pub skip_bad: bool,
     /// Treat missing fields at the end of a CSV or TSV row as empty, instead of refusing the file
     #[arg(long, help_heading = HEADING)]
     pub pad: bool,
-    /// Most bytes of one line, or of one object of a JSON array
+    /// Maximum size in bytes of one line, or of one object of a JSON array
     #[arg(long, value_name = "BYTES", help_heading = HEADING, default_value_t = ReadLimits::default().line_bytes,
         value_parser = clap::value_parser!(u64).range(1 << 20..))]
     pub max_line_bytes: u64,
-    /// Most bytes that a packed file may unpack to, and that may come from a pipe
+    /// Maximum size in bytes of a compressed file when it is decompressed, and of what comes from a pipe
     #[arg(long, value_name = "BYTES", help_heading = HEADING,
         default_value_t = ReadLimits::default().decompressed_bytes)]
     pub max_decompressed_bytes: u64,

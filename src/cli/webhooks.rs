@@ -33,17 +33,17 @@ pub struct WebhookOptions {
 enum WebhookCommand {
     /// List messages, the latest first
     List {
-        /// Only messages that are waiting, delivered, or given up (dead)
+        /// Only messages that are waiting, delivered, or abandoned (dead)
         #[arg(long, value_enum)]
         state: Option<ListedState>,
-        /// How many
+        /// Maximum number of messages
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
-    /// Resend a message that was given up
+    /// Resend a message whose delivery was abandoned
     Retry {
         /// Id of the message, from `list`
         id: String,

@@ -21,6 +21,18 @@ pub enum ModerationResult {
     Refused(Vec<String>),
 }
 
+impl ModerationResult {
+    /// Its name in metrics.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Flagged(_) => "flagged",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
 /// Which categories refuse and which flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CategoryRules<'r> {

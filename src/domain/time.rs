@@ -1,8 +1,20 @@
 //! Points in time, and how texts name them.
 
+use std::fmt;
+
 /// Milliseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
+
+impl fmt::Display for Timestamp {
+    /// In UTC, such as `2026-11-21T08:00:00.5Z`; the milliseconds where no calendar has the day.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(moment) => write!(f, "{moment}"),
+            Err(_) => write!(f, "{}", self.0),
+        }
+    }
+}
 
 /// The moment that a text names: a date and time, in UTC where it names no zone, or a date, which begins at midnight UTC. `None` where a zone's
 /// name stands without its offset, as in `2026-11-21T08:00:00[Asia/Shanghai]`: the offset would have to be looked up.
@@ -50,6 +62,13 @@ mod tests {
         for text in ["2026-11-21T08:00:00[Asia/Shanghai]", "2026-11-21[Asia/Shanghai]"] {
             assert_eq!((moment(text), parse_end(text)), (None, None), "{text}");
         }
+    }
+
+    #[test]
+    fn a_moment_is_written_in_utc() {
+        assert_eq!(Timestamp(1_795_248_000_500).to_string(), "2026-11-21T08:00:00.5Z");
+        assert_eq!(Timestamp(-1_000).to_string(), "1969-12-31T23:59:59Z");
+        assert_eq!(Timestamp(i64::MAX).to_string(), i64::MAX.to_string());
     }
 
     #[test]

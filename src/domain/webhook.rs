@@ -9,6 +9,8 @@ use ring::hmac;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::hex::hex;
+
 /// Bytes of a secret at the least.
 pub const LEAST_SECRET_BYTES: usize = 16;
 /// Tries of a message at most: with [`wait_after`] the last one is more than a day after the first.
@@ -150,8 +152,7 @@ pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u6
 pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let tag = hmac::sign(&key, format!("{seconds}.{body}").as_bytes());
-    let digits: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={seconds},v1={digits}")
+    format!("t={seconds},v1={}", hex(tag.as_ref()))
 }
 
 /// The wait after so many failures, from 1; `None` where the message is given up.

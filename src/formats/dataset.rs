@@ -1,7 +1,6 @@
 //! The vote log as a data set for others: Parquet in shards, a data card, and the sum of every file.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data_card::{DatasetFacts, DatasetStatistics, data_card};
 use crate::domain::battle::record::VoteRow;
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLUMNS};
 use crate::tables::export_rows::VoteLogRow;
@@ -147,20 +147,11 @@ fn write_sums(folder: &Path, files: &[PathBuf]) -> io::Result<()> {
         let mut digest = Sha256::new();
         io::copy(&mut file, &mut HashWriter(&mut digest))?;
         file.sync_all()?;
-        sums.push_str(&format!("{}  {}\n", HexDigits(&digest.finalize()), name.display()));
+        sums.push_str(&format!("{}  {}\n", hex(&digest.finalize()), name.display()));
     }
     let mut file = File::create(folder.join("SHA256SUMS"))?;
     file.write_all(sums.as_bytes())?;
     file.sync_all()
-}
-
-/// Bytes as lower-case hexadecimal digits.
-struct HexDigits<'d>(&'d [u8]);
-
-impl fmt::Display for HexDigits<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
 
 /// Takes bytes into a digest.

@@ -1,8 +1,8 @@
-//! Removes unfinished files, including those of processes that were killed.
+//! Removes unfinished files and folders, including those of processes that were killed.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use std::{fs, io};
 
 use crate::domain::time::Timestamp;
 
@@ -41,6 +41,63 @@ pub fn remove_abandoned(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&s
     }
 }
 
+/// As [`remove_abandoned`], of folders: one in which anything was written meanwhile stays.
+pub fn remove_abandoned_folders(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&str) -> bool) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_unfinished = entry.file_name().to_str().is_some_and(&is_unfinished);
+        if is_unfinished && entry.metadata().is_ok_and(|found| found.is_dir()) && holds_abandoned(&entry.path(), now) {
+            // One that stays is looked at again the next time.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether a folder and all that is in it were not written for a day. What cannot be looked at counts as written.
+fn holds_abandoned(folder: &Path, now: Timestamp) -> bool {
+    let is_old = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            entry.metadata().is_ok_and(|found| match found.is_dir() {
+                true => holds_abandoned(&entry.path(), now),
+                false => is_abandoned(&found, now),
+            })
+        })
+    };
+    let is_old_itself = folder.symlink_metadata().is_ok_and(|found| is_abandoned(&found, now));
+    is_old_itself && fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_old))
+}
+
+/// A folder and those above it, the lowest first, as far as they are not there.
+pub(crate) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
+    folder.ancestors().take_while(is_missing).map(Path::to_owned).collect()
+}
+
+/// Folders that were made for files to come. Dropping this removes those of them that are empty: nothing came.
+#[derive(Debug)]
+pub struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    /// Makes a folder and those above it, as far as they are not there.
+    ///
+    /// # Errors
+    /// The system's; what was made until then is removed.
+    pub fn make(folder: &Path) -> io::Result<Self> {
+        let new = Self(missing_folders(folder));
+        fs::create_dir_all(folder)?;
+        Ok(new)
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // One that cannot be removed holds something, or is gone.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
 fn is_abandoned(file: &fs::Metadata, now: Timestamp) -> bool {
     let written = file.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let written = written.and_then(|at| i64::try_from(at.as_millis()).ok());
@@ -72,5 +129,42 @@ mod tests {
         let mut left: Vec<String> = left.collect();
         left.sort_unstable();
         assert_eq!(left, [".x-2.partial", ".x-3.part", "x.db"]);
+    }
+
+    #[test]
+    fn an_unfinished_folder_goes_when_nothing_in_it_was_written_for_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Timestamp(10 * ABANDONED);
+        let before = |age: i64| UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - age).unwrap());
+        for (name, age) in [(".set-old", ABANDONED + 1), (".set-new", ABANDONED), ("set-old", ABANDONED + 1)] {
+            let inner = folder.path().join(name).join("data");
+            fs::create_dir_all(&inner).unwrap();
+            fs::File::create(inner.join("unfinished")).unwrap().set_modified(before(age)).unwrap();
+            for made in [inner.as_path(), inner.parent().unwrap()] {
+                fs::File::open(made).unwrap().set_modified(before(ABANDONED + 1)).unwrap();
+            }
+        }
+        fs::write(folder.path().join(".set-file"), "").unwrap();
+        remove_abandoned_folders(folder.path(), now, |name| name.starts_with(".set-"));
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<String> = left.collect();
+        left.sort_unstable();
+        assert_eq!(left, [".set-file", ".set-new", "set-old"]);
+    }
+
+    #[test]
+    fn new_folders_go_with_their_owner_unless_something_is_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (above, inner) = (folder.path().join("a"), folder.path().join("a/b"));
+        assert_eq!(missing_folders(&inner), [inner.clone(), above.clone()]);
+        drop(NewFolders::make(&inner).unwrap());
+        assert!(!above.exists());
+        let made = NewFolders::make(&inner).unwrap();
+        fs::write(inner.join("kept"), "").unwrap();
+        drop(made);
+        assert!(inner.join("kept").exists());
+        fs::remove_file(inner.join("kept")).unwrap();
+        drop(NewFolders::make(&inner).unwrap());
+        assert!(inner.exists(), "it was there before");
     }
 }

@@ -4,7 +4,6 @@
 //! message takes it first, so that two instances do not send it at once, and nothing is sent while nothing can be noted. A message is sent
 //! a second time where an instance ends between the answer and its note: receivers see that by the id.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -12,7 +11,7 @@ use serde_json::json;
 
 use super::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::{
     ChangedLeaderboard, DeliveryState, RecordedVotes, WebhookEvent, WebhookMessage, rank_changes, wait_after,
@@ -22,7 +21,6 @@ use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
 use crate::infra::webhooks::{WebhookError, WebhookSender};
-use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
 /// How long an instance that has claimed a message may need to send it and to store the result: longer than the longest wait for an answer.
 const TAKEN_MS: i64 = 60_000;
@@ -102,8 +100,7 @@ impl Webhooks {
     async fn write_leaderboard(&self, snapshot: &LeaderboardSnapshot) -> Result<(), StoreError> {
         let event = WebhookEvent::LeaderboardChanged;
         let fitted_at = snapshot.fitted_at.unwrap_or(Timestamp(0));
-        let rank = |model: &RankedModel| (model.model.clone(), model.rank);
-        let ranks: BTreeMap<String, u64> = snapshot.leaderboard.models.iter().map(rank).collect();
+        let ranks = snapshot.ranks();
         let state = serde_json::to_string(&ranks).unwrap_or_default();
         let now = WebhookPosition { position: fitted_at.0, state };
         for webhook in self.wanting(event) {

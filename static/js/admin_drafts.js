@@ -1,6 +1,5 @@
 // Keeps what was typed into a form of the admin while it is sent. Where the session has ended, the form is too old, a field is wrong or the arena does
 // not answer, the text stands in its form again. Only this tab keeps it, without passphrases and codes, and not longer than until the arena has taken the form.
-// A double click sends a form once: it would make two keys or links, of which the page shows the second alone.
 "use strict";
 (() => {
   const KEY = "langya-admin-draft";
@@ -58,22 +57,8 @@
     if (refusal.dataset.refused === "401" && draft.page !== draft.action) refusal.querySelector("a.button").href = draft.page;
   };
 
-  /** Milliseconds between the clicks of a double click at most. */
-  const DOUBLE_CLICK = 1000;
-  const NOTHING = { form: null, at: 0 };
-  let sent = NOTHING;
-  // On the way back to a page that the browser has kept, its form may be sent again at once.
-  addEventListener("pageshow", () => (sent = NOTHING));
-
-  document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (form.method !== "post") return;
-    if (form === sent.form && event.timeStamp - sent.at < DOUBLE_CLICK) {
-      event.preventDefault();
-      return;
-    }
-    sent = { form, at: event.timeStamp };
-    write(draftOf(form));
+  document.addEventListener("submit", ({ target: form, defaultPrevented }) => {
+    if (form.method === "post" && !defaultPrevented) write(draftOf(form));
   });
 
   const draft = read();

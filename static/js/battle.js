@@ -4,9 +4,8 @@
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
-import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
-import { FirstQuestion } from "./first_question.js";
+import { FirstQuestion, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
 import { endLoss, notice, noticeLoss } from "./notice.js";
 import { announce, fill, fromNow, isStorageOff, keep, kept, number, part } from "./page.js";

@@ -1,10 +1,12 @@
-// The first question of a battle. The models of the visitor's choice go with it, images, the consent to what is stored, and under
-// pressure the solution of a computation. Scripts for what is seldom are loaded where it is needed: the first visit stays small.
+// The first question of a battle, and the cards that propose one. The models of the visitor's choice go with it, images, the consent to what is
+// stored, and under pressure the solution of a computation. Scripts for what is seldom are loaded where it is needed: the first visit stays small.
 
 import { notice } from "./notice.js";
-import { part } from "./page.js";
+import { announce, part } from "./page.js";
 
 const main = document.querySelector("main");
+/** Questions to begin with: one card for each intent, and others of the same intent when asked for. */
+const cards = [...document.querySelectorAll("[data-card]")];
 /** More challenges in a row mean that the page's solutions are not taken. */
 const PROOFS = 3;
 
@@ -95,4 +97,23 @@ export class FirstQuestion {
   forgetImageIds() {
     this.#attached?.forgetIds();
   }
+}
+
+/** @param {(prompt: string, intent: string) => void} send @param {string} shuffled what is said after other questions came */
+export function serveCards(send, shuffled) {
+  for (const card of cards) {
+    const text = card.querySelector('[data-part="card-prompt"]');
+    card.addEventListener("click", () => send(text.textContent, card.dataset.intent));
+  }
+  document.querySelector('[data-action="shuffle"]').addEventListener("click", () => {
+    cards.forEach(turnOver);
+    announce(shuffled);
+  });
+}
+
+function turnOver(card) {
+  const prompts = JSON.parse(card.dataset.prompts);
+  const text = card.querySelector('[data-part="card-prompt"]');
+  const step = 1 + Math.floor(Math.random() * (prompts.length - 1));
+  text.textContent = prompts[(prompts.indexOf(text.textContent) + step) % prompts.length];
 }

@@ -1,6 +1,6 @@
 // Images beside the first question of a battle: chosen, pasted or dropped, shown small, and sent with the question.
 
-import { fill, part } from "./page.js";
+import { fill, number, part } from "./page.js";
 
 const TYPES = ["image/png", "image/jpeg", "image/webp"];
 /** Pixels of a side of a small picture, twice what it takes on the page. */
@@ -21,6 +21,8 @@ export class Images {
   /** @param {(text: string) => void} say what is wrong, or nothing any more */
   constructor(say) {
     this.#say = say;
+    const limit = number(Math.floor(this.#maxBytes / 100_000) / 10, 1);
+    this.#words.error_image_too_large = fill(this.#words.error_image_too_large, { limit });
     const form = part("composer");
     this.#button.addEventListener("click", () => this.#input.click());
     this.#input.addEventListener("change", () => {

@@ -25,6 +25,8 @@ function show({ as_of, votes, notes, html }) {
   main.toggleAttribute("data-empty", rows.rows.length === 0);
   part("votes").textContent = number(votes);
   part("votes").dataset.live = "";
+  const noun = part("votes-noun");
+  noun.textContent = votes === 1 ? noun.dataset.one : noun.dataset.more;
   showTime(as_of);
   const changed = [...rows.rows].filter((row) => before.get(row.dataset.model) !== row.dataset.state);
   if (changed.length === 0 || first) return;

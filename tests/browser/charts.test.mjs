@@ -50,6 +50,12 @@ test("a visitor chooses how many models are drawn, and keeps it for the model th
 
 test("on a phone rows say what the maps would show, and nothing scrolls sideways", async () => {
   const page = await arrive("/leaderboard/charts", PHONE);
+  // A chart that goes on behind the edge has a shade there.
+  const shades = await page.locator(".chart-frame:visible").evaluateAll((all) => {
+    const wide = all.filter((one) => one.scrollWidth > one.clientWidth);
+    return wide.map((one) => getComputedStyle(one).backgroundImage.includes("gradient"));
+  });
+  assert.ok(shades.length > 0 && shades.every(Boolean), String(shades));
   assert.equal(await page.locator(".has-table:visible").count(), 0);
   const rows = page.locator(".meetings tbody tr");
   assert.equal(await rows.count(), 24, "25 models and their opponents");

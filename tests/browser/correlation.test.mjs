@@ -46,6 +46,8 @@ test("two series are chosen by keyboard and shown as a scatter with their coeffi
   const row = await coefficients.getByRole("row", { name: /^Kendall/ }).innerText();
   assert.match(row, /0\.\d{4}\s+[<\d. ]+\(exact\)\s+−?0\.\d{4} … 0\.\d{4}/);
   assert.equal(await coefficients.locator(".chosen").count(), 1);
+  const meaning = await page.getByRole("link", { name: "What these numbers mean" }).getAttribute("href");
+  assert.match(await (await page.request.get(site.url + meaning)).text(), /id="coefficients"/);
   assert.match(await page.getByRole("img", { name: /This correlation over time: Kendall/ }).innerHTML(), /40 moments/);
   await page.locator("#pair summary").first().press("Enter");
   assert.equal(await page.getByRole("region", { name: "Compared values" }).getByRole("row").count(), 11);

@@ -116,3 +116,15 @@ test("the same question goes to two other models with its images", async () => {
   await phase(page, "ready");
   assert.equal(await page.locator('.reply[data-side="b"] .block').textContent(), "I see images: 1.");
 });
+
+test("a file that is too large is refused with the limit beside it", async () => {
+  const page = await opened();
+  await page.locator("#prompt").evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([new Uint8Array(9 << 20)], "large.png", { type: "image/png" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+  });
+  await page.getByText("This image is too large. Choose one of at most 8.3 MB.").waitFor();
+  assert.equal(await small(page).count(), 0);
+  page.assertQuiet();
+});

@@ -96,6 +96,9 @@ test("a tab leads to a slice of the votes, and a name to the page of its model",
   await page.waitForURL(/\/models\/heron$/);
   const text = await page.locator("main").innerText();
   for (const part of ["Lakeside Lab", "Apache-2.0", "Opponents", "Ratings by slice"]) assert.ok(text.includes(part), `${part}: ${text}`);
+  await page.getByRole("link", { name: "How to read it" }).click();
+  await page.waitForURL(/\/leaderboard#reading$/);
+  assert.ok(await page.getByText("Elo is a second score").isVisible());
   page.assertQuiet();
 });
 

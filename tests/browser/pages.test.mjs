@@ -24,6 +24,8 @@ test("a second window's leaderboard moves without reloading", async () => {
   const before = await votes.textContent();
   await playBattle(battle);
   await board.locator(`[data-part="votes"]:not(:text-is("${before}"))`).waitFor();
+  const noun = (await votes.textContent()) === "1" ? "rated vote" : "rated votes";
+  assert.equal(await board.locator('[data-part="votes-noun"]').textContent(), noun);
   assert.ok((await board.locator("tbody tr").count()) >= 2);
   assert.ok(await board.evaluate(() => window.stillTheSame));
   assert.match(await board.getByRole("status").textContent(), /Rated votes: \d+/);

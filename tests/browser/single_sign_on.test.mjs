@@ -82,6 +82,20 @@ test("an owner comes from another site straight into the admin, and a person who
   await assertAccessible(other, "a refused sign-in");
 });
 
+test("signing in again on another site ends the session that the browser had", async () => {
+  const page = await site.open();
+  const sessions = [];
+  for (let times = 0; times < 2; times += 1) {
+    await page.goto(`${site.url}/admin/sign-in`);
+    await page.getByRole("link", { name: "Sign in with Lab ID" }).click();
+    await page.getByRole("button", { name: "I am ada" }).click();
+    await page.waitForURL(`${site.url}/admin`);
+    await page.goto(`${site.url}/admin/account`);
+    sessions.push(await page.locator('form[action="/admin/account/session"]').count());
+  }
+  assert.equal(sessions[1], sessions[0]);
+});
+
 test("a visitor signs in on another site, battles, and signs out", async () => {
   const page = await site.open();
   const refused = watch(page);

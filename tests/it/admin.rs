@@ -3,6 +3,8 @@
 mod bench_runs;
 pub(crate) mod browser;
 mod campaigns;
+mod first_day;
+mod former_session;
 mod keys;
 mod models;
 mod moderation;
@@ -410,7 +412,13 @@ async fn a_first_start_prints_a_link_and_commands_run_the_accounts() {
     let mut browser = Browser::at(&server.url);
     let short = browser.join(&code, "Ada", "too short").await;
     assert_eq!(short.status(), StatusCode::UNPROCESSABLE_ENTITY, "the link is still good");
-    assert_eq!(browser.join(&code, "Ada", PASSPHRASE).await.status(), StatusCode::SEE_OTHER);
+    let joined = browser.join(&code, "Ada", PASSPHRASE).await;
+    assert_eq!((joined.status(), &joined.headers()["location"]), (StatusCode::SEE_OTHER, &"/admin".parse().unwrap()));
+    let first = browser.get("/admin").await.text().await.unwrap();
+    assert!(
+        first.contains("Until then, the built-in practice models answer.") && !first.contains("result-ok"),
+        "{first}"
+    );
     assert_eq!(browser.get("/admin/users").await.status(), StatusCode::OK, "signed in as the owner");
     let again = Browser::at(&server.url).join(&code, "eve", PASSPHRASE).await;
     assert_eq!(again.status(), StatusCode::UNPROCESSABLE_ENTITY, "a link is good once");
@@ -420,7 +428,8 @@ async fn a_first_start_prints_a_link_and_commands_run_the_accounts() {
     let invited = run(&["admin", "invite", "--role", "viewer"]).await.stdout;
     let code = invited.trim().split('#').nth(1).unwrap().to_owned();
     let mut viewer = Browser::at(&server.url);
-    assert_eq!(viewer.join(&code, "ben", PASSPHRASE).await.status(), StatusCode::SEE_OTHER);
+    let joined = viewer.join(&code, "ben", PASSPHRASE).await;
+    assert_eq!(joined.headers()["location"], "/admin/account");
     assert_eq!(viewer.get("/admin/audit").await.status(), StatusCode::FORBIDDEN);
     assert_eq!(run(&["admin", "users", "role", "ben", "operator"]).await.code, Some(0));
     assert_eq!(viewer.get("/admin/audit").await.status(), StatusCode::OK, "from the next request on");

@@ -403,6 +403,27 @@ async fn replies_that_nobody_saw_take_no_vote_until_they_are_regenerated() {
 }
 
 #[actix_web::test]
+async fn a_question_that_was_stopped_before_its_reply_is_asked_together_with_the_next_one() {
+    let gated = || {
+        Scripted::new(|messages| {
+            let heard: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+            vec![Step::Gate, Step::Say(format!("<{}>", heard.join("|")))]
+        })
+    };
+    let (one, two) = (gated(), gated());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Quick?").await;
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!(visitor.until_ready().await, ["", ""]);
+    one.open_gate();
+    two.open_gate();
+    visitor.send(json!({"type": "message", "prompt": "Short?"})).await;
+    assert_eq!(visitor.next_of(&["battle"]).await["turn"], 2);
+    assert_eq!(visitor.until_ready().await, ["<Quick?\n\nShort?>"; 2], "no provider gets an empty message");
+}
+
+#[actix_web::test]
 async fn a_number_that_the_battle_never_had_is_answered_with_all_of_it() {
     let (one, two) = (Scripted::saying(WORDS), Scripted::saying(WORDS));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;

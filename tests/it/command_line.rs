@@ -60,8 +60,19 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
 fn a_command_without_its_database_or_file_makes_no_folder() {
     let folder = folder("");
     let here = folder.path();
+    std::fs::write(here.join("bad.csv"), "model,score\none\n").unwrap();
+    let before = std::fs::read_dir(here).unwrap().count();
     for (command, said) in [
         (&["upgrade"][..], "there is no arena"),
+        (&["bench", "answer", "urs"][..], "langya import suite NAME FILE"),
+        (&["bench", "run", "urs", "--judge", "m"][..], "langya import suite NAME FILE"),
+        (&["bench", "report", "urs", "--out", "new/report"][..], "there is no arena"),
+        (&["judge", "run", "--judge", "m"][..], "there is no arena"),
+        (&["import", "answers", "bad.csv", "--suite", "urs"][..], "langya import suite NAME FILE"),
+        (&["import", "scores", "bad.csv"][..], "bad.csv line 2"),
+        (&["import", "suite", "urs", "bad.csv"][..], "bad.csv"),
+        (&["fit", "--votes", "bad.csv", "--charts", "new/charts"][..], "bad.csv"),
+        (&["correlate", "--x", "a", "--y", "b", "--charts", "new/charts"][..], "--table"),
         (&["bench", "stop"][..], "there is no arena"),
         (&["import", "votes", "absent"][..], "cannot read absent"),
         (&["import", "suite", "urs", "absent"][..], "cannot read absent"),
@@ -73,7 +84,7 @@ fn a_command_without_its_database_or_file_makes_no_folder() {
         (&["import", "arena", "langya.toml"][..], "--database postgres://"),
     ] {
         check_refused(here, &[command, &["--data-dir", "data"]].concat(), &[said]);
-        assert!(!here.join("data").exists(), "{command:?}");
+        assert_eq!(std::fs::read_dir(here).unwrap().count(), before, "{command:?}");
     }
     // A folder that cannot be entered is not one without an arena.
     std::os::unix::fs::symlink("loop", here.join("loop")).unwrap();

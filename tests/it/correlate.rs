@@ -92,6 +92,20 @@ fn mixtures_have_the_weights_of_the_paper_and_show_that_they_are_fitted() {
 }
 
 #[test]
+fn the_level_of_intervals_and_the_method_of_p_are_printed() {
+    let folder = folder();
+    let pair = ["--x", "close", "--y", "carena", "--confidence", "0.8"];
+    let table = run(folder.path(), &pair).stdout;
+    for printed in ["0.8 interval (Fisher z)", "  exact  ", "p: two-sided"] {
+        assert!(table.contains(printed), "no {printed:?}: {table}");
+    }
+    let json = found(&run(folder.path(), &[&pair[..], &["--format", "json"]].concat()));
+    assert_eq!(json["confidence"], 0.8);
+    let mixed = ["--combine", "close,open_single", "--target", "carena", "--format", "json"];
+    assert_eq!(found(&run(folder.path(), &mixed))["confidence"], 0.95);
+}
+
+#[test]
 fn what_cannot_be_compared_says_why() {
     let folder = folder();
     for (arguments, said) in [

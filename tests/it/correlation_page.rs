@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use langya::services::correlation::snapshot::CorrelationSnapshot;
+use langya::domain::correlation::snapshot::CorrelationSnapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,6 +2,7 @@
 
 use langya::infra::storage::{ExclusionRow, LeakCheckCounts, Store};
 use serde_json::Value;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 use crate::bench::{Field, question, reply, reply_behind};
 use crate::support::program::{Server, langya};
@@ -123,6 +124,40 @@ async fn what_cannot_be_read_is_asked_twice_and_what_fails_is_asked_again_later_
     field.respond("judge", |request, _| reply(&as_a_reader(question(request))));
     let server = Server::start(field.path(), &[]);
     assert_eq!(checked(&store, 2).await, LeakCheckCounts { checked: 2, found: 1, unread: 1 });
+    server.log_at_end().await;
+}
+
+#[actix_web::test]
+async fn requests_that_fail_count_against_the_days_limit_too() {
+    let field = field().await;
+    field.edit("leak_judge = \"judge\"\n", "leak_judge = \"judge\"\nleak_judge_calls_per_day = 4\n");
+    field.respond("judge", |_, _| Script::whole("500 Internal Server Error", "", ""));
+    let server = Server::start(field.path(), &[]);
+    battle(&server).await.vote("a").await;
+    server.logged("a vote could not be checked for leaks").await;
+    assert_eq!(field.requests("judge"), 3, "one check, with its tries");
+    // Any edit of the settings ends the wait after a failure.
+    field.edit("backoff_ms = 1\n", "backoff_ms = 2\n");
+    server.logged("the daily limit of leak checks is reached").await;
+    assert_eq!(field.requests("judge"), 4);
+    server.log_at_end().await;
+}
+
+#[actix_web::test]
+async fn requests_whose_checks_cannot_be_stored_count_against_the_days_limit_too() {
+    let field = field().await;
+    field.edit("leak_judge = \"judge\"\n", "leak_judge = \"judge\"\nleak_judge_calls_per_day = 1\n");
+    let server = Server::start(field.path(), &[]);
+    let file = SqliteConnectOptions::new().filename(field.path().join("data/langya.db"));
+    let pool = SqlitePool::connect_with(file).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON leak_checks BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    sqlx::query(refuse).execute(&pool).await.unwrap();
+    battle(&server).await.vote("a").await;
+    server.logged("a background pass over voted battles failed").await;
+    // Any edit of the settings ends the wait after a failure.
+    field.edit("backoff_ms = 1\n", "backoff_ms = 2\n");
+    server.logged("the daily limit of leak checks is reached").await;
+    assert_eq!(field.requests("judge"), 1);
     server.log_at_end().await;
 }
 

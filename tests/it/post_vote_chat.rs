@@ -1,10 +1,13 @@
 //! What may be asked after the vote: both models go on, and nothing of it is kept.
 
+use langya::domain::battle::ModelId;
 use langya::infra::clock::Clock;
 use langya::infra::llm::ChatError;
+use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy, BreakerState};
+use langya::infra::llm::resilient_model::ReplyLimits;
 use serde_json::json;
 
-use crate::support::arena::TestArena;
+use crate::support::arena::{TestArena, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::Visitor;
 
@@ -126,4 +129,34 @@ async fn a_chat_after_the_vote_can_be_stopped_and_a_side_that_fails_ends_alone()
     visitor.send(json!({"type": "stop"})).await;
     visitor.ask("another battle").await;
     assert_eq!(visitor.until_ready().await, ["So.", "So."]);
+}
+
+#[actix_web::test]
+async fn questions_of_one_visitor_after_the_vote_take_the_models_from_nobody_and_those_of_several_do() {
+    let failing = || {
+        Scripted::new(|messages| match messages.len() {
+            1 => vec![Step::Say("So.".into())],
+            _ => vec![Step::Fail(ChatError::Reported)],
+        })
+    };
+    let breaker = BreakerPolicy { failures: 3, ..quick_limits().breaker };
+    let limits = ReplyLimits { breaker, ..quick_limits() };
+    let (one, two) = (failing(), failing());
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with_limits(&models, limits, |_| {}).await;
+    let state = || arena.app.models.current().get(&ModelId::new("one")).unwrap().state();
+    let mut visitors = Vec::new();
+    for _ in 0..3 {
+        visitors.push(voted(&arena).await);
+    }
+    for prompt in ["odd", "odder", "oddest"] {
+        visitors[0].send(json!({"type": "message", "prompt": prompt, "unrated": true})).await;
+        assert_eq!(visitors[0].until_ready().await, ["", ""]);
+    }
+    assert_eq!(state(), BreakerState { phase: BreakerPhase::Closed, failures: 1 });
+    for visitor in &mut visitors[1..] {
+        visitor.send(json!({"type": "message", "prompt": "odd", "unrated": true})).await;
+        assert_eq!(visitor.until_ready().await, ["", ""]);
+    }
+    assert_eq!(state(), BreakerState { phase: BreakerPhase::Open, failures: 3 }, "each has asked the same");
 }

@@ -66,7 +66,13 @@ fn an_arena_imported_from_a_data_set_has_the_same_ratings_to_the_byte() {
     let folder = simulated();
     let here = folder.path();
     let export = |rest: &[&str]| langya(here, [&["export", "dataset", "--data-dir", "data"], rest].concat());
+    // What exports that were killed left: one long ago, one that may still be running.
+    let left = [".langya-dataset-Ab1xYz", ".langya-dataset-Ab1xY2"].map(|name| here.join(name));
+    left.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    std::fs::File::open(&left[0]).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     let run = done(export(&["set", "--license", "cc-by-4.0", "--shard-votes", "1300"]));
+    assert_eq!(left.each_ref().map(|folder| folder.exists()), [false, true]);
+    std::fs::remove_dir(&left[1]).unwrap();
     assert!(run.stderr.contains("3000 votes written") && run.stderr.contains("--since-seq 3000"), "{run:?}");
     let set = here.join("set");
     let names: Vec<String> =

@@ -242,6 +242,16 @@ async fn an_odd_stream_ends_like_any_other(mode: &str) {
 }
 
 #[actix_web::test]
+async fn a_side_that_writes_nothing_but_white_space_is_replaced() {
+    let mut scene = Scene::start("empty", Script::openai([" ", "\n\n"])).await;
+    let mut texts = scene.visitor.until_ready().await;
+    texts.sort();
+    assert_eq!(texts, [FIRST, SECOND]);
+    assert_eq!(scene.kept().await.1, Stage::Ready);
+    scene.end("white space", "-").await;
+}
+
+#[actix_web::test]
 async fn twenty_visitors_who_leave_leave_no_request_behind() {
     let upstream = Upstream::start().await;
     let mut limits = quick_limits();

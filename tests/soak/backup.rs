@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use langya::domain::battle::text_counts::TextCounts;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
@@ -163,7 +164,7 @@ fn sample_rows(schema: i64) -> anyhow::Result<String> {
 async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     arena.stop().await?;
-    let migrations = sqlx::migrate!("migrations/sqlite");
+    let migrations = Migrator::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite")).await?;
     let mut wrong = Vec::new();
     for migration in migrations.iter() {
         std::fs::remove_dir_all(arena.data())?;

@@ -44,7 +44,7 @@ pub struct AgreeOptions {
     /// Cross-validation folds, split by question, for calibrating a judge's scores to people's
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     folds: u32,
-    /// Seed by which questions are dealt out to folds
+    /// Seed for assigning questions to folds
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// How the result is printed

@@ -15,6 +15,11 @@ use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
 
+/// How to read the lines.
+const LEGEND: &str = "agreement (human-human, judge-human): share of the pairs of opinions that are equal; side A: share of the votes for A \
+    among those for a side; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in parentheses: \
+    what a line rests on; a line without an interval has none\n";
+
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
 
@@ -49,7 +54,7 @@ pub(super) fn table(found: &AgreeOutput) -> String {
     if pairs.len() > MOST_PAIRS {
         text.push_str(&format!("win rates of {} pairs of models: use --format csv or json to see them\n", pairs.len()));
     }
-    text
+    text + LEGEND
 }
 
 /// The same lines with all digits. Names that a spreadsheet would work out are defused.
@@ -181,7 +186,9 @@ fn of_worth(worth: &WorthReport) -> [StatisticLine; 2] {
         let undefined = worth.undefined.clone();
         StatisticLine { name: name.to_owned(), value, undefined, note, ..StatisticLine::default() }.judge()
     };
-    let interval = worth.interval.map_or_else(String::new, |ends| format!("({:.4} to {:.4})", ends.lower, ends.upper));
+    let interval = worth.interval.map_or_else(String::new, |ends| {
+        format!("(95 % interval by Fisher's z: {:.4} to {:.4})", ends.lower, ends.upper)
+    });
     [
         line("correlation with votes beyond the ratings, judge", worth.residual_correlation, interval),
         line("votes that a verdict on every battle is worth, times", worth.times, String::new()),

@@ -34,7 +34,7 @@ pub(super) struct AnswerOptions {
     /// Models to ask: comma-separated ids [default: all models in the settings]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
-    /// Ask models again what their providers refused
+    /// Repeat requests that providers refused
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]

@@ -98,7 +98,7 @@ fn tell(row: &BenchBatchRow) {
 pub(super) struct BatchesOptions {
     #[command(flatten)]
     location: Location,
-    /// Give up this batch, by its id or the provider's: no later run looks for it, and its requests are asked again. The provider may
+    /// Give up this batch, by its id or the provider's: no later run looks for it, and its requests are sent again. The provider may
     /// still charge for it
     #[arg(long, value_name = "ID", conflicts_with = "format")]
     forget: Option<String>,

@@ -40,7 +40,7 @@ pub(super) struct ConstructOptions {
     /// A prompt of your own instead of the built-in one: the variant `construct` of a prompt file
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
-    /// Ask again where a reply could not be read
+    /// Repeat requests whose replies could not be parsed
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]

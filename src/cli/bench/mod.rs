@@ -172,15 +172,31 @@ const OPENING: &str = "opening the database";
 
 /// Opens the database for writing, also beside an arena that serves from it: an embedded one lets processes write in turns.
 /// Tables are brought up to date only where nobody serves.
-pub(super) async fn open_beside(settings: &Settings) -> Result<Store, StoreError> {
-    match DataLock::take(&settings.storage, OPENING) {
+pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> Result<Store, StoreError> {
+    let lock = match if_missing {
+        IfMissing::Create => DataLock::take(&settings.storage, OPENING),
+        IfMissing::Fail => DataLock::take_existing(&settings.storage, OPENING),
+    };
+    match lock {
         Ok(_while_opening) => Store::open(&settings.storage, IfMissing::Create).await,
         Err(StoreError::Locked { .. }) => Store::open(&settings.storage, IfMissing::Fail).await,
         Err(error) => Err(error),
     }
 }
 
-/// The same where the database is there already.
+/// The same for what needs a suite's data, which only a database that is there has.
+pub(super) async fn open_with_suites(settings: &Settings) -> CommandResult<Store> {
+    match open_beside(settings, IfMissing::Fail).await {
+        Err(StoreError::Missing(place)) => Err(BadInput(format!(
+            "there is no database at {place} yet: import a suite with `langya import suite NAME FILE`, or name another database with \
+             --data-dir or --database"
+        ))
+        .into()),
+        opened => Ok(opened?),
+    }
+}
+
+/// As [`open_beside`], of a database that is there; its tables are taken as they are.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
     let _while_opening = match DataLock::take_existing(&settings.storage, OPENING) {
         Err(StoreError::Locked { .. }) => None,

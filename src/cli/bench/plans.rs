@@ -26,7 +26,7 @@ use crate::services::benchmark::plans::stop_plan;
 pub(super) struct PlansOptions {
     #[command(flatten)]
     location: Location,
-    /// How many, the latest first
+    /// Maximum number of plans, the latest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     limit: u32,
     /// How to print them

@@ -1,7 +1,6 @@
 //! `langya bench report`: prints a suite's scores, or writes the report that the page shows.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -100,23 +99,23 @@ fn written(form: OutputLayout, report: &Report, language: Language) -> CommandRe
 
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    unless_interrupted(print_or_write(options, env)).await
+    let writes = options.out.is_some();
+    let report = print_or_write(options, env);
+    // What writes no file is left to the system, which ends it at once.
+    if writes { unless_interrupted(report).await } else { report.await }
 }
 
 /// Dropped before its end, it leaves no unfinished file behind.
 async fn print_or_write(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let wanted = |out: &Path| files(out, &options.name, options.format, options.overwrite);
-    let files = options.out.as_deref().map(wanted).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let wanted = |out: &Path| files(out, &options.name, options.format, options.overwrite);
+    let files = options.out.as_deref().map(wanted).transpose()?;
     let language = options.language();
     match (files, options.format) {
         (Some(files), _) => {
             let report = report(&options, &store).await?;
-            for (file, form) in files {
-                let text = written(form, &report, language)?;
-                file.write(|out| out.write_all(text.as_bytes()))?;
-            }
+            files.write(|form| written(form, &report, language))?;
         }
         (None, Some(form @ (OutputLayout::Markdown | OutputLayout::Html))) => {
             print(&written(form, &report(&options, &store).await?, language)?)?
@@ -137,7 +136,10 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
     let measured = measure(store, name, &way, &filter, reread).await?;
     let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
     let beside = report_sources(store, &measured.set(), &way.variant).await?;
-    Ok(measured.report(&choice, &beside, options.language()).map_err(BenchError::from)?)
+    let language = options.language();
+    // Beside this thread, so that a signal is seen meanwhile.
+    let made = tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await?;
+    Ok(made.map_err(BenchError::from)?)
 }
 
 /// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.

@@ -21,7 +21,7 @@ use crate::infra::storage::{BenchRunRow, IfMissing, Store, StoreError};
 pub(super) struct RunsOptions {
     #[command(flatten)]
     location: Location,
-    /// How many, the latest first
+    /// Maximum number of runs, the latest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     limit: u32,
     /// How to print them

@@ -1,6 +1,6 @@
 //! What commands that ask models work with.
 
-use super::open_beside;
+use super::open_with_suites;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::model_run::clients::model_clients;
@@ -12,6 +12,6 @@ use crate::services::benchmark::suite_run::RunSession;
 /// Opens the database, and the models of the settings.
 pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<RunSession> {
     let settings = with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await;
-    let store = open_beside(&settings).await?;
+    let store = open_with_suites(&settings).await?;
     Ok(RunSession { store, clients: model_clients(settings, env)?, batches: BatchOptions::default() })
 }

@@ -33,7 +33,7 @@ pub(super) struct CreateCampaignOptions {
     pub(super) dry_run: bool,
     #[command(flatten)]
     pub(super) budget: BudgetFlags,
-    /// Ask models again what their providers refused, where answers = "ask:FILE"
+    /// Repeat requests that providers refused, where answers = "ask:FILE"
     #[arg(long)]
     pub(super) retry_failed: bool,
     /// How to print what it takes

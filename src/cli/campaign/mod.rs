@@ -37,11 +37,11 @@ enum CampaignCommand {
     Create(create::CreateCampaignOptions),
     /// List all campaigns
     List(list::ListCampaignsOptions),
-    /// Let annotators judge
+    /// Open a campaign, so that annotators can judge
     Open(state::CampaignArgument),
-    /// Stop for now: annotators see that it is paused, and nothing is lost
+    /// Pause a campaign: annotators see that it is paused, and nothing is lost
     Pause(state::CampaignArgument),
-    /// End it; it can be opened again
+    /// Close a campaign; it can be reopened
     Close(state::CampaignArgument),
     /// Make links for annotators and print their tokens, once: only hashes are kept
     Invite(invite::InviteAnnotatorOptions),

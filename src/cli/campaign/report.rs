@@ -1,6 +1,5 @@
 //! `langya campaign report`
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +11,7 @@ use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
 use crate::cli::signals::unless_interrupted;
 use crate::cli::table::table;
+use crate::cli::terminal_text::printable;
 use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::report::{
@@ -21,7 +21,7 @@ use crate::domain::language::Language;
 use crate::domain::plural::counted;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
-use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::domain::time::Timestamp;
 use crate::infra::config::Settings;
 use crate::render::report::campaign::{Audience, CampaignDocument, html, markdown};
@@ -60,7 +60,9 @@ pub(super) struct ReportOptions {
 /// # Errors
 /// An unknown campaign, judgements that cannot be fitted, a file that is there already, or a signal.
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
-    unless_interrupted(write(admin, settings, options)).await
+    let written = write(admin, settings, options);
+    // What writes no file is left to the system, which ends it at once.
+    if options.out.is_some() { unless_interrupted(written).await } else { written.await }
 }
 
 /// Dropped before its end, it leaves no unfinished file behind.
@@ -70,9 +72,11 @@ async fn write(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportO
     let files = options.out.as_deref().map(wanted).transpose()?;
     if let Some(annotator) = &options.leave_out {
         admin.leave_out(&campaign.id, annotator, options.reason.as_deref().unwrap_or_default()).await?;
+        eprintln!("the judgements of {} are left out from now on", printable(annotator));
     }
     if let Some(annotator) = &options.readmit {
         admin.readmit(&campaign.id, annotator).await?;
+        eprintln!("the judgements of {} count again from now on", printable(annotator));
     }
     let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
     let report = campaign_report(admin.store, &campaign, &rating).await?;
@@ -82,13 +86,7 @@ async fn write(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportO
     let written = |form| written(form, &report, &document, language);
     match files {
         None => print(&written(options.format.unwrap_or(OutputLayout::Table))?),
-        Some(files) => {
-            for (file, form) in files {
-                let text = written(form)?;
-                file.write(|out| out.write_all(text.as_bytes()))?;
-            }
-            Ok(())
-        }
+        Some(files) => files.write(written),
     }
 }
 
@@ -183,6 +181,9 @@ fn text(report: &CampaignReport) -> String {
         with_interval(agreement.krippendorff, agreement.krippendorff_interval)
     );
     text += &part(&MODEL_HEADS, report.models.iter().map(|model| model_cells(model, report)).collect());
+    if !report.models.is_empty() {
+        text += &ratings_legend(report);
+    }
     text += &part(&NEIGHBOUR_HEADS, report.neighbours.iter().map(neighbour_cells).collect());
     text += &part(&SCORE_HEADS, report.scores.iter().map(|model| score_cells(model).to_vec()).collect());
     text += &part(&QUESTION_HEADS, report.questions.iter().flat_map(question_rows).collect());
@@ -194,6 +195,24 @@ fn text(report: &CampaignReport) -> String {
         text += &format!("\nleft out: {annotator} with {judgements}, by {by}: {reason}\n");
     }
     text
+}
+
+/// What the intervals of the ratings are, and what a reader has to know.
+fn ratings_legend(report: &CampaignReport) -> String {
+    let interval = match report.annotators.len() {
+        0 | 1 => "from judgements of one annotator, taken as independent".to_owned(),
+        annotators => format!("from the differences between {annotators} annotators, called voters in notes"),
+    };
+    let (samples, items) =
+        (counted(report.resamples, "bootstrap sample", "bootstrap samples"), counted(report.items, "item", "items"));
+    let mut text = format!(
+        "ratings: points, where 400 more are odds of 10 to 1; 95 % interval: {interval}; \
+         over items: from {samples} of {items}\n"
+    );
+    for note in &report.notes {
+        text += &format!("note: {}\n", printable(&note.to_string()));
+    }
+    text + "\n"
 }
 
 /// A table with an empty line after it; nothing where it has no rows.
@@ -233,7 +252,7 @@ fn model_cells(model: &RankedModel, report: &CampaignReport) -> Vec<String> {
         _ => dash(),
     };
     vec![
-        model.rank.to_string(),
+        model.shown_rank(IntervalMethod::Auto).map_or_else(dash, |rank| rank.to_string()),
         rating,
         format!("{} to {}", bound(model.lower), bound(model.upper)),
         by_item.map_or_else(dash, |found| format!("{} to {}", bound(found.lower), bound(found.upper))),

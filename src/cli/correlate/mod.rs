@@ -42,7 +42,7 @@ pub struct CorrelateOptions {
     /// CSV file with one row per model
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Its column with the models
+    /// Column of the table with the models
     #[arg(long, value_name = "COLUMN", default_value = "model")]
     key: String,
     /// A column, arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as language=English,
@@ -113,9 +113,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     }
     let level = ConfidenceLevel::new(options.confidence)?;
     let search = search(options.step).ok_or(StudyError::Step(options.step))?;
-    if let Some(folder) = &options.charts {
-        super::charts::prepare(folder)?;
-    }
+    let _folder = options.charts.as_deref().map(super::charts::prepare).transpose()?;
     let names = options.names()?;
     let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;
     let store = open(&settings, &names).await?;

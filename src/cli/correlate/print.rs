@@ -11,12 +11,18 @@ use crate::domain::correlation::report::{
 };
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
+use crate::domain::stats::correlation::PMethod;
+
+/// Width of the column of intervals.
+const WIDTH: usize = 24;
+const P_LEGEND: &str =
+    "p: two-sided; by all permutations (exact), Student's t (t) or the normal distribution (normal)\n";
 
 /// Two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {
     let mut text = series("x", &report.x) + &series("y", &report.y);
     text += &models(report.n, &report.models);
-    text += &correlations(&report.correlations);
+    text += &correlations(&report.correlations, report.confidence);
     if let Some(found) = &report.leaderboards {
         let share = |share: crate::domain::stats::Share| format!("{} of {}", share.of, share.total);
         let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
@@ -41,11 +47,11 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
     }
     text += &models(report.n, &report.models);
     text += "\nin-sample, fitted to these same models, so optimistic:\n";
-    text += &correlations(&report.correlations);
+    text += &correlations(&report.correlations, report.confidence);
     match &report.leave_one_out {
         HeldOutCorrelations::Found(left) => {
             text += "\neach model by the mixture fitted to the others:\n";
-            text += &correlations(left);
+            text += &correlations(left, report.confidence);
         }
         HeldOutCorrelations::Undefined { undefined } => {
             line(&mut text, &format!("\nleaving one model out: {undefined}"))
@@ -83,25 +89,28 @@ fn models(n: usize, models: &[String]) -> String {
     format!("models  {n}: {}\n", names.join(", "))
 }
 
-fn correlations(found: &Correlations) -> String {
+/// The coefficients with p, how p is found, and intervals at this level.
+fn correlations(found: &Correlations, confidence: f64) -> String {
     let resampled = found.named().iter().any(|(_, coefficient)| coefficient.resampled.is_some());
-    let mut text = format!("{:<10} {:>8} {:>10}  {:<19}", "", "r", "p", "interval (Fisher z)");
+    let interval = format!("{confidence} interval (Fisher z)");
+    let mut text = format!("{:<10} {:>8} {:>10}  {:<6}  {interval:<WIDTH$}", "", "r", "p", "p by");
     text.push_str(if resampled { "  resampled\n" } else { "\n" });
     for (name, coefficient) in found.named() {
         line(&mut text, row(name, coefficient).trim_end());
     }
-    text
+    if found.named().iter().any(|(_, coefficient)| coefficient.p.is_some()) { text + P_LEGEND } else { text }
 }
 
 fn row(name: &str, found: &CoefficientReport) -> String {
     let (Some(r), Some(p)) = (found.r, found.p) else {
         return format!("{name:<10} {}", found.undefined.as_deref().unwrap_or_default());
     };
-    let p = if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+    let p = if p > 0.0 && p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+    let method = found.p_method.map_or("", PMethod::as_str);
     let fisher = interval(found.lower, found.upper, found.no_interval.as_deref());
     let resampled = found.resampled.as_ref();
     let resampled = resampled.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
-    format!("{name:<10} {r:>8.4} {p:>10}  {fisher:<19}  {}", resampled.unwrap_or_default())
+    format!("{name:<10} {r:>8.4} {p:>10}  {method:<6}  {fisher:<WIDTH$}  {}", resampled.unwrap_or_default())
 }
 
 fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> String {

@@ -1,6 +1,7 @@
 //! `langya export preferences` and `langya export dataset`: the votes in the forms that others publish and train on.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -16,11 +17,16 @@ use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
+use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
+use crate::infra::unfinished_files::remove_abandoned_folders;
 use crate::services::transfer::export::ExportSelection;
 use crate::services::transfer::export::dataset::dataset;
 use crate::services::transfer::export::preferences::preferences;
+
+/// How the name of a folder begins in which a data set is written, beside its place.
+const PARTIAL_PREFIX: &str = ".langya-dataset-";
 
 /// `langya export preferences …`
 #[derive(Debug, Clone, Args)]
@@ -52,7 +58,7 @@ pub(super) struct DatasetOptions {
     /// Folder to write, which does not exist yet or is empty
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// With the conversations
+    /// Include the conversations
     #[arg(long)]
     text: bool,
     /// Licence of the data, as dataset hubs spell it, such as cc-by-4.0
@@ -134,13 +140,7 @@ fn tell(report: &PreferenceReport) {
 /// # Errors
 /// A folder that is there already and not empty, a missing database, or a disk that fails.
 pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let folder = &options.folder;
-    let is_free = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
-    if !is_free {
-        return Err(
-            BadInput(format!("{} is not empty: choose a folder that does not exist yet", folder.display())).into()
-        );
-    }
+    let folder = &free_folder(&options.folder)?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let name = if settings.site.name.is_empty() { "a langya arena" } else { &settings.site.name };
@@ -152,9 +152,11 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
         program: concat!("langya ", env!("CARGO_PKG_VERSION")),
     };
     let plan = DatasetPlan { facts, shard_votes: options.shard_votes };
-    let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let beside = parent(folder);
     let unwritable = || format!("cannot write {}: choose another folder", folder.display());
-    let partial = tempfile::Builder::new().prefix(".langya-dataset-").tempdir_in(beside);
+    // What killed exports left.
+    remove_abandoned_folders(beside, SystemClock.now(), |name| name.starts_with(PARTIAL_PREFIX));
+    let partial = tempfile::Builder::new().prefix(PARTIAL_PREFIX).tempdir_in(beside);
     let partial = partial.map_err(|error| BadInput(format!("{}: {}", unwritable(), reason(&error))))?;
     let bar = progress::bar("writing votes");
     let set = partial.path().join("set");
@@ -166,4 +168,55 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     let votes = counted(found.votes, "vote", "votes");
     eprintln!("{votes} written to {}; the next part continues with --since-seq {last}", folder.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folder that a data set may take the place of; a link to an empty folder leads to that.
+///
+/// # Errors
+/// Something is in it, or it cannot be replaced.
+fn free_folder(folder: &Path) -> Result<PathBuf, BadInput> {
+    // With a slash at its end, a link would lead to its folder here and be in the way of the new one.
+    let folder = &folder.components().collect::<PathBuf>();
+    let refused = |reason: &str| BadInput(format!("{} {reason}", folder.display()));
+    let not_empty = || refused("is not empty: choose a folder that does not exist yet");
+    if folder.symlink_metadata().is_err() {
+        return Ok(folder.clone());
+    }
+    let found = folder.canonicalize().map_err(|_| not_empty())?;
+    let is_empty = std::fs::read_dir(&found).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_empty {
+        return Err(not_empty());
+    }
+    // No other folder can take the place of a mounted disk.
+    let disk = |folder: &Path| folder.metadata().ok().map(|found| found.dev());
+    if disk(&found) != disk(parent(&found)) {
+        return Err(refused("is a disk of its own: choose a new folder in it"));
+    }
+    Ok(if folder.is_symlink() { found } else { folder.clone() })
+}
+
+fn parent(folder: &Path) -> &Path {
+    folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_set_takes_a_new_or_an_empty_folder_also_behind_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().canonicalize().unwrap();
+        let (new, empty, linked, lost) = (here.join("new"), here.join("empty"), here.join("linked"), here.join("lost"));
+        std::fs::create_dir(&empty).unwrap();
+        std::os::unix::fs::symlink(&empty, &linked).unwrap();
+        std::os::unix::fs::symlink("nowhere", &lost).unwrap();
+        let place = |folder: &Path| free_folder(folder).map_err(|refused| refused.to_string());
+        assert_eq!([place(&new), place(&empty), place(&linked)], [Ok(new), Ok(empty.clone()), Ok(empty.clone())]);
+        assert_eq!(place(&linked.join("")), Ok(empty.clone()), "as a shell completes its name");
+        std::fs::write(empty.join("file"), "").unwrap();
+        for taken in [&empty, &linked, &lost, &empty.join("file")] {
+            assert!(place(taken).unwrap_err().contains("is not empty"), "{}", taken.display());
+        }
+    }
 }

@@ -25,8 +25,7 @@ const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 /// The table with a summary above, and these neighbours and the notes below.
 pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
     let mut text = summary(leaderboard);
-    let mut rows: Vec<[String; 11]> =
-        leaderboard.models.iter().map(|model| cells(model, leaderboard.components > 1)).collect();
+    let mut rows: Vec<[String; 11]> = leaderboard.models.iter().map(|model| cells(model, leaderboard)).collect();
     if !rows.is_empty() {
         let headings = HEADINGS.map(str::to_owned);
         let mut widths: [usize; 11] = std::array::from_fn(|column| {
@@ -40,6 +39,7 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
             text.push_str(aligned(row, &widths, &shown).trim_end());
             text.push('\n');
         }
+        text.push_str(&legend(leaderboard));
     }
     text.extend(leaderboard.style.iter().map(effect_line));
     text.extend(leaderboard.tie_models.iter().map(tie_line));
@@ -173,12 +173,14 @@ fn summary(leaderboard: &Leaderboard) -> String {
     };
     let interval = match leaderboard.interval {
         IntervalMethod::Jackknife => {
-            format!("intervals by leaving out each voter at {} confidence", leaderboard.confidence)
+            format!("intervals by leaving out each of {} at {} confidence", voters(leaderboard), leaderboard.confidence)
         }
         IntervalMethod::Auto | IntervalMethod::Sandwich => {
-            format!("sandwich intervals at {} confidence", leaderboard.confidence)
+            format!("sandwich intervals, which take votes as independent, at {} confidence", leaderboard.confidence)
         }
-        IntervalMethod::Cluster => format!("sandwich intervals by voter at {} confidence", leaderboard.confidence),
+        IntervalMethod::Cluster => {
+            format!("sandwich intervals clustered by {} at {} confidence", voters(leaderboard), leaderboard.confidence)
+        }
         IntervalMethod::Bootstrap => bootstrap(leaderboard),
         IntervalMethod::None => "no intervals".into(),
     };
@@ -193,17 +195,37 @@ fn bootstrap(leaderboard: &Leaderboard) -> String {
     let report = leaderboard.bootstrap.unwrap_or_default();
     let (replicates, seed) = (counted(report.replicates, "replicate", "replicates"), report.seed);
     let unit = match report.resampled {
-        ResamplingUnit::Voters => "voters",
-        ResamplingUnit::Votes => "votes",
+        ResamplingUnit::Voters => voters(leaderboard),
+        ResamplingUnit::Votes => "votes".to_owned(),
     };
     let confidence = leaderboard.confidence;
     format!("bootstrap intervals at {confidence} confidence from {replicates} of {unit}, seed {seed}")
 }
 
-fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
+/// The voters whose variation gives the intervals.
+fn voters(leaderboard: &Leaderboard) -> String {
+    leaderboard.voters.map_or_else(|| "the voters".to_owned(), |number| counted(number, "voter", "voters"))
+}
+
+/// What the columns hold, for readers who do not know their names.
+fn legend(leaderboard: &Leaderboard) -> String {
+    let rank = if leaderboard.models.iter().any(|model| model.best_rank.is_some()) {
+        "the places that the votes allow, right for all models together at this confidence"
+    } else if leaderboard.interval == IntervalMethod::None {
+        "the order of the ratings, which may be chance"
+    } else {
+        "1 + the models whose lower bound is above this model's upper bound"
+    };
+    format!(
+        "rank: {rank}; rating: points, where 400 more are odds of 10 to 1; lower, upper: interval of the rating; \
+         Elo: the votes one by one in log order; win+tie: share of battles won or tied, both-bad being neither\n"
+    )
+}
+
+fn cells(model: &RankedModel, leaderboard: &Leaderboard) -> [String; 11] {
     let bound = |bound: Option<f64>| bound.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
     [
-        rank(model),
+        rank(model, leaderboard.interval),
         printable(&model.model),
         rating(model),
         bound(model.lower),
@@ -213,16 +235,16 @@ fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
         model.wins.to_string(),
         model.losses.to_string(),
         format!("{:.1}%", 100.0 * model.win_tie_rate),
-        marks(model, with_component),
+        marks(model, leaderboard.components > 1),
     ]
 }
 
-/// The ranks that the votes allow; where these are unknown, the rank by intervals.
-fn rank(model: &RankedModel) -> String {
+/// The ranks that the votes allow; where these are unknown, the rank by intervals, or none.
+fn rank(model: &RankedModel, interval: IntervalMethod) -> String {
     match (model.best_rank, model.worst_rank) {
         (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
         (Some(best), _) => best.to_string(),
-        _ => model.rank.to_string(),
+        _ => model.shown_rank(interval).map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
     }
 }
 

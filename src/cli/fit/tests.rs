@@ -37,6 +37,7 @@ fn the_table_is_aligned_and_has_no_control_characters() {
        1  通义千问  1127.2      –      –  1003.9        4     3       1    75.0%  provisional
        2  b, 7B      936.4      –      –   996.2        5     1       3    40.0%  provisional
        2  c�[2J      936.4      –      –  1000.0        1     0       0   100.0%  provisional
+    rank: the order of the ratings, which may be chance; rating: points, where 400 more are odds of 10 to 1; lower, upper: interval of the rating; Elo: the votes one by one in log order; win+tie: share of battles won or tied, both-bad being neither
     ");
 }
 
@@ -86,15 +87,39 @@ fn charts_are_written_into_a_folder_and_not_over_a_file() {
 fn a_winner_of_every_vote_is_explained_under_the_table() {
     let votes = format!("{VOTES}d,通义千问,A\n");
     insta::assert_snapshot!(run(&votes, &["--min-votes", "0"]).unwrap(), @r#"
-    Bradley–Terry, converged in 5 iterations; sandwich intervals at 0.95 confidence; 6 of 6 votes rated
+    Bradley–Terry, converged in 5 iterations; sandwich intervals, which take votes as independent, at 0.95 confidence; 6 of 6 votes rated
     rank  model     rating  lower   upper     Elo  battles  wins  losses  win+tie
      1–4  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
      1–4  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
      1–4  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
      1–4  c�[2J      936.4      –       –  1000.0        1     0       0   100.0%
+    rank: the places that the votes allow, right for all models together at this confidence; rating: points, where 400 more are odds of 10 to 1; lower, upper: interval of the rating; Elo: the votes one by one in log order; win+tie: share of battles won or tied, both-bad being neither
     note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, and the other ratings ignore its votes
     note: every vote on some models equals its prediction, such as a single tie, or too few resamples give them a finite rating, so the sampling error cannot be estimated: these models have no intervals
     "#);
+}
+
+#[test]
+fn a_rank_that_the_votes_do_not_determine_is_no_number() {
+    for votes in ["a,b,tie\nb,c,tie\n", "a,b,A\n"] {
+        let text = run(&format!("model_a,model_b,winner\n{votes}"), &[]).unwrap();
+        let ranks: Vec<&str> = text.lines().skip(2).take(2).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(ranks, ["–", "–"], "{text}");
+    }
+}
+
+#[test]
+fn the_summary_says_on_how_many_voters_the_intervals_rest() {
+    let votes = "model_a,model_b,winner,judge\na,b,A,v1\na,b,A,v2\na,b,A,v3\na,b,B,v4\n";
+    for (interval, rests) in [
+        ("auto", "intervals by leaving out each of 4 voters at 0.95 confidence"),
+        ("cluster", "sandwich intervals clustered by 4 voters at 0.95 confidence"),
+        ("bootstrap", "bootstrap intervals at 0.95 confidence from 1000 replicates of 4 voters, seed 0"),
+        ("sandwich", "sandwich intervals, which take votes as independent, at 0.95 confidence"),
+    ] {
+        let text = run(votes, &["--interval", interval]).unwrap();
+        assert!(text.contains(rests), "{text}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
-use crate::infra::storage::{Store, StoreError};
+use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{pending_units, pending_work, request_plans};
 use crate::services::battle_judging::{BattleJudging, LOCK};
@@ -77,7 +77,7 @@ struct RunOptions {
     /// Instructions of your own to the judges, with {conversation_a} and {conversation_b}
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
-    /// Ask again what was refused or could not be read
+    /// Repeat requests that were refused or whose replies could not be parsed
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
@@ -107,7 +107,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let own = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = BattlePrompt::new(own.as_deref())?;
     let settings = with_discovered(options.location.settings(env)?, env, &DiscoveryTargets::default()).await;
-    let store = open_beside(&settings).await?;
+    let store = open_beside(&settings, IfMissing::Fail).await?;
     let clients = model_clients(settings, env)?;
     let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;
     let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &clients.rng, prompt: &prompt };

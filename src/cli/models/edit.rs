@@ -35,7 +35,7 @@ pub struct AddModelOptions {
     /// Name of the environment variable that holds the key; the key itself is never written
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
-    /// Which models, by name or id: * is any text, ? one character
+    /// Only models whose name or id matches: * is any text, ? one character
     #[arg(long, value_name = "GLOB")]
     filter: Option<String>,
     /// Only show what would be added

@@ -10,9 +10,11 @@ use crate::cli::error::{CommandFailure, CommandResult};
 use crate::cli::output::print;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{TableRow, or_dash, render, table, value_or_dash};
+use crate::cli::times::show_time;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::stored_leaderboard;
+use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
@@ -44,7 +46,7 @@ enum PeriodName {
 pub struct ReasonOptions {
     /// The model's id
     id: String,
-    /// The reason, in one line; it is public and cannot be taken back
+    /// The reason, in one line; it is public and cannot be withdrawn
     reason: String,
 }
 
@@ -114,8 +116,8 @@ fn organization_cells(one: &OrganizationEntries) -> Vec<String> {
 
 fn pairing_cells(period: &PairingPeriod) -> Vec<String> {
     vec![
-        time(period.from),
-        value_or_dash(period.until.map(time)),
+        show_time(Timestamp(period.from)),
+        value_or_dash(period.until.map(|until| show_time(Timestamp(until)))),
         period.policy.clone(),
         period.policy_version.to_string(),
         period.uniform_share.to_string(),
@@ -123,10 +125,6 @@ fn pairing_cells(period: &PairingPeriod) -> Vec<String> {
         period.new_model_votes.to_string(),
         period.new_model_boost.to_string(),
     ]
-}
-
-fn time(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |time| time.to_string())
 }
 
 /// A model as one line.
@@ -174,7 +172,7 @@ fn line(entry: &RegisterEntry) -> RegisterLine {
         imported_battles: entry.imported_battles,
         same_provider_model_as: same.join(" "),
         changes: entry.changes.len(),
-        changed_at: last.map(|change| time(change.changed_at)),
+        changed_at: last.map(|change| show_time(Timestamp(change.changed_at))),
         reason: last.map(|change| change.reason.clone()).unwrap_or_default(),
     }
 }

@@ -83,7 +83,7 @@ pub async fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the votes and the true strengths. Dropped before its end, it leaves no file behind.
+/// Writes the votes and the true strengths, and names both files when both are whole. Dropped before its end, it leaves no file behind.
 async fn write_files(
     options: &SimulateOptions,
     simulation: &mut Simulation,
@@ -96,7 +96,7 @@ async fn write_files(
     bar.set_length(options.votes.into());
     let policy = options.pairing.as_str();
     votes_out
-        .write_by(async |out| {
+        .fill_by(async |out| {
             let mut file = SimulatedVotesFile::begin(policy, format, out)?;
             let mut written = 0;
             while written < options.votes {
@@ -110,7 +110,9 @@ async fn write_files(
         })
         .await?;
     bar.finish_and_clear();
-    truth_out.write(|out| write_truth(simulation.models(), out))
+    truth_out.fill(|out| write_truth(simulation.models(), out))?;
+    votes_out.finish()?;
+    truth_out.finish()
 }
 
 impl SimulateOptions {

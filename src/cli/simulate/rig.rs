@@ -33,19 +33,19 @@ pub(super) struct RigFlags {
     /// Maximum number of rigged votes in the search for a cost, 500 to a million
     #[arg(long, value_name = "N", default_value_t = 2_000, requires = "rig")]
     most_rigged: usize,
-    /// Rigged votes under one account
+    /// Rigged votes per account
     #[arg(long, value_name = "N", default_value_t = 50, requires = "rig")]
     votes_per_account: usize,
-    /// Shares of the attacker's votes that are honest, such as 0,0.5,0.8: each is simulated by itself
+    /// Shares of the attacker's votes that are honest, such as 0,0.5,0.8: each is simulated separately
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0", requires = "rig")]
     rigger_honest: Vec<f64>,
-    /// Cap of rated votes of a voter, where this control is on
+    /// Maximum number of rated votes per voter under this control
     #[arg(long, value_name = "N", default_value_t = ControlLimits::default().voter_cap, requires = "rig")]
     voter_cap: usize,
-    /// Cap of rated votes of a voter on one prompt, where this control is on
+    /// Maximum number of rated votes per voter on one prompt under this control
     #[arg(long, value_name = "N", default_value_t = ControlLimits::default().prompt_cap, requires = "rig")]
     prompt_cap: usize,
-    /// Fewest votes of a model with a place, where this control is on
+    /// Minimum number of votes for a model to be ranked under this control
     #[arg(long, value_name = "N", default_value_t = ControlLimits::default().min_votes, requires = "rig")]
     min_votes: u64,
     /// Pairing policy of the arena

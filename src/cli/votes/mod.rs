@@ -24,7 +24,7 @@ pub struct VotesOptions {
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
     List(Box<list::ListVotesOptions>),
-    /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
+    /// List voters whose votes differ from everybody else's: for or against one model, or against the crowd. Excludes nobody
     Flagged(Box<flagged::FlaggedOptions>),
     /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` reverses it
     Exclude(decide::ExcludeOptions),

@@ -11,7 +11,7 @@ pub const MOST_NAME_CHARS: usize = 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
     /// A name that nobody could type again.
-    #[error("a name must have 1 to 40 letters, digits, '.', '-' or '_', such as ada")]
+    #[error("a name must have 1 to 40 letters a to z, digits, '.', '-' or '_', and no spaces, such as ada.lovelace")]
     Name,
     /// A passphrase that can be guessed.
     #[error("a passphrase has 12 characters or more: four words in a row do")]
@@ -24,7 +24,7 @@ pub enum AccountError {
     Easy,
 }
 
-/// The name under which an account is kept: in lower case, so that nobody can look like somebody else.
+/// The name with which somebody signs in, as it is kept: in lower case and of few characters, so that nobody can look like somebody else.
 ///
 /// # Errors
 /// [`AccountError::Name`].

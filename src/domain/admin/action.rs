@@ -93,11 +93,13 @@ pub enum AdminAction {
     RevokeInvite,
     /// Asked a model a question to test it.
     TestModel,
+    /// Downloaded the vote log.
+    ExportVotes,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 46] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -143,6 +145,7 @@ impl AdminAction {
         Self::CreateInvites,
         Self::RevokeInvite,
         Self::TestModel,
+        Self::ExportVotes,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -194,6 +197,7 @@ impl AdminAction {
             Self::CreateInvites => "create_invites",
             Self::RevokeInvite => "revoke_invite",
             Self::TestModel => "test_model",
+            Self::ExportVotes => "export_votes",
         }
     }
 }

@@ -143,14 +143,10 @@ impl ActiveBattle {
     #[must_use]
     pub fn conversation(&self, turn: u32, side: Side) -> Vec<Message> {
         let turns = usize::try_from(turn).unwrap_or(usize::MAX);
-        let mut messages = Vec::with_capacity(2 * turns);
-        for (at, exchange) in self.exchanges.iter().enumerate().take(turns) {
-            messages.push(Message::user(&*exchange.prompt));
-            if at + 1 < turns {
-                messages.push(Message::assistant(exchange.replies[side.index()].clone()));
-            }
-        }
-        messages
+        Message::of_exchanges(self.exchanges.iter().enumerate().take(turns).map(|(at, exchange)| {
+            let reply = if at + 1 < turns { exchange.replies[side.index()].as_str() } else { "" };
+            (&*exchange.prompt, reply)
+        }))
     }
 
     /// The battle with its stored replies where it waits for its vote.

@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
+use crate::visible_text::has_visible_text;
+
 /// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -99,5 +101,34 @@ impl Message {
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::of(MessageRole::Assistant, content)
+    }
+
+    /// The messages of questions with their replies. A question without a reply that can be seen is joined to the next one: some
+    /// providers take no empty message, and others no two messages of one author in a row.
+    #[must_use]
+    pub fn of_exchanges<'t>(exchanges: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<Self> {
+        let mut messages: Vec<Self> = Vec::new();
+        for (prompt, reply) in exchanges {
+            match messages.last_mut() {
+                Some(open) if open.role == MessageRole::User => open.content.extend(["\n\n", prompt]),
+                _ => messages.push(Self::user(prompt)),
+            }
+            if has_visible_text(reply) {
+                messages.push(Self::assistant(reply));
+            }
+        }
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_without_a_reply_is_joined_to_the_next_one() {
+        let exchanges = [("one", ""), ("two", " \n"), ("three", "Three."), ("four", "")];
+        let messages = [Message::user("one\n\ntwo\n\nthree"), Message::assistant("Three."), Message::user("four")];
+        assert_eq!(Message::of_exchanges(exchanges), messages);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
 //! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`active_battle`] is a battle in
-//! memory, [`record`] one that is kept, [`mode`] who knows the models before the vote. `services::arena` runs a battle with them.
+//! memory, [`record`] one that is kept, [`past_battle`] what it shows to its visitor afterwards, [`mode`] who knows the models before the vote. `services::arena` runs a battle with them.
 
 pub mod active_battle;
 pub mod event_log;
@@ -13,6 +13,8 @@ pub mod mode;
 pub mod model_card;
 pub mod pacing;
 pub mod pairing;
+pub mod past_battle;
+pub mod prompt_check;
 pub mod receipt;
 pub mod record;
 pub mod speed;

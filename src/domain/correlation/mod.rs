@@ -2,7 +2,8 @@
 //!
 //! A [`SeriesName`] says what a series is. [`Aliases`] bring different names of one model together, [`align`](fn@align) puts
 //! series side by side, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides:
-//! battles and judged items are resampled. [`agreement`] compares judges with people, [`study`] is many comparisons in one file.
+//! battles and judged items are resampled. [`agreement`] compares judges with people, [`study`] is many comparisons in one file,
+//! [`snapshot`] all series of an arena at one moment.
 
 pub mod agreement;
 mod aliases;
@@ -17,7 +18,9 @@ pub mod report;
 pub mod satisfaction;
 mod series;
 pub mod series_name;
+pub mod snapshot;
 pub mod study;
+pub mod suite_cache;
 pub mod suite_score_table;
 mod suite_series;
 

@@ -38,6 +38,8 @@ pub struct PairReport {
     pub n: usize,
     /// The models that both have.
     pub models: Vec<String>,
+    /// Confidence level of all intervals.
+    pub confidence: f64,
     /// The three correlations.
     #[serde(flatten)]
     pub correlations: Correlations,
@@ -192,6 +194,7 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
     };
     Ok(PairReport {
         n: found.models.len(),
+        confidence: options.level.share(),
         correlations: Correlations::new(&cell, options.level),
         x: SeriesReport::new(x, 0, &found),
         y: SeriesReport::new(y, 1, &found),

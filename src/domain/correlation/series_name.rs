@@ -141,6 +141,16 @@ impl SeriesName {
         Self::Bench { suite: suite.to_owned(), judge: None, part }
     }
 
+    /// Series of the whole suite by each of its judges, where it has several. A judge id with a colon is left out: the name would parse as a
+    /// judge and a part.
+    #[must_use]
+    pub fn by_single_judges(suite: &str, judges: &[String]) -> Vec<Self> {
+        let of_judge =
+            |judge: &String| Self::Bench { suite: suite.to_owned(), judge: Some(judge.clone()), part: String::new() };
+        let is_readable = |name: &Self| name.to_string().parse::<Self>().is_ok_and(|read| read == *name);
+        if judges.len() > 1 { judges.iter().map(of_judge).filter(is_readable).collect() } else { Vec::new() }
+    }
+
     /// Whether it is read out of the database.
     #[must_use]
     pub fn is_stored(&self) -> bool {

@@ -6,6 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{Context, SHA256, digest};
 
+use crate::hex::hex;
+
 /// Length of a hash in bytes.
 pub const HASH_BYTES: usize = 32;
 
@@ -66,5 +68,5 @@ impl TreeHash {
 /// SHA-256 as lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(digest(&SHA256, bytes).as_ref())
 }

@@ -4,7 +4,7 @@
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
 //! commits to what it does not show, [`vote_entry`] makes entries of votes, [`promise`] is what a voter gets at once,
 //! [`tlog_proof`] is the proof that a voter keeps as a [`receipt`], [`recount`] makes the leaderboard of the
-//! entries, and [`audit`] checks a whole log.
+//! entries, [`audit`] checks a whole log, and [`trust`] what a verifier knew before.
 
 pub mod audit;
 pub mod bundle;
@@ -23,4 +23,5 @@ pub mod recount;
 pub mod subtree;
 pub mod tile;
 pub mod tlog_proof;
+pub mod trust;
 pub mod vote_entry;

@@ -37,6 +37,9 @@ pub struct Leaderboard {
     pub log_likelihood: f64,
     /// Votes read, rated and excluded.
     pub votes: VoteTotals,
+    /// Voters of the rated votes, where the intervals come from the variation between voters; a vote without a voter counts as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voters: Option<u64>,
     /// Number of components, each rated separately.
     pub components: usize,
     /// Ordered by component, then rank, then rating; a model that only won (lost) comes first (last) in its component.

@@ -19,8 +19,10 @@ pub mod history;
 pub mod leaderboard;
 pub mod leaderboard_days;
 pub mod leaderboard_filter;
+pub mod leaderboard_snapshot;
 pub mod makers;
 pub mod matrices;
+pub mod model_pool;
 pub mod neighbours;
 pub mod notes;
 pub mod options;
@@ -106,13 +108,14 @@ pub enum FitError {
     NoPairProbabilities,
     /// A pair probability that is no probability, or too small for a weight.
     #[error(
-        "rated vote {vote} has the pair probability {probability:?}, and 1e-12 to 1 are needed; imported votes and those of \
-         campaigns have none: reweight by pair-count, or leave such votes out, for example with --source arena"
+        "rated vote {vote} has {}, and 1e-12 to 1 are needed; imported votes and those of campaigns have none: reweight by \
+         pair-count, or leave such votes out, for example with --source arena",
+        in_words(.probability)
     )]
     PairProbability {
         /// Position of the vote among the rated votes, from 1.
         vote: usize,
-        /// The value in the log.
+        /// The value in the log; not a number where it has none.
         probability: f64,
     },
     /// A bootstrap with 0 replicates.
@@ -148,4 +151,13 @@ pub enum FitError {
     /// The optimiser failed.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A pair probability that cannot be used, as an error shows it.
+fn in_words(probability: &f64) -> String {
+    if probability.is_nan() {
+        "no pair probability".to_owned()
+    } else {
+        format!("the pair probability {probability:?}")
+    }
 }

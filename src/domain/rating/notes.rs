@@ -17,8 +17,9 @@ const NOT_CONVERGED: &str = "the fit did not converge: treat these ratings as ap
 const NO_TIES: &str = "no vote is a tie, so Davidson's model is the same as the Bradley–Terry model";
 const UNBOUNDED_TIE_PARAMETER: &str =
     "these votes give Davidson's tie parameter no finite value, so a tie counts half a win for each side";
-const NO_VOTER_VARIANCE: &str = "one voter cast all votes of a group of models, every vote equals its prediction, or some rating would be \
-    infinite without one of the voters, so the variation between voters cannot be estimated: these models have no intervals";
+const NO_VOTER_VARIANCE: &str = "one voter cast all votes of a group of models, every vote equals its prediction, the votes of every voter \
+    add up to their predictions, or some rating would be infinite without one of the voters, so the variation between voters cannot be \
+    estimated: these models have no intervals";
 const NO_VOTE_VARIANCE: &str = "every vote on some models equals its prediction, such as a single tie, or too few resamples give them a \
     finite rating, so the sampling error cannot be estimated: these models have no intervals";
 const INTERVALS_OF_ONE_VOTER: &str =
@@ -94,6 +95,18 @@ pub enum RatingNote {
         /// The least effective number of voters among them.
         least: f64,
     },
+    /// Intervals clustered by voter, or from resampled voters, rest on few voters.
+    TooFewVoters {
+        /// Number of voters.
+        voters: u64,
+        /// Effective number, fewer than all if some vote much more than others.
+        effective: f64,
+    },
+    /// Names that differ only in case, spaces or Unicode form, each rated as a model of its own.
+    AlikeNames {
+        /// The names.
+        models: Vec<String>,
+    },
     /// No clustered intervals of a fit with style control: one voter cast all votes.
     OneVoter,
     /// A style feature left out because its difference is the same in every vote.
@@ -127,7 +140,10 @@ impl RatingNote {
     #[must_use]
     pub fn with_names(mut self, name: impl Fn(&str) -> String) -> Self {
         match &mut self {
-            Self::Unbounded { models, .. } | Self::CarriedByOneVoter { models } | Self::FewVoters { models, .. } => {
+            Self::Unbounded { models, .. }
+            | Self::CarriedByOneVoter { models }
+            | Self::FewVoters { models, .. }
+            | Self::AlikeNames { models } => {
                 models.iter_mut().for_each(|model| *model = name(model));
             }
             Self::OneWayVotes { bridges, .. } => {
@@ -173,8 +189,18 @@ impl fmt::Display for RatingNote {
             ),
             Self::FewVoters { models, least } => write!(
                 f,
-                "few voters carry the intervals of these models (effectively {least:.1} at the least): {}",
+                "the intervals of these models rest on few voters (in effect {least:.1} for the model with the fewest): {}",
                 quoted(models)
+            ),
+            Self::AlikeNames { models } => write!(
+                f,
+                "names that differ only in case, spaces or Unicode form are rated as different models: {}",
+                quoted(models)
+            ),
+            Self::TooFewVoters { voters, effective } => write!(
+                f,
+                "these votes are by {voters} voters (in effect {effective:.1}): with so few, intervals by this method are \
+                 too narrow; intervals by leaving out each voter (jackknife) allow for it"
             ),
             Self::ConstantFeature { feature } => write!(
                 f,
@@ -233,7 +259,7 @@ fn fmt_one_way(f: &mut fmt::Formatter<'_>, bridges: &[OneWayBridge], more: usize
 ///
 /// # Errors
 /// Those of the serializer.
-pub(super) fn serialize_texts<S: Serializer>(notes: &[RatingNote], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize_texts<S: Serializer>(notes: &[RatingNote], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(notes.iter().map(ToString::to_string))
 }
 

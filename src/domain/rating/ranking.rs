@@ -3,10 +3,12 @@
 //! A rank is 1 + the number of models of the same component whose lower bound lies above this model's upper bound.
 
 mod note_rules;
+mod voter_numbers;
 
 use std::collections::BTreeSet;
 
-use self::note_rules::notes;
+use self::note_rules::{notes, too_few_voters};
+use self::voter_numbers::VoterNumbers;
 use super::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::clustered_sandwich::cluster;
 use super::comparison::ComparisonSet;
@@ -128,6 +130,7 @@ fn rank_tally(
     let pool = |by| pool_slices(log, &tally, &fit, &intervals, by, options);
     let pooled = options.pool_by.map(pool).transpose()?.flatten();
     let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
+    let voters = VoterNumbers::behind(interval, bootstrap, log, options.scoring);
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
     let mut leaderboard = Leaderboard {
@@ -138,6 +141,7 @@ fn rank_tally(
         iterations: fit.iterations,
         log_likelihood: fit.log_likelihood,
         votes: count_votes(&tally, options),
+        voters: voters.map(|numbers| numbers.voters),
         components: fit.components,
         models,
         style: effects,
@@ -154,6 +158,7 @@ fn rank_tally(
         robustness: None,
     };
     leaderboard.notes = notes(&tally, &leaderboard, &intervals.carried, options);
+    leaderboard.notes.extend(too_few_voters(&leaderboard, voters));
     leaderboard.notes.extend(notes_on_options(&leaderboard, log, options));
     leaderboard.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);
@@ -163,10 +168,12 @@ fn rank_tally(
 /// Options that could not be met, or not in full.
 fn notes_on_options(leaderboard: &Leaderboard, log: Option<&VoteLog>, options: &LeaderboardOptions) -> Vec<RatingNote> {
     let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
+    let takes_votes_as_independent =
+        matches!(leaderboard.interval, IntervalMethod::Sandwich | IntervalMethod::Bootstrap);
     let lacks_levels = leaderboard.models.iter().all(|model| model.good_enough.is_none());
     let lacks_tie_models = leaderboard.tie_models.is_empty() && !leaderboard.models.is_empty();
     let notes = [
-        (leaderboard.interval == IntervalMethod::Sandwich && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
+        (takes_votes_as_independent && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
         (options.good_enough && lacks_levels, RatingNote::NoBothBad),
         (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
     ];

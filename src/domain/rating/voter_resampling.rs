@@ -22,11 +22,19 @@ pub(super) struct VoterVotes {
 }
 
 impl VoterVotes {
-    /// The votes that `tally` counts. A vote without a voter is drawn by itself.
+    /// The votes that `tally` counts. A vote without a voter is drawn by itself. Voters are in the order of their votes, so that the
+    /// order of the log does not decide which of them a random number draws.
     pub(super) fn new(by_voter: &VotesByVoter, tally: &Tally) -> Self {
+        let sorted_votes = |of_voter: &[VoterVote]| {
+            let mut votes: Vec<u32> = of_voter.iter().filter_map(|vote| kind_of_vote(vote, tally)).collect();
+            votes.sort_unstable();
+            votes
+        };
+        let mut voters: Vec<Vec<u32>> = by_voter.iter().map(sorted_votes).collect();
+        voters.sort_unstable();
         let (mut votes, mut starts) = (Vec::with_capacity(by_voter.votes()), vec![0]);
-        for of_voter in by_voter.iter() {
-            votes.extend(of_voter.iter().filter_map(|vote| kind_of_vote(vote, tally)));
+        for of_voter in voters {
+            votes.extend(of_voter);
             starts.push(votes.len());
         }
         Self { votes, starts }
@@ -91,15 +99,21 @@ mod tests {
     use crate::rating::scoring::Scoring;
     use crate::rating::vote_log::{Labels, VoteLog};
 
+    const VOTES: [(&str, &str, Outcome, &str); 5] = [
+        ("x", "y", Outcome::AWins, "ann"),
+        ("y", "x", Outcome::AWins, "ann"),
+        ("z", "x", Outcome::BothBad, "ann"),
+        ("y", "z", Outcome::BWins, "ben"),
+        ("x", "z", Outcome::Tie, "ben"),
+    ];
+
     fn log() -> VoteLog {
+        log_of(&VOTES)
+    }
+
+    fn log_of(votes: &[(&str, &str, Outcome, &str)]) -> VoteLog {
         let (mut log, mut voters) = (VoteLog::default(), Labels::default());
-        for (a, b, outcome, voter) in [
-            ("x", "y", Outcome::AWins, "ann"),
-            ("y", "x", Outcome::AWins, "ann"),
-            ("z", "x", Outcome::BothBad, "ann"),
-            ("y", "z", Outcome::BWins, "ben"),
-            ("x", "z", Outcome::Tie, "ben"),
-        ] {
+        for &(a, b, outcome, voter) in votes {
             log.push(a, b, outcome).unwrap();
             voters.rows.push(voters.names.position(voter));
         }
@@ -132,6 +146,20 @@ mod tests {
             seen[usize::from(of_ann.unwrap_or_else(|| panic!("seed {seed}: {drawn:?}")))] = true;
         }
         assert_eq!(seen, [true; 3]);
+    }
+
+    #[test]
+    fn replicates_do_not_depend_on_the_order_of_the_log() {
+        let drawn = |votes: &[(&str, &str, Outcome, &str)]| -> Vec<Vec<PairTally>> {
+            let log = log_of(votes);
+            let tally = Tally::from_log(&log, Scoring::default());
+            let by_voter = VotesByVoter::new(&log, log.voters.as_ref().unwrap(), Scoring::default(), &tally);
+            let mut rngs: Vec<ChaCha8Rng> = (0..64).map(ChaCha8Rng::seed_from_u64).collect();
+            VoterVotes::new(&by_voter, &tally).draw(&tally, &mut rngs)
+        };
+        let mut reversed = VOTES;
+        reversed.reverse();
+        assert_eq!(drawn(&VOTES), drawn(&reversed));
     }
 
     #[test]

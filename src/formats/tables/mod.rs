@@ -21,9 +21,9 @@ use parquet::ParquetTable;
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
-    /// One line a row, with a header; nested values have a column each, named by their path.
+    /// One line per row, with a header; each nested value has a column named by its path.
     Csv,
     /// Columns, compressed.
     Parquet,

@@ -1,7 +1,8 @@
 //! Keeps a provider's key out of its replies, such as one that echoes the request.
 //!
 //! The key may come in pieces. A text that ends in the beginning of the key waits for its next piece, from [`LEAST_HELD`] bytes of
-//! the key on, so that usual text never waits. What is kept of a reply is shorter than the key.
+//! the key on: fewer say nothing of it, as most keys begin alike, and usual text would wait for them. What is kept of a reply is
+//! shorter than the key.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,9 @@ const REDACTED: &str = "[redacted]";
 /// Bytes of a key at least. Shorter values are no secrets but words that a local server is given, such as "none".
 const SHORTEST_KEY: usize = 16;
 /// Bytes of the beginning of the key at the end of a text that are not passed on before the next piece.
-const LEAST_HELD: usize = 8;
+const LEAST_HELD: usize = 3;
+/// Bytes of the beginning of the key at the end of a reply that are redacted; fewer may be a word, such as the "sk-" of "risk-".
+const LEAST_REDACTED: usize = 8;
 
 /// Redacts the key in the parts of one reply.
 #[derive(Default)]
@@ -80,11 +83,12 @@ impl TextEnd {
         passed_on
     }
 
-    /// What is passed on at the end: most of a key is none of the reply either.
+    /// What is passed on at the end: much of the key is no part of the reply either.
     fn end(&mut self) -> Option<String> {
-        let is_held = self.begun.len() > self.passed;
-        *self = Self::default();
-        is_held.then(|| REDACTED.to_owned())
+        let Self { begun, passed } = std::mem::take(self);
+        let held = begun.get(passed..).filter(|held| !held.is_empty())?;
+        let shown = if begun.len() < LEAST_REDACTED { held } else { REDACTED };
+        Some(shown.to_owned())
     }
 }
 
@@ -121,18 +125,23 @@ mod tests {
         for at in 0..=text.len() {
             let (one, two) = text.split_at(at);
             let shown = redacted(KEY, &[one, two]).concat();
-            assert!(!shown.contains(&KEY[LEAST_HELD..]), "{shown}");
+            assert!(!shown.contains(&KEY[..LEAST_HELD]), "{shown}");
         }
         assert_eq!(redacted(KEY, &[&text]).concat(), expected);
         let letters: Vec<&str> = text.split("").collect();
         let shown = redacted(KEY, &letters).concat();
-        assert_eq!(shown.replace("sk-cana[", "["), expected, "what came before the eighth letter had been passed on");
+        assert_eq!(shown.replace("sk[", "["), expected, "what came before the third letter had been passed on");
     }
 
     #[test]
     fn text_that_only_begins_like_a_key_is_whole_and_other_text_never_waits() {
-        let usual = ["it is", " a risk", "y sk", "-can", "!"];
+        let usual = ["it is", " a risk", "y sk", " -can", "!"];
         assert_eq!(redacted(KEY, &usual), usual);
+        assert_eq!(
+            redacted(KEY, &["a risk-", "free desk-", "can"]),
+            ["a ri", "sk-free de", "sk-can"],
+            "one piece later"
+        );
         let like_a_key = ["a sk-canary-01", "5 \u{4f60}\u{597d}", "sk-"];
         assert_eq!(redacted(KEY, &like_a_key), ["a ", "sk-canary-015 \u{4f60}\u{597d}", "sk-"]);
         assert_eq!(redacted("aaaaaaaaaaaaaaaab", &["aaaaaaaaaaaa", "aaaaaaaaab", "c"]).concat(), "aaaaa[redacted]c");
@@ -141,7 +150,8 @@ mod tests {
     #[test]
     fn the_end_of_a_reply_shows_nothing_of_a_key_that_broke_off() {
         assert_eq!(redacted(KEY, &["Bearer ", &KEY[..19]]), ["Bearer ", "[redacted]"]);
-        assert_eq!(redacted(KEY, &["Bearer sk-"]), ["Bearer sk-"]);
+        assert_eq!(redacted(KEY, &["Bearer s", "k", "-"]), ["Bearer s", "k", "-"]);
+        assert_eq!(redacted(KEY, &["at no risk-"]), ["at no risk-"], "a word is no key");
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod openai;
 pub mod query_judge;
 #[cfg(fuzzing)]
 mod recorded_stream;
+pub mod registered_models;
 pub mod reply_limit;
 pub mod resilient_model;
 mod retry_after;

@@ -98,11 +98,30 @@ pub enum AskError {
     Refused {
         /// What it said.
         error: ChatError,
+        /// Requests that were sent, with this one.
+        attempts: u32,
         /// How long that took.
         latency: Duration,
         /// Tokens of the tries before it that failed and may be billed.
         lost: Tokens,
     },
+    /// The run ended before there was a reply.
+    #[error("{reason}")]
+    Ended {
+        /// Why.
+        reason: RunEnd,
+        /// Requests that were sent until then and failed.
+        attempts: u32,
+        /// How long all of it took.
+        latency: Duration,
+        /// Their tokens, where they may be billed.
+        lost: Tokens,
+    },
+}
+
+/// Why nothing more is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RunEnd {
     /// Too many consecutive requests failed, so the model gets no more of them.
     #[error("the model does not answer and gets no more requests in this run")]
     GivenUp,
@@ -117,7 +136,7 @@ pub enum AskError {
 impl AskError {
     /// Counts the failure in the outcome of a run. The end of a run is no failure: its open requests stay open.
     pub fn count_in(&self, outcome: &mut RunOutcome) {
-        if !matches!(self, Self::Stopped | Self::OverBudget | Self::GivenUp) {
+        if !matches!(self, Self::Ended { .. }) {
             outcome.fail(self.to_string());
         }
     }
@@ -261,12 +280,14 @@ impl ModelClient {
         let began = Instant::now();
         let sampling = Sampling { with_usage: true, ..sampling };
         let (mut attempts, mut lost) = (0, Tokens::default());
+        let ended = |reason, attempts, lost| AskError::Ended { reason, attempts, latency: began.elapsed(), lost };
         loop {
             if self.is_exhausted() {
-                return Err(AskError::GivenUp);
+                return Err(ended(RunEnd::GivenUp, attempts, lost));
             }
             let asked = ClientRequest { request, messages, sampling: &sampling };
-            let error = match self.ask_once(asked, limits, &mut lost).await? {
+            let replied = self.ask_once(asked, limits, &mut lost).await;
+            let error = match replied.map_err(|reason| ended(reason, attempts, lost))? {
                 Ok(PartialReply { text, reasoning, usage, numbers, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
                     let latency = began.elapsed();
@@ -277,13 +298,14 @@ impl ModelClient {
             attempts += 1;
             tracing::debug!(model.id = %self.id, %error, attempts, "a benchmark's request failed");
             if error.is_request_error() {
-                return Err(AskError::Refused { error, latency: began.elapsed(), lost });
+                return Err(AskError::Refused { error, attempts, latency: began.elapsed(), lost });
             }
             if attempts >= self.settings.attempts || !may_pass(&error) {
                 self.count_failure(&error);
                 return Err(AskError::Failed { error, attempts, latency: began.elapsed(), lost });
             }
-            self.wait(&error, attempts, limits).await?;
+            let waited = self.wait(&error, attempts, limits).await;
+            waited.map_err(|reason| ended(reason, attempts, lost))?;
         }
     }
 
@@ -301,10 +323,10 @@ impl ModelClient {
         asked: ClientRequest<'_>,
         limits: &RunLimits,
         lost: &mut Tokens,
-    ) -> Result<Result<PartialReply, ChatError>, AskError> {
+    ) -> Result<Result<PartialReply, ChatError>, RunEnd> {
         loop {
             if limits.stop.is_cancelled() {
-                return Err(AskError::Stopped);
+                return Err(RunEnd::Stopped);
             }
             let Outgoing { way, reserved, prices, alone: _alone } = self.begin(asked, limits).await?;
             let mut heard = PartialReply::default();
@@ -312,7 +334,7 @@ impl ModelClient {
             let ended = heard.listen(self.reply(asked, way)).await;
             match &ended {
                 Err(ChatError::Unanswered(BatchEnd::GoesOn)) => {
-                    return Err(if limits.stop.is_cancelled() { AskError::Stopped } else { AskError::GivenUp });
+                    return Err(if limits.stop.is_cancelled() { RunEnd::Stopped } else { RunEnd::GivenUp });
                 }
                 // Nothing came of the earlier batch: then it is asked as if there had been none.
                 Err(error) if was_sent_before && !error.is_request_error() => continue,
@@ -335,7 +357,7 @@ impl ModelClient {
     }
 
     /// How a request goes out, with what it may cost. What an earlier batch holds was counted when it was sent.
-    async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
+    async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let Some(queue) = &self.queue else { return self.single(asked, limits).await };
         let body = self.model.batch_body(asked.messages, asked.sampling);
         let key = sha256(format!("{} {} {}", self.id, asked.request, Value::Object(body.clone())).as_bytes());
@@ -358,7 +380,7 @@ impl ModelClient {
 
     /// A request outside batches. Before this model's first reply, a reply is expected to be as long as its limit allows. Where that is more
     /// than the budget has left, the request goes out at the cost of [`FIRST_GUESS`], but beside no other such request of the run.
-    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
+    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let mut alone = None;
         loop {
             let settled = limits.settlement();
@@ -410,7 +432,7 @@ impl ModelClient {
     }
 
     /// Waits before the next attempt: exponential backoff with full jitter, but at least the `Retry-After` of the provider.
-    async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), AskError> {
+    async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), RunEnd> {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let share = self.rng.lock().random_range(0.0..=1.0);
         let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(LONGEST_WAIT);

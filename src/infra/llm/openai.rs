@@ -245,8 +245,11 @@ impl Content {
 #[derive(Default, Deserialize)]
 struct Delta {
     content: Option<Content>,
+    #[serde(default, deserialize_with = "lenient")]
     refusal: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     reasoning_content: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     reasoning: Option<String>,
 }
 

@@ -67,7 +67,7 @@ pub struct Attempts<'n, K> {
 }
 
 /// Asks the judge, and asks again if the reply cannot be parsed; replies of an earlier run count as the first ones. Returns no
-/// reply if the run ends first. An error is returned beside the reply, unless it is a refusal, which is a reply of its own.
+/// reply if the run ends before the next request is sent. An error is returned beside the reply, unless it is a refusal, which is a reply of its own.
 pub async fn query_judge<F: Future<Output = bool>>(
     judge: &ModelClient,
     request: &JudgeRequest,
@@ -158,22 +158,69 @@ impl JudgeReply {
         };
     }
 
-    /// What is kept where a request did not come through; nothing where the run ended.
+    /// What is kept where a request did not come through; nothing where the run ended before a request was sent. Where it ended after
+    /// requests that failed, they are kept, since they may be billed.
     fn broken_off(mut self, error: AskError) -> Option<Self> {
-        match error {
-            AskError::Failed { attempts, latency, lost, .. } => {
-                self.add(attempts, latency, Usage::default());
-                self.lost = self.lost.plus(lost);
-                self.status = Some(Status::TransportFailed);
+        let (attempts, latency, lost, status) = match error {
+            AskError::Ended { attempts: 0, .. } => return None,
+            AskError::Ended { attempts, latency, lost, .. } | AskError::Failed { attempts, latency, lost, .. } => {
+                (attempts, latency, lost, Status::TransportFailed)
             }
-            AskError::Refused { latency, lost, .. } => {
-                self.add(1, latency, Usage::default());
-                self.lost = self.lost.plus(lost);
-                self.status = Some(Status::Refused);
-            }
-            AskError::GivenUp | AskError::Stopped | AskError::OverBudget => return None,
-        }
+            AskError::Refused { attempts, latency, lost, .. } => (attempts, latency, lost, Status::Refused),
+        };
+        self.add(attempts, latency, Usage::default());
+        self.lost = self.lost.plus(lost);
+        self.status = Some(status);
         self.verdict = None;
         Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::sync::Arc;
+
+    use futures_util::{StreamExt, stream};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::config::BenchSettings;
+    use crate::domain::battle::ModelId;
+    use crate::domain::benchmark::item::ItemSampling;
+    use crate::domain::judging::budget::Budget;
+    use crate::domain::judging::verdict::pair::Levels;
+    use crate::llm::{ChatError, ChatModel, ReplyStream, Sampling};
+
+    /// Never answers in time.
+    struct Late;
+
+    impl ChatModel for Late {
+        fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+            let late = ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) };
+            stream::iter([Err(late)]).boxed()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_be_billed_is_kept_where_the_run_ends_before_the_next_try() {
+        let rng = ChaCha8Rng::seed_from_u64(7);
+        let judge = ModelClient::new(ModelId::new("j"), Arc::new(Late), BenchSettings::default(), rng);
+        let request = JudgeRequest { messages: vec![Message::user("twelve signs")], sampling: ItemSampling::default() };
+        let form = ReplyFormat { parse: &|reply| Levels::Three.parse(reply), reminder: "" };
+        let ask = async |max_calls| {
+            let limits =
+                RunLimits::new(CancellationToken::new(), Budget { max_calls: Some(max_calls), max_cost: None });
+            let attempts = Attempts { name: "", earlier: Vec::new(), keep: |_: WholeReply| ready(true) };
+            query_judge(&judge, &request, &form, attempts, &limits).await
+        };
+        let (kept, error) = ask(1).await;
+        let kept = kept.expect("a request that was sent");
+        assert_eq!((kept.status, kept.attempts), (Some(Status::TransportFailed), 1));
+        assert_eq!(kept.lost, Tokens { input: 7, output: 0 });
+        assert!(matches!(error, Some(AskError::Ended { attempts: 1, .. })), "{error:?}");
+        assert!(ask(0).await.0.is_none(), "nothing was sent");
     }
 }

@@ -360,11 +360,12 @@ impl GuardedReply {
         error
     }
 
-    /// Distinguishes conversations of visitors; nobody has a reason to forge one.
+    /// Distinguishes conversations of visitors by their first message, so that one conversation counts once however it goes on;
+    /// nobody has a reason to forge one.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.visitor.hash(&mut hasher);
-        self.messages.iter().for_each(|message| message.content.hash(&mut hasher));
+        self.messages.first().map(|message| &message.content).hash(&mut hasher);
         hasher.finish()
     }
 }

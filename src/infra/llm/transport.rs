@@ -280,7 +280,7 @@ fn finish(
         return Err(ChatError::Malformed(nothing_of_the_protocol(response.headers()).to_owned()));
     }
     let is_whole = is_closing || last != StreamProgress::More;
-    if !is_whole && (reader.says_its_end() || ends_with_its_connection(response)) {
+    if !is_whole && (reader.says_its_end() || hides_a_break(response)) {
         return Err(ChatError::Connection("it broke off".to_owned()));
     }
     Ok(StreamProgress::Ended)
@@ -298,12 +298,12 @@ fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
     }
 }
 
-/// Whether nothing but the end of its connection ends the body, so that one that broke off looks like a whole one.
-fn ends_with_its_connection(response: &Response) -> bool {
+/// Whether a body that broke off looks like a whole one: where its connection ends it, or where somebody on the way has collected
+/// what came and counted that.
+fn hides_a_break(response: &Response) -> bool {
     let headers = response.headers();
-    response.version() < Version::HTTP_2
-        && !headers.contains_key(TRANSFER_ENCODING)
-        && !headers.contains_key(CONTENT_LENGTH)
+    let is_framed = response.version() >= Version::HTTP_2 || headers.contains_key(TRANSFER_ENCODING);
+    !is_framed || headers.contains_key(CONTENT_LENGTH)
 }
 
 /// Reads on to the end of the body where it is near, so that the connection goes back to the pool.

@@ -1,6 +1,6 @@
 //! A sign-in that is under way: what the browser keeps in a cookie meanwhile, and what is derived from it.
 //!
-//! The cookie holds a random number, a time and where to go on, signed by the arena. State, nonce and the verifier of PKCE are other
+//! The cookie holds a random number, a time, where to go on and which session ends then, signed by the arena. State, nonce and the verifier of PKCE are other
 //! signatures of the same text: so nothing is stored for people who never come back, and neither the provider nor the browser learns
 //! the verifier before it is used.
 
@@ -14,8 +14,8 @@ use crate::sessions::Sessions;
 
 /// Minutes within which people come back from the provider.
 pub const FLOW_MINUTES: i64 = 10;
-/// Bytes of a cookie at most.
-const MOST_BYTES: usize = 2_048;
+/// Bytes of a cookie at most: one with an address of 2000 bytes and a session is shorter, and browsers keep it.
+const MOST_BYTES: usize = 3_072;
 const COOKIE: &str = "oidc cookie";
 const STATE: &str = "oidc state";
 const NONCE: &str = "oidc nonce";
@@ -46,6 +46,8 @@ pub struct Flow {
     pub purpose: Purpose,
     /// Address of the arena to go on at.
     pub next: String,
+    /// What identifies the admin's session that the new one replaces. The browser keeps its cookie back when people return from another site.
+    pub former: Option<String>,
     /// What is signed.
     text: String,
 }
@@ -56,7 +58,14 @@ impl Flow {
     pub fn begin(purpose: Purpose, next: &str, rng: &SharedRng, now: Timestamp) -> Self {
         let expires = now.0 + FLOW_MINUTES * 60_000;
         let text = format!("{}.{expires}.{}.{}", purpose.as_str(), rng.token(), URL_SAFE_NO_PAD.encode(next));
-        Self { purpose, next: next.to_owned(), text }
+        Self { purpose, next: next.to_owned(), former: None, text }
+    }
+
+    /// The same as a sign-in that replaces a session; `former` is plain and without a dot.
+    #[must_use]
+    pub fn replacing(self, former: Option<String>) -> Self {
+        let text = former.iter().fold(self.text, |text, former| format!("{text}.{former}"));
+        Self { former, text, ..self }
     }
 
     /// What the browser keeps.
@@ -78,7 +87,8 @@ impl Flow {
         let expires: i64 = parts.next()?.parse().ok()?;
         let next = URL_SAFE_NO_PAD.decode(parts.nth(1)?).ok()?;
         let next = String::from_utf8(next).ok()?;
-        (now.0 < expires).then(|| Self { purpose, next, text: text.to_owned() })
+        let former = parts.next().map(str::to_owned);
+        (now.0 < expires).then(|| Self { purpose, next, former, text: text.to_owned() })
     }
 
     /// What the provider sends back.
@@ -151,6 +161,23 @@ mod tests {
         }
         let other = super::tests::sessions("other key");
         assert_eq!(Flow::of_cookie(&cookie, &other, NOW), None);
+    }
+
+    #[test]
+    fn a_cookie_names_the_session_that_is_replaced_and_nobody_else_can_name_one() {
+        let (sessions, rng) = (sessions("key"), SharedRng::seeded(2));
+        let flow = Flow::begin(Purpose::Admin, "/admin", &rng, NOW);
+        let of = |cookie: &str| Flow::of_cookie(cookie, &sessions, NOW);
+        assert_eq!(of(&flow.cookie(&sessions)), Some(flow.clone()));
+        assert_eq!(flow.clone().replacing(None), flow);
+        let replacing = flow.clone().replacing(Some("a1b2".to_owned()));
+        let cookie = replacing.cookie(&sessions);
+        assert_eq!(of(&cookie).and_then(|flow| flow.former).as_deref(), Some("a1b2"));
+        assert_eq!(of(&cookie), Some(replacing));
+        assert_eq!(of(&cookie.replace("a1b2", "a1b3")), None);
+        let longest = Flow::begin(Purpose::Admin, &format!("/admin?{}", "x".repeat(1_993)), &rng, NOW);
+        let longest = longest.replacing(Some("a".repeat(64)));
+        assert_eq!(of(&longest.cookie(&sessions)), Some(longest), "the longest address that the admin leads to");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The audit log of the admin: who did what, when, from where, and what was before and after. Rows are only added.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::domain::admin::action::AdminAction;

@@ -1,6 +1,7 @@
 //! What the admin's overview and review queues read and decide: the next leak to look at, recent failures, votes of a time.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};

@@ -1,6 +1,7 @@
 //! Accounts of people who run the arena, and the links that make one. Of links and recovery codes only hashes are kept.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::admin_sessions::role_of;

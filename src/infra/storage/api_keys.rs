@@ -1,6 +1,7 @@
 //! Keys with which programs use the API. Of a key only the hash is kept.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};

@@ -6,9 +6,9 @@ use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 pub(super) struct RawLine {
     pub(super) id: String,
     pub(super) visitor: String,

@@ -2,7 +2,7 @@
 //! may be several for one game; of readable verdicts there is one.
 
 use super::vote_exclusions::IS_RATED;
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 use std::sync::LazyLock;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};

@@ -1,6 +1,6 @@
 //! What models answered to the items of suites: insert-only, one row for each item, turn, model and sample.
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::battle::ModelId;

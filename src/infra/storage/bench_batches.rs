@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::domain::battle::ModelId;

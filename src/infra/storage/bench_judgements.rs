@@ -2,7 +2,7 @@
 //! of readable verdicts there is one.
 
 use serde_json::Value;
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::bench_answers::BenchFilter;
 use super::{Database, Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};

@@ -1,7 +1,8 @@
 //! Plans of benchmarks that the server runs, one at a time over all instances.
 
 use serde::de::DeserializeOwned;
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};

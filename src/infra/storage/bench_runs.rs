@@ -1,6 +1,7 @@
 //! Runs of benchmarks, for looking at: how far each has come, and what it costs.
 
-use sqlx::{AssertSqlSafe, FromRow};
+use sqlx::AssertSqlSafe;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::benchmark::record::{BenchRunRow, NewBenchRun, PlanStep};

@@ -1,6 +1,7 @@
 //! Scores that others published, kept apart from this arena's own.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::domain::time::Timestamp;

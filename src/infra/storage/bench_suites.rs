@@ -1,6 +1,7 @@
 //! The items of each suite, as imported from files: all of a file in one transaction, or none of it.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::benchmark::record::BenchSuiteRow;

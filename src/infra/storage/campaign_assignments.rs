@@ -1,6 +1,7 @@
 //! What annotators of a campaign are shown, and what they say: each assignment is given once, and judged once.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::campaign_votes::insert_vote;
 use super::{CampaignVote, Store, StoreError, on_reader, on_writer};

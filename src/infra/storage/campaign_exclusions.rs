@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::vote_exclusions::ID_OF_DECISION;

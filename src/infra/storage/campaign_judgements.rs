@@ -1,7 +1,8 @@
 //! All that an annotator said in one row of text a column, as [`vote_pages`](super::vote_pages) reads votes: a row of its own for each of
 //! many thousands of judgements takes several times longer on its way through a driver.
 
-use sqlx::{AssertSqlSafe, FromRow, Row};
+use sqlx::{AssertSqlSafe, Row};
+use sqlx_macros::FromRow;
 
 use super::vote_pages::{RECORD, packed_values};
 use super::{Database, Store, StoreError, on_reader};

@@ -1,6 +1,7 @@
 //! Links that many annotators share: each takes one of its places, and gets a link of their own.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::campaigns::{LOCK_CAMPAIGN, SELECT_LAST_ANNOTATOR};

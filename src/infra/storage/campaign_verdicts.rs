@@ -1,6 +1,6 @@
 //! What judge models said of the answers of campaigns: written like verdicts on battles, read here.
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::battle_verdicts::{game, winner};
 use super::{SettledGame, Store, StoreError, on_reader};

@@ -1,6 +1,7 @@
 //! Campaigns: their items, units and annotators. What annotators are shown and say is in `campaign_assignments`.
 
-use sqlx::{Connection, FromRow, QueryBuilder};
+use sqlx::{Connection, QueryBuilder};
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};

@@ -1,6 +1,7 @@
 //! Requests to delete what was said in battles.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, signed, unsigned};

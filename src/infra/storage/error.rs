@@ -52,10 +52,10 @@ pub enum StoreError {
         .0.display()
     )]
     WalWithoutDatabase(PathBuf),
-    /// A copy is there that was never finished, and no database.
+    /// A copy is there that is not finished, and no database.
     #[error(
-        "{} is left of a restore or a backup that was ended in the middle, and there is no database beside it: run `langya restore` \
-         again, or delete the file to begin a new arena",
+        "{} is an unfinished copy, and there is no database beside it: if a backup or a restore is writing it, wait until that has ended; \
+         if one was interrupted, run `langya restore` again, or delete the file to begin a new arena",
         .0.display()
     )]
     UnfinishedCopy(PathBuf),
@@ -160,7 +160,7 @@ pub enum StoreError {
     #[error("the database fails: {0}")]
     Outage(OutageKind),
     /// The database refused or was out of reach.
-    #[error("the database failed")]
+    #[error("the database failed{}", advice(.0))]
     Database(#[from] sqlx::Error),
 }
 
@@ -211,6 +211,11 @@ impl StoreError {
             _ => None,
         }
     }
+}
+
+/// What ends the outage that a failure shows.
+fn advice(error: &sqlx::Error) -> String {
+    OutageKind::from_error(error).map_or_else(String::new, |kind| format!(": {kind}"))
 }
 
 /// What the errors say, each once, and the code of the server. The details of a server's error hold the values of the row
@@ -308,6 +313,16 @@ mod tests {
             assert!(told.contains("23514") && told.contains("a constraint is violated"), "{told}");
             assert!(!told.contains("question"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_failure_that_shows_an_outage_says_what_to_do() {
+        let told = StoreError::from(sqlx::Error::PoolTimedOut).to_string();
+        assert!(
+            told.starts_with("the database failed: it cannot be reached") && told.contains("start its server"),
+            "{told}"
+        );
+        assert_eq!(StoreError::from(refused()).to_string(), "the database failed");
     }
 
     #[test]

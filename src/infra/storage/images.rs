@@ -1,6 +1,6 @@
 //! Images that visitors send, and the battles that show them.
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::domain::battle::message::{ImageType, PromptImage};

@@ -1,6 +1,6 @@
 //! The instances that serve this arena: each writes its row every few seconds, and reads the others'.
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::time::Timestamp;

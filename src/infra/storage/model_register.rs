@@ -1,6 +1,7 @@
 //! Changes of models and of the pairing policy, which are only ever added.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;

@@ -1,6 +1,7 @@
 //! Texts that the moderation service flagged, for review. The texts themselves stay in the turns and replies of their battles.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};

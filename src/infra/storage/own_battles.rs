@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::vote_exclusions::IS_RATED;
 use super::vote_rows::parse_outcome;

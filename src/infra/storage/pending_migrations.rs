@@ -1,11 +1,9 @@
 //! What this version of the program would change in a database of an earlier one.
 
 use std::path::Path;
-use std::time::Duration;
 
+use sqlx::Connection;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection};
 
 use super::postgres::{self, Server};
 use super::{Backend, IfMissing, Store, StoreError, sqlite};
@@ -52,11 +50,7 @@ async fn applied_on_sqlite(path: &Path) -> Result<Option<i64>, StoreError> {
     if found.is_dir() {
         return Err(StoreError::Foreign(path.to_owned()));
     }
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
-    let connected = options.disable_statement_logging().connect().await;
-    let mut connection = connected.map_err(|error| sqlite::cannot_open(path, &error))?;
-    let applied = sqlite::applied(&mut connection, path).await?;
-    connection.close().await?;
+    let applied = sqlite::read_applied(path).await?;
     if applied.is_none() {
         return Err(StoreError::Missing(path.display().to_string()));
     }

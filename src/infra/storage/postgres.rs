@@ -18,7 +18,7 @@ use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions, on_postgres
 use crate::config::{ServiceUrl, StorageSettings};
 use crate::storage::outage::OutageKind;
 
-pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/postgres");
+pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
 
 /// The oldest version that the statements are written for.
 const OLDEST: i64 = 13;
@@ -337,7 +337,7 @@ impl Server {
 }
 
 /// What a server says of itself.
-#[derive(Debug, Clone, sqlx::FromRow)]
+#[derive(Debug, Clone, sqlx_macros::FromRow)]
 struct ServerFacts {
     version: i64,
     read_only: bool,

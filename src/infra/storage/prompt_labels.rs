@@ -4,7 +4,8 @@
 
 use super::vote_exclusions::IS_RATED;
 use serde::Serialize;
-use sqlx::{AssertSqlSafe, Connection, FromRow};
+use sqlx::{AssertSqlSafe, Connection};
+use sqlx_macros::FromRow;
 use std::sync::LazyLock;
 
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};

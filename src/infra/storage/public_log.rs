@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use sqlx::{AssertSqlSafe, Connection, FromRow};
+use sqlx::{AssertSqlSafe, Connection};
+use sqlx_macros::FromRow;
 
 use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::{BattleId, VisitorId};

@@ -1,6 +1,6 @@
 //! What the public log is made of: votes with their texts, and exclusions that it does not have yet.
 
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader};
 use crate::domain::time::Timestamp;

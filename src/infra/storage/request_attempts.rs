@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;

@@ -1,6 +1,7 @@
 //! Invites and who is signed in. Of a code only its hash is kept.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
 use crate::domain::battle::VisitorId;

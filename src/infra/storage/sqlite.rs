@@ -8,11 +8,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::Connection;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
+use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -23,7 +23,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::storage::outage::OutageKind;
 use crate::unfinished_files::{is_unfinished_copy, remove_abandoned, remove_with_side_files};
 
-pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
+pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/sqlite");
 
 const SELECT_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
 
@@ -78,7 +78,7 @@ impl SqlitePools {
             (Ok(found), _) if found.is_dir() => return Err(StoreError::Foreign(path)),
             // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
             (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
-            (Ok(_), _) => {}
+            (Ok(_), _) => refuse_foreign(&path).await?,
             (Err(error), IfMissing::Fail) => return Err(not_found(&path, &error)),
             (Err(_), IfMissing::Create) => match unfinished_copy(folder) {
                 // A new arena in its place would look like the one that was to be restored.
@@ -210,6 +210,33 @@ pub(super) fn warn_of_other_names(path: &Path, file: &Metadata) {
              database with `langya backup`"
         );
     }
+}
+
+/// Refuses the database of another program before the connection that writes, which would change how it keeps its journal. What else
+/// keeps a file from being read is left to that connection.
+async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+    match read_applied(path).await {
+        Err(foreign @ StoreError::Foreign(_)) => Err(foreign),
+        _ => Ok(()),
+    }
+}
+
+/// The latest migration of a file, which is read as it is: one without a write-ahead log gets none.
+pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError> {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
+    // Without a log no arena has it open, and its file is whole. Read otherwise, it would get a log that nobody removes.
+    let connected = options.immutable(!has_log(path)).disable_statement_logging().connect().await;
+    let mut connection = connected.map_err(|error| cannot_open(path, &error))?;
+    let applied = applied(&mut connection, path).await;
+    let closed = connection.close().await;
+    applied.and_then(|applied| closed.map(|()| applied).map_err(StoreError::from))
+}
+
+/// Whether a write-ahead log is beside the file to which a path leads.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    log.push("-wal");
+    Path::new(&log).symlink_metadata().is_ok()
 }
 
 /// Makes a database beside the path and puts it there whole, so that a process that dies in the middle leaves no part of

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sqlx::{AssertSqlSafe, Connection, FromRow};
+use sqlx::{AssertSqlSafe, Connection};
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{Database, NewAuditEntry, Store, StoreError, VoteRange, on_reader, on_writer_once};

@@ -7,7 +7,7 @@ use crate::domain::battle::{BattleId, ModelId, Outcome, RunId, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 
 /// What a visitor said of how satisfied they were.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Messages to webhooks: an outbox, from which each is sent until it is taken or given up, and how far each webhook has got.
 
-use sqlx::{Connection, FromRow};
+use sqlx::Connection;
+use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};

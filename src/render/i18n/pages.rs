@@ -198,7 +198,8 @@ pub struct LeaderboardTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub as_of: &'static str,
-    pub votes: &'static str,
+    /// The noun alone.
+    votes: &'static str,
     pub caption: &'static str,
     pub rank: &'static str,
     pub model: &'static str,
@@ -271,6 +272,11 @@ impl LeaderboardTexts {
     /// A text that names the confidence, a share, in hundredths.
     pub fn confident(&self, text: &str, confidence: f64) -> String {
         fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
+    /// What so many rated votes are called, without their number.
+    pub fn rated_votes(&self, votes: u64) -> String {
+        fill(self.votes, &[("n", &votes.to_string())])
     }
 
     /// The name of a group of models that the votes compare.

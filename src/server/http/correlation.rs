@@ -14,9 +14,9 @@ use super::pages::correlation as pages;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::Correlations;
+use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::state::AppState;
-use crate::services::correlation::snapshot::CorrelationSnapshot;
 
 /// `GET /correlation`
 ///

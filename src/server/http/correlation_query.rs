@@ -1,9 +1,9 @@
 //! Which series, coefficient and models a request for correlations names.
 
 use crate::domain::correlation::catalog::{MixtureQuestion, SeriesGroup};
+use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::http::error::PageError;
-use crate::services::correlation::snapshot::CorrelationSnapshot;
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -14,13 +14,14 @@ use super::pages;
 use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
+use crate::domain::battle::past_battle::PastBattle;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::render::i18n::pages::MissingThing;
 use crate::server::state::AppState;
-use crate::services::arena::history::{self, PastBattle};
+use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels::{self, QuestionLabel};
 

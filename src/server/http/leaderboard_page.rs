@@ -23,12 +23,12 @@ use super::pages::{self, requested_language};
 use crate::domain::battle::ModelId;
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::language::Language;
+use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::infra::config::Settings;
 use crate::infra::llm::roster::Roster;
 use crate::render::i18n::pages::page_texts;
 use crate::server::state::AppState;
 use crate::services::leaderboard::background_report::ReportSnapshot;
-use crate::services::leaderboard::refit::LeaderboardSnapshot;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// The latest page in each language.

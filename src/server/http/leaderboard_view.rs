@@ -17,6 +17,7 @@ use crate::domain::language::Language;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
+use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::PooledSlices;
@@ -27,7 +28,6 @@ use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::arena::models::Models;
 use crate::services::leaderboard::filtered::FilteredLeaderboard;
-use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
 pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }

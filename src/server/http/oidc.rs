@@ -30,12 +30,17 @@ pub(super) enum Refused {
     Provider(OidcError),
 }
 
-/// Leads to the provider. What the browser keeps meanwhile is good for this one sign-in.
+/// Leads to the provider. What the browser keeps meanwhile is good for this one sign-in, which replaces the session `former`.
 ///
 /// # Errors
 /// [`OidcError`] of a provider that is down or not set.
-pub(super) async fn begin(app: &AppState, purpose: Purpose, next: &str) -> Result<HttpResponse, OidcError> {
-    let flow = Flow::begin(purpose, next, &app.rng, app.clock.now());
+pub(super) async fn begin(
+    app: &AppState,
+    purpose: Purpose,
+    next: &str,
+    former: Option<String>,
+) -> Result<HttpResponse, OidcError> {
+    let flow = Flow::begin(purpose, next, &app.rng, app.clock.now()).replacing(former);
     let address = noted(app.oidc.authorization(&flow).await)?;
     let mut response = see_other(&address);
     let cookie = cookie(flow.cookie(&app.sessions), &app.settings.now().server.public_url);

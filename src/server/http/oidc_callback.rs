@@ -31,8 +31,8 @@ pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> 
     let mut response = if is_visitor {
         sign_in::back(&request, &app, identity).await?
     } else {
-        let next = flow.map_or_else(String::new, |flow| flow.next);
-        admin::back_from_provider(request, app.clone(), identity, &next).await?
+        let (next, former) = flow.map(|flow| (flow.next, flow.former)).unwrap_or_default();
+        admin::back_from_provider(request, app.clone(), identity, (&next, former.as_deref())).await?
     };
     let gone = oidc::expired_cookie(&settings.server.public_url);
     // A cookie of our own making is always text.

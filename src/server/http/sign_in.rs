@@ -107,7 +107,7 @@ pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> 
     if app.access.mode() != AccessMode::Oidc {
         return Ok(pages::not_found::not_found(request).await);
     }
-    match oidc::begin(&app, Purpose::Visitor, "/").await {
+    match oidc::begin(&app, Purpose::Visitor, "/", None).await {
         Ok(response) => Ok(response),
         Err(error) => Ok(show(&request, &app, &visitor(&request, &app), false, Some(&error.into()))),
     }

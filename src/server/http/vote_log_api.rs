@@ -1,4 +1,4 @@
-//! `GET /api/v1/votes`: the vote log in lines of JSON, as it is sent while it is read.
+//! `GET /api/v1/votes`: the vote log in lines of JSON, as it is sent while it is read; admins download it the same way.
 //!
 //! A page of votes is read when the one before it has been taken, so a slow reader slows the reading and memory stays flat. A
 //! reader that takes nothing for a while loses its place to others.
@@ -22,14 +22,12 @@ use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::config::VoteAccess;
 use crate::infra::storage::Store;
 use crate::server::state::AppState;
-use crate::services::transfer::vote_lines::{PAGE, vote_lines};
+use crate::services::transfer::vote_lines::{LineFormat, PAGE, vote_lines};
 
 /// Readers at the same time; each holds three pages at most.
 const READERS: usize = 16;
 /// How long a reader may take nothing in.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// JSON, one object a line.
-const LINES: &str = "application/x-ndjson";
 
 /// The parameters as they stand in the address.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -53,7 +51,7 @@ impl Default for VoteReaders {
 
 impl VoteReaders {
     /// A place, until it is dropped.
-    fn take(&self) -> Result<OwnedSemaphorePermit, PageError> {
+    pub(super) fn take(&self) -> Result<OwnedSemaphorePermit, PageError> {
         Arc::clone(&self.0).try_acquire_owned().map_err(|_| PageError::Full)
     }
 }
@@ -64,6 +62,15 @@ enum StreamPart {
     End,
 }
 
+/// What a reader gets of the log.
+pub(super) struct WantedVotes {
+    /// The `seq` of the last vote before.
+    pub(super) after: i64,
+    /// Votes at most.
+    pub(super) limit: u32,
+    pub(super) format: LineFormat,
+}
+
 /// One reading of the log.
 struct Reading {
     store: Store,
@@ -71,6 +78,9 @@ struct Reading {
     /// The last vote when it began: what is cast meanwhile is for the next request.
     upto: i64,
     left: u32,
+    format: LineFormat,
+    /// What stands before the first vote, until it is sent.
+    header: Option<Vec<u8>>,
     parts: mpsc::Sender<StreamPart>,
     _place: OwnedSemaphorePermit,
 }
@@ -93,10 +103,23 @@ pub(super) async fn votes(
     let refused = |_| PageError::InvalidQuery("after is the seq of a vote, and limit a number of votes".into());
     let VotesQuery { after, limit } = query.map_err(refused)?.into_inner();
     let place = readers.take()?;
+    stream_votes(&app, place, WantedVotes { after, limit: limit.unwrap_or(u32::MAX), format: LineFormat::Json }).await
+}
+
+/// The answer to a reader who has a place and may read the votes.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn stream_votes(
+    app: &AppState,
+    place: OwnedSemaphorePermit,
+    wanted: WantedVotes,
+) -> Result<HttpResponse, PageError> {
+    let WantedVotes { after, limit: left, format } = wanted;
     let upto = app.store.last_vote_seq().await?;
+    let header = format.header().map_err(|_| PageError::Early)?;
     let (parts, answer) = mpsc::channel(1);
-    let left = limit.unwrap_or(u32::MAX);
-    let reading = Reading { store: app.store.clone(), after, upto, left, parts, _place: place };
+    let reading = Reading { store: app.store.clone(), after, upto, left, format, header, parts, _place: place };
     let shutdown = app.tasks.shutdown();
     app.tasks.spawn("votes", async move {
         tokio::select! {
@@ -104,7 +127,11 @@ pub(super) async fn votes(
             () = reading.run() => {}
         }
     });
-    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-cache")).content_type(LINES).streaming(body(answer)))
+    let kind = match format {
+        LineFormat::Json => "application/x-ndjson",
+        LineFormat::Csv => "text/csv; charset=utf-8",
+    };
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-cache")).content_type(kind).streaming(body(answer)))
 }
 
 impl Reading {
@@ -119,10 +146,13 @@ impl Reading {
 
     /// The next page, or the end; `None` where the database fails.
     async fn next(&mut self) -> Option<StreamPart> {
+        if let Some(header) = self.header.take() {
+            return Some(StreamPart::Lines(header.into()));
+        }
         if self.left == 0 {
             return Some(StreamPart::End);
         }
-        match vote_lines(&self.store, self.after, self.upto, self.left.min(PAGE)).await {
+        match vote_lines(&self.store, self.after, self.upto, self.left.min(PAGE), self.format).await {
             Ok(None) => Some(StreamPart::End),
             Ok(Some(lines)) => {
                 self.after = lines.last_seq;

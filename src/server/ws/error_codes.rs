@@ -1,14 +1,14 @@
 //! The one map from errors to the codes of `/ws/battle`.
 
 use super::protocol::ProtocolError;
+use crate::domain::battle::pairing::starting_pair::ChoiceError;
+use crate::domain::battle::prompt_check::PromptError;
 use crate::domain::battle::state::Refusal;
 use crate::infra::limits::proof_of_work::{Challenge, ProofRequired};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::BattleError;
-use crate::services::arena::matchmaking::ChoiceError;
 use crate::services::arena::post_vote_chat::PostVoteChatError;
 use crate::services::arena::prompt_images::ImageError;
-use crate::services::arena::prompt_rules::PromptError;
 use crate::services::arena::voting::VoteError;
 
 /// The word for programs behind each error.

@@ -157,12 +157,20 @@ impl AdminSessions {
     /// # Errors
     /// [`StoreError`].
     pub async fn find(&self, token: &str) -> Result<Option<AdminSessionRow>, StoreError> {
-        let age = self.age();
-        let Some(session) = self.store.admin_session(&session_hash(token), age).await? else { return Ok(None) };
-        if age.now.0 - session.seen_at.0 >= MINUTE_MS {
-            self.store.touch_admin_session(&session.id, age.now).await?;
+        let Some(session) = self.find_by_hash(&session_hash(token)).await? else { return Ok(None) };
+        let now = self.clock.now();
+        if now.0 - session.seen_at.0 >= MINUTE_MS {
+            self.store.touch_admin_session(&session.id, now).await?;
         }
         Ok(Some(session))
+    }
+
+    /// The session whose token has this hash, in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn find_by_hash(&self, hash: &str) -> Result<Option<AdminSessionRow>, StoreError> {
+        self.store.admin_session(hash, self.age()).await
     }
 
     /// The sessions of a user, the latest first.
@@ -191,6 +199,7 @@ impl AdminSessions {
 }
 
 /// What is kept of a session's token, which has 128 random bits.
-fn session_hash(token: &str) -> String {
+#[must_use]
+pub fn session_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya admin session {token}")))
 }

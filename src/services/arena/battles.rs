@@ -7,9 +7,7 @@
 mod resuming;
 
 use super::battle_dependencies::BattleDependencies;
-use super::matchmaking::{ChoiceError, PromptKind, StartingPair};
 use super::prompt_images::ImageError;
-use super::prompt_rules::PromptError;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -20,6 +18,8 @@ use crate::domain::battle::active_battle::{ActiveBattle, TurnStart};
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::language;
 use crate::domain::battle::mode::ModelChoice;
+use crate::domain::battle::pairing::starting_pair::{ChoiceError, PromptKind, StartingPair};
+use crate::domain::battle::prompt_check::PromptError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;

@@ -14,9 +14,10 @@ use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::message::{Message, PromptImage};
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
+use crate::domain::visible_text::has_visible_text;
 use crate::infra::limits::TurnPermit;
 use crate::infra::llm::resilient_model::ResilientModel;
-use crate::infra::llm::{ChatError, ChatModel, ReplyPart, ReplyStream};
+use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BattleRecord, StoreError};
 
 /// Why a chat does not go on.
@@ -46,6 +47,7 @@ pub enum PostVoteChatError {
 pub struct PostVoteChat {
     /// The battle.
     pub battle: BattleId,
+    visitor: VisitorId,
     turn: u32,
     seq: u64,
     /// Bytes of a reply, from which on it ends, as in a battle.
@@ -93,7 +95,8 @@ impl PostVoteChat {
         let (battle, turn) = (battle.clone(), record.battle.progress.turn);
         let max_reply_bytes = settings.battle.max_reply_bytes;
         let has_texts = !record.turns.is_empty();
-        let chat = Self { battle, turn, seq: 0, max_reply_bytes, has_texts, sides, permit: None };
+        let visitor = visitor.clone();
+        let chat = Self { battle, visitor, turn, seq: 0, max_reply_bytes, has_texts, sides, permit: None };
         chat.takes_question(settings.battle.max_turns)?;
         Ok(chat)
     }
@@ -125,7 +128,7 @@ impl PostVoteChat {
         self.turn += 1;
         self.permit = Some(permit);
         for side in &mut self.sides {
-            side.ask(prompt);
+            side.ask(&self.visitor, prompt);
         }
         self.entry(BattleEvent::Turn { prompt: prompt.into(), answer: None })
     }
@@ -187,20 +190,20 @@ impl PostVoteChat {
 }
 
 impl ChatSide {
-    fn ask(&mut self, prompt: &str) {
+    fn ask(&mut self, visitor: &VisitorId, prompt: &str) {
         self.messages.push(Message::user(prompt));
         self.reply.clear();
-        self.stream = Some(self.model.reply(&self.messages));
+        self.stream = Some(self.model.reply_to(visitor, &self.messages));
     }
 
-    /// A question without an answer is none that the model was asked.
+    /// Without an answer that can be seen, the next question is asked as if there had been none before it.
     fn end(&mut self) {
         self.stream = None;
         let reply = std::mem::take(&mut self.reply);
-        if reply.is_empty() {
-            self.messages.pop();
-        } else {
+        if has_visible_text(&reply) {
             self.messages.push(Message::assistant(reply));
+        } else {
+            self.messages.pop();
         }
     }
 }
@@ -215,12 +218,11 @@ async fn next_part(side: Option<&mut ChatSide>) -> Option<Result<ReplyPart, Chat
 
 /// The conversation of one side up to the vote.
 fn messages(record: &BattleRecord, images: &[PromptImage], side: Side) -> Vec<Message> {
-    let exchange = |(turn, prompt): (u32, &str)| {
-        let reply = record.reply(turn, side).map_or("", |reply| reply.text.as_str());
-        [Message::user(prompt), Message::assistant(reply)]
-    };
-    let turns = record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str()));
-    let mut messages: Vec<Message> = turns.flat_map(exchange).collect();
+    let exchanges = record.turns.iter().map(|turn| {
+        let reply = record.reply(turn.turn, side).map_or("", |reply| reply.text.as_str());
+        (turn.prompt.as_str(), reply)
+    });
+    let mut messages = Message::of_exchanges(exchanges);
     if let Some(first) = messages.first_mut() {
         first.images = images.to_vec();
     }

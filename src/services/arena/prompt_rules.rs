@@ -5,39 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::battle::BattleId;
+use crate::domain::battle::prompt_check::{PromptError, check_form};
 use crate::domain::moderation::{ModeratedPart, ModerationResult};
-use crate::domain::visible_text::has_visible_text;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, OnFailure};
 use crate::infra::metrics;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewModerationFlag, Store};
-
-/// Why a prompt is not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PromptError {
-    /// Nothing of it can be seen.
-    #[error("the prompt is empty: write a question")]
-    Empty,
-    /// It is too long.
-    #[error("the prompt has {bytes} bytes and {limit} are allowed: shorten it")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// It holds a NUL character.
-    #[error("the prompt holds a NUL character: remove it")]
-    HasNul,
-    /// The operator's rules refuse it; which one stays with the operator.
-    #[error("this arena does not accept this question: ask another one")]
-    Refused,
-    /// The moderation service does not answer, and the operator wants each prompt looked at.
-    #[error("questions cannot be checked at the moment: try again in a minute")]
-    Unchecked,
-}
 
 /// What a prompt has to pass.
 pub struct PromptRules {
@@ -60,18 +35,13 @@ impl PromptRules {
     /// [`PromptError`].
     pub fn check(&self, prompt: &str) -> Result<(), PromptError> {
         let settings = self.settings.now();
-        let limit = settings.battle.max_prompt_bytes;
-        match prompt {
-            _ if prompt.len() > limit => Err(PromptError::TooLong { bytes: prompt.len(), limit }),
-            _ if prompt.contains('\0') => Err(PromptError::HasNul),
-            _ if !has_visible_text(prompt) => Err(PromptError::Empty),
-            _ => match settings.moderation.refuses(prompt) {
-                None => Ok(()),
-                Some(rule) => {
-                    tracing::info!(rule, "a prompt is refused by a rule of moderation.refuse");
-                    Err(PromptError::Refused)
-                }
-            },
+        check_form(prompt, settings.battle.max_prompt_bytes)?;
+        match settings.moderation.refuses(prompt) {
+            None => Ok(()),
+            Some(rule) => {
+                tracing::info!(rule, "a prompt is refused by a rule of moderation.refuse");
+                Err(PromptError::Refused)
+            }
         }
     }
 
@@ -106,14 +76,7 @@ impl PromptRules {
                     tracing::info!("the moderation service answers again");
                 }
                 let result = settings.moderation.categories().apply(&found);
-                metrics::moderated(
-                    part.as_str(),
-                    match result {
-                        ModerationResult::Allowed => "allowed",
-                        ModerationResult::Flagged(_) => "flagged",
-                        ModerationResult::Refused(_) => "refused",
-                    },
-                );
+                metrics::moderated(part.as_str(), result.as_str());
                 Some(result)
             }
             Err(error) => {

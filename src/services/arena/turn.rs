@@ -18,6 +18,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
+use crate::domain::battle::pairing::starting_pair::PromptKind;
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
@@ -27,7 +28,6 @@ use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use crate::services::arena::battle_dependencies::BattleDependencies;
-use crate::services::arena::matchmaking::PromptKind;
 use counting::count;
 use side::{SideRun, without_nul};
 

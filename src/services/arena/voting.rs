@@ -192,13 +192,14 @@ fn new_receipt(
 ) -> Result<Receipt, VoteError> {
     let battle = &record.battle;
     let [excluded, marked] = [&rules.exclusions, &rules.marks].map(|list| notice(list));
-    let change = voting.leaderboard.elo_change(&battle.models, vote.outcome);
+    let latest = voting.leaderboard.latest();
+    let change = latest.elo_change(&battle.models, vote.outcome);
     let change = if excluded.is_none() { change } else { 0.0 };
     let reveal = |side: Side, change: f64| {
         let reply = record.reply(battle.progress.turn, side).ok_or(Refusal::StillAnswering)?;
         Ok::<_, Refusal>(Revealed {
             card: voting.models.card(&battle.models[side.index()]),
-            rating: voting.leaderboard.elo(&battle.models[side.index()]),
+            rating: latest.elo(&battle.models[side.index()]),
             rating_change: change,
             first_token_ms: reply.first_token_ms,
             duration_ms: reply.duration_ms,

@@ -119,7 +119,7 @@ impl<'r> BattleJudgeRun<'r> {
         change(&mut self.outcome.lock());
     }
 
-    /// One game to its end; none where the run ends first.
+    /// One game to its end; none where the run ends before the judge is asked.
     async fn judge_one(
         &self,
         open: &OpenPair,

@@ -260,11 +260,11 @@ impl<'r> ModelRun<'r> {
     /// Counts a failure, and keeps a refusal.
     async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &AnswerSender) -> ItemTurnEnd {
         self.count(|outcome| error.count_in(outcome));
-        let AskError::Refused { error, latency, .. } = error else { return ItemTurnEnd::Open };
+        let AskError::Refused { error, attempts: requests, latency, .. } = error else { return ItemTurnEnd::Open };
         let reply = WholeReply {
             text: error.to_string(),
             reasoning: String::new(),
-            attempts: 1,
+            attempts: *requests,
             latency: *latency,
             usage: Usage::default(),
             numbers: Vec::new(),

@@ -17,7 +17,7 @@ use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenScores, 
 use crate::formats::records::BenchFileError;
 use crate::infra::storage::{
     BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, IncludeText,
-    PublishedScoreRow, Store,
+    PublishedScoreRow, Store, StoreError,
 };
 
 /// Result of an import.
@@ -42,17 +42,24 @@ pub struct ScoreImport {
     pub without_score: u64,
 }
 
-/// Imports a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
+/// A suite's data file that was read.
+pub struct ReadSuite {
+    /// What is kept of the file.
+    pub row: BenchSuiteRow,
+    /// Its items.
+    pub data: SuiteData,
+}
+
+/// Reads a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
 ///
 /// # Errors
-/// [`BenchError`] with the line and the field that is wrong.
-pub async fn suite(
-    store: &Store,
+/// [`BenchFileError`] with the line and the field that is wrong.
+pub fn read_suite(
     suite: &dyn Suite,
     declaration: Option<&str>,
     path: &Path,
     now: Timestamp,
-) -> Result<(Imported, SuiteData), BenchError> {
+) -> Result<ReadSuite, BenchFileError> {
     let bytes = crate::formats::records::read(path)?;
     let data = SuiteData::read(suite, &bytes).map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?;
     let data = match declaration {
@@ -67,10 +74,17 @@ pub async fn suite(
         items: data.items.len() as u64,
         imported_at: now,
     };
+    Ok(ReadSuite { row, data })
+}
+
+/// Imports a suite's data.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn suite(store: &Store, read: &ReadSuite) -> Result<Imported, StoreError> {
     let body = |item: &Item| serde_json::to_string(item).expect("an item is plain text and numbers");
-    let items: Vec<BenchItemRow> =
-        data.items.iter().map(|item| BenchItemRow { item: item.id.clone(), body: body(item) }).collect();
-    Ok((store.import_suite(&row, &items).await?, data))
+    let items = read.data.items.iter().map(|item| BenchItemRow { item: item.id.clone(), body: body(item) });
+    store.import_suite(&read.row, &items.collect::<Vec<_>>()).await
 }
 
 /// Imports answers that were given elsewhere to the items of a suite: see [`bench_records::answers`]. An answer that is
@@ -167,11 +181,11 @@ fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
     (names, *turn, u8::from(*game))
 }
 
-/// Imports published scores: see [`bench_records::scores`].
+/// Imports published scores that [`bench_records::scores`] read.
 ///
 /// # Errors
-/// [`BenchError`] with the line and the field that is wrong.
-pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<ScoreImport, BenchError> {
+/// [`StoreError`].
+pub async fn scores(store: &Store, given: GivenScores, now: Timestamp) -> Result<ScoreImport, StoreError> {
     let row = |GivenScore { series, suite, part, model, score, source }| PublishedScoreRow {
         series,
         suite,
@@ -180,7 +194,7 @@ pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<ScoreI
         score,
         source,
     };
-    let GivenScores { scores, blank } = bench_records::scores(path)?;
+    let GivenScores { scores, blank } = given;
     let rows: Vec<PublishedScoreRow> = scores.into_iter().map(row).collect();
     store.import_scores(&rows, now).await?;
     Ok(ScoreImport { imported: rows.len() as u64, without_score: blank })

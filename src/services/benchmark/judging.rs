@@ -26,7 +26,7 @@ use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Usage;
 use crate::infra::llm::batch::queue::Worker;
-use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, query_judge};
 use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
@@ -390,10 +390,11 @@ impl JudgeRun<'_> {
         let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
         let attempts_so_far = Attempts { name: &name, earlier, keep };
         let (judge_reply, error) = query_judge(judge, request, &form, attempts_so_far, self.limits).await;
-        if let Some(error) = error {
+        if let Some(error) = &error {
             self.count(|outcome| error.count_in(outcome));
         }
-        let judge_reply = judge_reply?;
+        // What a run spends is kept with the run, so nothing is kept of a request that it did not finish.
+        let judge_reply = judge_reply.filter(|_| !matches!(error, Some(AskError::Ended { .. })))?;
         let is_open = judge_reply.status == Some(Status::TransportFailed);
         Some((if is_open { self.new_id() } else { attempts.result }, judge_reply))
     }

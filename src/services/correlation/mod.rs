@@ -9,4 +9,4 @@ pub mod snapshot;
 mod suite_series;
 
 pub use error::ReadSeriesError;
-pub use reader::{SeriesReader, Sources, SuiteCache};
+pub use reader::{SeriesReader, Sources};

@@ -1,18 +1,18 @@
 //! Reads series, each source once.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::{ReadSeriesError, published, satisfaction, suite_series};
 use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::series_name::CampaignPart;
+use crate::domain::correlation::suite_cache::SuiteCache;
 use crate::domain::correlation::{
-    Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, SuiteUsed, VotePart, VotesUsed,
-    bootstrap_for,
+    Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, VotePart, VotesUsed, bootstrap_for,
+    metrics, published_series,
 };
-use crate::domain::correlation::{metrics, published_series};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
@@ -49,18 +49,6 @@ pub struct SeriesReader<'s> {
     log: Option<(ColumnSet, Arc<VoteLog>)>,
     used: Provenance,
     suites: SuiteCache,
-}
-
-/// The scores of suites by all judges or one, with their items resampled.
-#[derive(Clone, Default)]
-pub struct SuiteCache(HashMap<(String, Option<String>), Arc<SuiteSeries>>);
-
-impl SuiteCache {
-    /// The scores of a suite by all judges, where they were read.
-    #[must_use]
-    pub fn of_all_judges(&self, suite: &str) -> Option<&SuiteSeries> {
-        self.0.get(&(suite.to_owned(), None)).map(Arc::as_ref)
-    }
 }
 
 impl<'s> SeriesReader<'s> {
@@ -128,9 +116,7 @@ impl<'s> SeriesReader<'s> {
     /// Provenance of everything read so far.
     #[must_use]
     pub fn used(&self) -> Provenance {
-        let mut suites: Vec<SuiteUsed> = self.suites.0.values().map(|scores| scores.used.clone()).collect();
-        suites.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
-        Provenance { suites, ..self.used.clone() }
+        Provenance { suites: self.suites.used(), ..self.used.clone() }
     }
 
     /// Names of all stored series: every part of every judged suite, the whole suite by each judge where it has several, ratings by verdicts
@@ -147,7 +133,7 @@ impl<'s> SeriesReader<'s> {
             match self.suite(&suite, None).await {
                 Ok(scores) => {
                     names.extend(scores.keys().into_iter().map(|key| SeriesName::of_suite(&suite, &key)));
-                    names.extend(by_single_judges(&suite, &scores.used.judges));
+                    names.extend(SeriesName::by_single_judges(&suite, &scores.used.judges));
                 }
                 Err(ReadSeriesError::NotJudged { .. }) => {}
                 Err(error) => return Err(error),
@@ -245,13 +231,13 @@ impl<'s> SeriesReader<'s> {
     }
 
     async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
-        let key = (suite.to_owned(), judge.map(str::to_owned));
-        if let Some(known) = self.suites.0.get(&key) {
+        if let Some(known) = self.suites.get(suite, judge) {
             return Ok(Arc::clone(known));
         }
-        let name = SeriesName::Bench { suite: suite.to_owned(), judge: key.1.clone(), part: String::new() };
+        let judge_name = judge.map(str::to_owned);
+        let name = SeriesName::Bench { suite: suite.to_owned(), judge: judge_name, part: String::new() };
         let scores = suite_series::read(self.store(&name)?, suite, judge, self.sources.bootstrap).await?;
-        self.suites.0.insert(key, Arc::clone(&scores));
+        self.suites.insert(suite, judge, Arc::clone(&scores));
         Ok(scores)
     }
 
@@ -285,15 +271,6 @@ impl<'s> SeriesReader<'s> {
     fn store(&self, name: &SeriesName) -> Result<&'s Store, ReadSeriesError> {
         self.sources.store.ok_or_else(|| ReadSeriesError::NoStore(name.to_string()))
     }
-}
-
-/// Series of the whole suite by each of its judges, where it has several. A judge id with a colon is left out: the name would parse as a judge
-/// and a part.
-fn by_single_judges(suite: &str, judges: &[String]) -> Vec<SeriesName> {
-    let of_judge =
-        |judge: &String| SeriesName::Bench { suite: suite.to_owned(), judge: Some(judge.clone()), part: String::new() };
-    let is_readable = |name: &SeriesName| name.to_string().parse::<SeriesName>().is_ok_and(|read| read == *name);
-    if judges.len() > 1 { judges.iter().map(of_judge).filter(is_readable).collect() } else { Vec::new() }
 }
 
 /// Votes, and which of them.

@@ -1,7 +1,7 @@
 //! Has a language model read the battles of rated votes for leaks that the rules miss, and excludes the votes on which it finds one, where
 //! the operator has named such a model. What it cannot read stays rated.
 
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::ModelId;
@@ -14,7 +14,7 @@ use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{IntegritySettings, Settings};
 use crate::infra::llm::Message;
-use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
+use crate::infra::llm::model_client::{AskError, ModelClient, RunEnd, RunLimits, WholeReply};
 use crate::infra::metrics;
 use crate::infra::storage::{
     LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
@@ -74,6 +74,8 @@ pub struct LeakCheck {
     settled_upto: i64,
     /// The day whose limit is reached.
     used_up: Option<Timestamp>,
+    /// Requests of a day for which no check is stored: they failed, or the database did.
+    failed_calls: (Timestamp, u64),
 }
 
 /// How a check ended.
@@ -88,6 +90,8 @@ struct CheckOutcome {
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCounts {
     checked: u64,
+    /// Requests for those that were checked.
+    calls: u64,
     excluded: u64,
     failed: u64,
     left: u64,
@@ -101,7 +105,8 @@ impl LeakCheck {
     #[must_use]
     pub fn new(dependencies: RoundDependencies) -> Self {
         let prompt = LeakCheckPrompt::new().expect("a test reads the built-in instructions");
-        Self { dependencies, prompt, by: IntegritySettings::default(), settled_upto: 0, used_up: None }
+        let (by, failed_calls) = (IntegritySettings::default(), (Timestamp(0), 0));
+        Self { dependencies, prompt, by, settled_upto: 0, used_up: None, failed_calls }
     }
 
     /// The model of these settings.
@@ -130,8 +135,15 @@ impl LeakCheck {
         if most == 0 {
             return Ok(Some(Budget::default()));
         }
-        let left = most.saturating_sub(self.dependencies.store.leak_check_calls(today).await?);
+        let stored = self.dependencies.store.leak_check_calls(today).await?;
+        let left = most.saturating_sub(stored.saturating_add(self.failed_on(today)));
         Ok((left > 0).then_some(Budget { max_calls: Some(left), max_cost: None }))
+    }
+
+    /// Requests of a day that failed, as far as this process sent them.
+    fn failed_on(&self, day: Timestamp) -> u64 {
+        let (of, calls) = self.failed_calls;
+        if of == day { calls } else { 0 }
     }
 
     fn use_up(&mut self, today: Timestamp) {
@@ -141,19 +153,23 @@ impl LeakCheck {
         );
     }
 
-    /// Checks these votes, several at a time.
+    /// Checks these votes, several at a time, until the database fails; what was checked by then is counted.
     async fn check_all(
         &self,
         votes: &[UncheckedVote],
         judge: &ModelClient,
         limits: &RunLimits,
-    ) -> Result<RoundCounts, StoreError> {
+    ) -> (RoundCounts, Result<(), StoreError>) {
         let checks: Vec<_> = votes.iter().map(|vote| self.check(vote, judge, limits)).collect();
-        let counted = |all: RoundCounts, one: RoundCounts| async move { Ok(all.plus(one)) };
-        stream::iter(checks)
-            .buffer_unordered(judge.max_concurrent.max(1))
-            .try_fold(RoundCounts::default(), counted)
-            .await
+        let mut checks = stream::iter(checks).buffer_unordered(judge.max_concurrent.max(1));
+        let mut counts = RoundCounts::default();
+        while let Some(checked) = checks.next().await {
+            match checked {
+                Ok(one) => counts = counts.plus(one),
+                Err(error) => return (counts, Err(error)),
+            }
+        }
+        (counts, Ok(()))
     }
 
     /// Checks a vote and stores the result.
@@ -168,11 +184,13 @@ impl LeakCheck {
         let turns = record.as_ref().map(TurnTexts::of_battle).unwrap_or_default();
         let checked = match self.read(judge, &turns, limits).await {
             Ok(checked) => checked,
-            Err(AskError::Stopped | AskError::OverBudget) => return Ok(RoundCounts { left: 1, ..Default::default() }),
+            Err(AskError::Ended { reason: RunEnd::Stopped | RunEnd::OverBudget, .. }) => {
+                return Ok(RoundCounts { left: 1, ..Default::default() });
+            }
             Err(error) => {
                 // Counted first: who has read the line finds it in the metrics.
                 metrics::leak_checked("failed");
-                if !matches!(error, AskError::GivenUp) {
+                if !matches!(error, AskError::Ended { .. }) {
                     tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it stays rated and is checked again later");
                 }
                 return Ok(RoundCounts { failed: 1, ..Default::default() });
@@ -181,7 +199,12 @@ impl LeakCheck {
         metrics::leak_checked(checked.result());
         let exclusion = self.exclusion(judge, &checked.leaks);
         let is_excluded = store.insert_leak_check(&self.row(vote, judge, &checked), exclusion.as_ref()).await?;
-        Ok(RoundCounts { checked: 1, excluded: is_excluded.into(), ..Default::default() })
+        Ok(RoundCounts {
+            checked: 1,
+            calls: checked.attempts.into(),
+            excluded: is_excluded.into(),
+            ..Default::default()
+        })
     }
 
     /// Has a battle read, where that can be done.
@@ -244,8 +267,8 @@ async fn ask(
                     return Ok(CheckOutcome { status: LeakCheckStatus::Ok, leaks, ..checked });
                 }
             }
-            Err(AskError::Refused { .. }) => {
-                let attempts = checked.attempts + 1;
+            Err(AskError::Refused { attempts, .. }) => {
+                let attempts = checked.attempts + attempts;
                 return Ok(CheckOutcome { status: LeakCheckStatus::Refused, attempts, ..checked });
             }
             Err(error) => return Err(error),
@@ -281,6 +304,7 @@ impl RoundCounts {
     fn plus(self, other: Self) -> Self {
         Self {
             checked: self.checked + other.checked,
+            calls: self.calls + other.calls,
             excluded: self.excluded + other.excluded,
             failed: self.failed + other.failed,
             left: self.left + other.left,
@@ -308,7 +332,11 @@ impl JudgingRounds for LeakCheck {
             return Ok(RoundOutcome::Done);
         };
         let limits = RunLimits::new(stop, budget);
-        let counts = self.check_all(&votes, &judge, &limits).await?;
+        let (counts, ended) = self.check_all(&votes, &judge, &limits).await;
+        // Those whose checks could not be stored count too.
+        let failed = limits.budget.spent().calls.saturating_sub(counts.calls);
+        self.failed_calls = (today, self.failed_on(today).saturating_add(failed));
+        ended?;
         if counts.checked > 0 {
             let RoundCounts { checked, excluded, .. } = counts;
             tracing::info!(judge = %judge.id, checked, excluded, "votes were checked for leaks");

@@ -10,12 +10,10 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-use crate::domain::battle::{ModelId, Outcome};
 use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::rating::FitError;
-use crate::domain::rating::comparison::ComparisonSet;
-use crate::domain::rating::elo::{self, EloTable};
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::{PairVotes, TallyProgress};
@@ -32,34 +30,6 @@ use crate::infra::stored_votes::final_labels::FacetChanges;
 use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
-
-/// The Elo rating of a model without votes.
-const ELO_START: f64 = 1000.0;
-
-/// A leaderboard with its date.
-#[derive(Debug, Clone)]
-pub struct LeaderboardSnapshot {
-    /// Number of the fit. It orders leaderboards with the same votes, which the clocks of several machines cannot do.
-    pub fit: i64,
-    /// Time of the fit; `None` before the first fit.
-    pub fitted_at: Option<Timestamp>,
-    /// Sequence number of the latest vote in it.
-    pub last_vote_seq: i64,
-    /// The leaderboard.
-    pub leaderboard: Leaderboard,
-}
-
-impl Default for LeaderboardSnapshot {
-    fn default() -> Self {
-        let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
-        Self {
-            fit: 0,
-            fitted_at: None,
-            last_vote_seq: 0,
-            leaderboard: nothing.expect("no votes give an empty leaderboard"),
-        }
-    }
-}
 
 /// The latest leaderboard in memory.
 #[derive(Debug, Default)]
@@ -111,20 +81,6 @@ impl LatestLeaderboard {
     #[must_use]
     pub fn latest(&self) -> Arc<LeaderboardSnapshot> {
         Arc::clone(&self.latest.borrow())
-    }
-
-    /// The Elo rating of a model.
-    #[must_use]
-    pub fn elo(&self, model: &ModelId) -> f64 {
-        let snapshot = self.latest();
-        let row = snapshot.leaderboard.models.iter().find(|row| row.model == model.as_str());
-        row.map_or(ELO_START, |row| row.elo)
-    }
-
-    /// Change of side A's Elo rating by one vote; side B's changes by the opposite amount.
-    #[must_use]
-    pub fn elo_change(&self, models: &[ModelId; 2], outcome: Outcome) -> f64 {
-        elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
     }
 
     /// Number of votes between two models.

@@ -3,20 +3,13 @@
 
 use std::sync::Arc;
 
-use hmac::{Hmac, KeyInit, Mac};
-use secrecy::ExposeSecret;
-use sha2::Sha256;
-
 use crate::domain::battle::ModelId;
-use crate::domain::hex::hex;
-use crate::domain::model_register::changes::{
-    ConfiguredModel, ModelSnapshot, ModelState, due_changes, due_pairing, stated_reason,
-};
+use crate::domain::model_register::changes::{due_changes, due_pairing, stated_reason};
 use crate::domain::model_register::days::countable_until;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
-use crate::infra::llm::roster::{Roster, provider_model};
+use crate::infra::llm::registered_models::registered_models;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
@@ -46,7 +39,7 @@ impl Recorder {
     pub async fn record_settings(&self) -> Result<u64, StoreError> {
         let now = self.clock.now();
         let key = self.store.secret(KEY_NAME, &(self.rng.token() + &self.rng.token()), now).await?;
-        let configured = configured(&self.models.current(), key.expose_secret());
+        let configured = registered_models(&self.models.current(), &key);
         let due = due_changes(&self.store.model_changes().await?, &configured, now);
         let mut added = if due.is_empty() { 0 } else { self.store.add_model_changes(&due).await? };
         let pairing = self.store.pairing_changes().await?;
@@ -94,31 +87,4 @@ pub async fn state_reason(store: &Store, model: &str, reason: &str, now: Timesta
         0 => Err(ReasonError::Concurrent(model.to_owned())),
         _ => Ok(()),
     }
-}
-
-/// The models of a roster as the register has them.
-fn configured(roster: &Roster, key: &str) -> Vec<ConfiguredModel> {
-    let models = roster.all().iter().map(|model| {
-        let entry = roster.entry(&model.card.id);
-        ConfiguredModel {
-            model: model.card.id.clone(),
-            snapshot: ModelSnapshot {
-                state: ModelState::of_weight(model.weight),
-                weight: model.weight,
-                name: model.card.name.clone(),
-                organization: model.card.organization.clone(),
-                license: model.card.license.clone(),
-                practice: model.card.practice,
-                provider_model: entry.map(|entry| digest(&provider_model(entry), key)),
-            },
-            reason: entry.map(|entry| entry.reason.clone()).unwrap_or_default(),
-        }
-    });
-    models.collect()
-}
-
-/// Equal for equal texts. Without the key nobody can try which text it is of.
-fn digest(text: &str, key: &str) -> String {
-    let keyed = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
-    hex(&keyed.chain_update("langya provider model ").chain_update(text).finalize().into_bytes()[..16])
 }

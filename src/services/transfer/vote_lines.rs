@@ -1,8 +1,11 @@
-//! The vote log in lines of JSON, page by page, as programs read it over HTTP: the rows of `export votes`, without conversations.
+//! The vote log as lines, page by page, as it is read over HTTP: the rows of `export votes`, without conversations.
+
+use std::io;
 
 use super::export::ExportError;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
+use crate::formats::tables::export_columns::{EXCLUSION, VOTE_COLUMNS};
 use crate::formats::tables::export_rows::VoteLogRow;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, VoteRange};
@@ -10,6 +13,35 @@ use crate::infra::stored_votes::final_labels::final_labels_of;
 
 /// Votes of a page at most: what a stream holds in memory.
 pub const PAGE: u32 = 1_000;
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineFormat {
+    /// A JSON object.
+    Json,
+    /// A row of CSV, below a header.
+    Csv,
+}
+
+impl LineFormat {
+    /// What stands before the first vote; `None` for nothing.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    pub fn header(self) -> Result<Option<Vec<u8>>, ExportError> {
+        let mut text = Vec::new();
+        self.table(&mut text)?.finish()?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    fn table(self, text: &mut Vec<u8>) -> io::Result<TableWriter<&mut Vec<u8>>> {
+        let format = match self {
+            Self::Json => Format::Jsonl,
+            Self::Csv => Format::Csv,
+        };
+        TableWriter::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION]].concat(), text)
+    }
+}
 
 /// Some votes in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,20 +54,27 @@ pub struct VoteLines {
     pub votes: u32,
 }
 
-/// The votes after the one with the number `after` up to `upto`, `limit` at most and never more than [`PAGE`]; `None` where there
-/// are none.
+/// The votes after the one with the number `after` up to `upto`, `limit` at most and never more than [`PAGE`], without a header;
+/// `None` where there are none.
 ///
 /// # Errors
 /// [`ExportError`].
-pub async fn vote_lines(store: &Store, after: i64, upto: i64, limit: u32) -> Result<Option<VoteLines>, ExportError> {
+pub async fn vote_lines(
+    store: &Store,
+    after: i64,
+    upto: i64,
+    limit: u32,
+    format: LineFormat,
+) -> Result<Option<VoteLines>, ExportError> {
     let mut votes = store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), limit.min(PAGE)).await?;
     votes.retain(|vote| vote.seq <= upto);
     let Some(last_seq) = votes.last().map(|vote| vote.seq) else { return Ok(None) };
     let range = VoteRange { after, upto: last_seq, ..VoteRange::ALL };
     let labels = final_labels_of(store, &Scheme::ALL, range).await?;
     let mut text = Vec::new();
-    let mut table = TableWriter::begin(Format::Jsonl, Vec::new(), &mut text)?;
+    let mut table = format.table(&mut text)?;
     votes.iter().try_for_each(|vote| table.write(&VoteLogRow::new(vote, &labels, None, None)))?;
     table.finish()?;
+    text.drain(..format.header()?.map_or(0, |header| header.len()));
     Ok(Some(VoteLines { text, last_seq, votes: u32::try_from(votes.len()).unwrap_or(PAGE) }))
 }

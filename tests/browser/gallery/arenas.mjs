@@ -118,7 +118,7 @@ async function useAll(page, url, { folder, invites, judged }) {
   await page.locator("#name").press("Tab");
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
-  await page.waitForURL(`${url}/admin/account`);
+  await page.waitForURL(`${url}/admin`);
   await runPlan(page, url);
   await page.goto(`${url}/about`);
   const battles = [];

@@ -200,3 +200,33 @@ async fn the_link_of_an_annotator_who_is_left_out_is_shown_as_invalid() {
     let page = operator.get("/admin/campaigns/one?id=early").await.text().await.unwrap();
     assert!(page.contains("invalid: the annotator is excluded") && !page.contains("<td>in force</td>"), "{page}");
 }
+
+#[actix_web::test]
+async fn an_operator_leaves_an_annotator_out_for_a_reason_and_counts_them_again() {
+    let arena = arena(|_| {}).await;
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let token = make_open(&arena, &mut operator, "pilot").await;
+    let one = "/admin/campaigns/one?id=pilot";
+    let leave_out = async |operator: &mut Browser, annotator: &str, reason: &str| {
+        let fields = [("id", "pilot"), ("annotator", annotator), ("reason", reason)];
+        operator.post_form("/admin/campaigns/leave-out", &fields).await.status()
+    };
+    for (annotator, reason) in [("pilot-1", " "), ("pilot-9", "asleep")] {
+        assert_eq!(leave_out(&mut operator, annotator, reason).await, StatusCode::CONFLICT, "{annotator} {reason:?}");
+    }
+    assert_eq!(next(&arena, &token).await, StatusCode::OK);
+    let page = operator.get(one).await.text().await.unwrap();
+    assert!(page.contains("/admin/campaigns/leave-out") && !page.contains("/admin/campaigns/readmit"), "{page}");
+    assert_eq!(leave_out(&mut operator, "pilot-1", "asleep").await, StatusCode::SEE_OTHER);
+    assert_eq!(next(&arena, &token).await, StatusCode::FORBIDDEN);
+    assert_eq!(leave_out(&mut operator, "pilot-1", "asleep").await, StatusCode::CONFLICT, "left out already");
+    let page = operator.get(one).await.text().await.unwrap();
+    assert!(page.contains("/admin/campaigns/readmit") && !page.contains("/admin/campaigns/leave-out"), "{page}");
+    let back = [("id", "pilot"), ("annotator", "pilot-1")];
+    assert_eq!(operator.post_form("/admin/campaigns/readmit", &back).await.status(), StatusCode::SEE_OTHER);
+    assert_eq!(next(&arena, &token).await, StatusCode::OK);
+    assert_eq!(operator.post_form("/admin/campaigns/readmit", &back).await.status(), StatusCode::CONFLICT);
+    let audit = arena.app.store.audit_entries(&AuditFilter::default(), 2).await.unwrap();
+    let entries: Vec<_> = audit.iter().map(|entry| (entry.action.as_str(), entry.latter.as_deref())).collect();
+    assert_eq!(entries, [("readmit_annotator", None), ("leave_annotator_out", Some("{\"reason\":\"asleep\"}"))]);
+}

@@ -124,6 +124,28 @@ async fn pausing_changing_and_resuming_a_model_is_in_force_with_the_answer_and_i
 }
 
 #[actix_web::test]
+async fn a_form_that_was_shown_before_another_change_writes_nothing_over_it() {
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
+    let mut ada = context.owner().await;
+    let form = text(&mut ada, "/admin/models/change?model=two").await;
+    let version = form.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let change = async |ada: &mut Browser, weight: &str| {
+        let values = [("model", "two"), ("version", version.as_str()), ("weight", weight), ("reason", "tried")];
+        ada.post_form("/admin/models/change", &values).await
+    };
+    assert_eq!(change(&mut ada, "2.5").await.status(), StatusCode::SEE_OTHER);
+    let late = change(&mut ada, "7.5").await;
+    assert_eq!(late.status(), StatusCode::CONFLICT);
+    let page = late.text().await.unwrap();
+    assert!(page.contains("These values have changed since the form was shown"), "{page}");
+    assert!(
+        page.contains("name=\"weight\" type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" value=\"2.5\""),
+        "{page}"
+    );
+    assert!(!context.text().contains("7.5"));
+}
+
+#[actix_web::test]
 async fn a_file_that_cannot_be_used_is_reported_on_the_page_without_its_values_and_the_arena_goes_on() {
     let context = SettingsFixture::start(&["one", "two"], &[]).await;
     let mut ada = context.owner().await;

@@ -28,7 +28,7 @@ use crate::support::visitor::{Visitor, http_client};
 const EMAIL: &str = "ada@example.org";
 
 /// An arena beside a provider.
-async fn beside(provider: &IdentityProvider, change: impl FnOnce(&mut Settings)) -> TestArena {
+pub(super) async fn beside(provider: &IdentityProvider, change: impl FnOnce(&mut Settings)) -> TestArena {
     let arena = TestArena::start(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))]).await;
     let mut settings = (*arena.app.settings.now()).clone();
     settings.server.public_url.clone_from(&arena.url);
@@ -42,26 +42,26 @@ async fn beside(provider: &IdentityProvider, change: impl FnOnce(&mut Settings))
     arena
 }
 
-async fn add(arena: &TestArena, name: &str, role: Role, email: Option<&str>, subject: Option<&str>) {
+pub(super) async fn add(arena: &TestArena, name: &str, role: Role, email: Option<&str>, subject: Option<&str>) {
     let issuer = arena.app.settings.now().oidc.issuer.clone();
     let user = ProviderUser { name, role, email, subject };
     arena.app.admin_users.add_at_provider(user, &issuer, &Actor::of_command("test".into())).await.unwrap();
 }
 
 /// A browser that keeps its cookies and follows nothing.
-struct Browser {
+pub(super) struct Browser {
     client: reqwest::Client,
     url: String,
-    cookies: BTreeMap<String, String>,
+    pub(super) cookies: BTreeMap<String, String>,
 }
 
 impl Browser {
-    fn new(arena: &TestArena) -> Self {
+    pub(super) fn new(arena: &TestArena) -> Self {
         let client = http_client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { client, url: arena.url.clone(), cookies: BTreeMap::new() }
     }
 
-    async fn open(&mut self, address: &str) -> Response {
+    pub(super) async fn open(&mut self, address: &str) -> Response {
         let address = if address.starts_with('/') { format!("{}{address}", self.url) } else { address.to_owned() };
         let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut request = self.client.get(address);
@@ -80,7 +80,7 @@ impl Browser {
     }
 
     /// Goes to the provider, and returns the address that it sends back to.
-    async fn go(&mut self, begin: &str) -> String {
+    pub(super) async fn go(&mut self, begin: &str) -> String {
         let begun = self.open(begin).await;
         assert_eq!(begun.status(), StatusCode::SEE_OTHER, "{:?}", begun.text().await);
         let there = begun.headers()["location"].to_str().unwrap().to_owned();
@@ -94,7 +94,7 @@ impl Browser {
         self.open(&back).await
     }
 
-    fn is_admin(&self) -> bool {
+    pub(super) fn is_admin(&self) -> bool {
         self.cookies.contains_key("langya_admin")
     }
 
@@ -114,7 +114,7 @@ fn check_refused(browser: &Browser, response: &Response, status: StatusCode, wha
     assert!(!browser.is_admin(), "{what}");
 }
 
-async fn audit(arena: &TestArena) -> String {
+pub(super) async fn audit(arena: &TestArena) -> String {
     format!("{:?}", super::audit(arena).await)
 }
 

@@ -2,8 +2,12 @@
 
 use langya::domain::admin::role::Role;
 use langya::domain::integrity::vote_filter::VoteFilter;
+use langya::formats::tables::Format;
+use langya::infra::config::VoteAccess;
 use langya::infra::storage::AuditFilter;
 use langya::infra::stored_votes::selection::select;
+use langya::services::transfer::export::{self, ExportSelection};
+use langya::services::transfer::vote_lines::{LineFormat, vote_lines};
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -92,4 +96,55 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
     assert_eq!(audit[1].latter.as_deref(), Some("{\"reason\":\"a script\",\"rule\":\"anomalous_voter\",\"votes\":2}"));
     assert_eq!(audit[1].subject, format!("voter {voter}, votes up to 5"));
     assert_eq!(audit[1].address, "127.0.0.1");
+}
+
+#[actix_web::test]
+async fn an_operator_downloads_the_vote_log_as_the_command_writes_it_and_the_audit_log_says_so() {
+    let arena = arena(|settings| settings.api.votes = VoteAccess::Off).await;
+    let (mut reviewer, mut operator) =
+        (signed_in(&arena, Role::Reviewer).await, signed_in(&arena, Role::Operator).await);
+    let exported = async |format: Format| {
+        let mut table = Vec::new();
+        export::votes(&arena.app.store, ExportSelection::ALL, format, &mut table, |_, _| {}).await.unwrap();
+        String::from_utf8(table).unwrap()
+    };
+    let empty = operator.post_form("/admin/votes/export", &[("format", "csv")]).await.text().await.unwrap();
+    assert!(!empty.is_empty() && empty == exported(Format::Csv).await, "the header alone: {empty}");
+    let mut visitor = arena.visitor().await;
+    for outcome in ["a", "b"] {
+        visitor.ask("Why?").await;
+        visitor.until_ready().await;
+        visitor.vote(outcome).await;
+    }
+    assert!(!text(&mut reviewer, "/admin/votes").await.contains("/admin/votes/export"));
+    assert!(text(&mut operator, "/admin/votes").await.contains("/admin/votes/export"));
+    for (name, format, kind) in
+        [("csv", Format::Csv, "text/csv; charset=utf-8"), ("jsonl", Format::Jsonl, "application/x-ndjson")]
+    {
+        let answer = operator.post_form("/admin/votes/export", &[("format", name)]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let headers = answer.headers().clone();
+        assert_eq!(headers["content-disposition"], format!("attachment; filename=\"votes.{name}\""));
+        assert_eq!(
+            (&headers["content-type"], &headers["cache-control"]),
+            (&kind.parse().unwrap(), &"no-store".parse().unwrap())
+        );
+        let file = answer.text().await.unwrap();
+        assert!(file.matches("Why?").count() == 0 && file.lines().count() >= 2, "{file}");
+        assert_eq!(file, exported(format).await);
+    }
+    let unknown = operator.post_form("/admin/votes/export", &[("format", "xlsx")]).await;
+    assert_eq!(unknown.status(), StatusCode::BAD_REQUEST);
+    // Two pages of one vote each: the header stands before the first alone.
+    let mut pages = LineFormat::Csv.header().unwrap().unwrap();
+    for after in [0, 1] {
+        pages.extend(vote_lines(&arena.app.store, after, 2, 1, LineFormat::Csv).await.unwrap().unwrap().text);
+    }
+    assert_eq!(String::from_utf8(pages).unwrap(), exported(Format::Csv).await);
+    let audit = arena.app.store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
+    let exports: Vec<_> = audit.iter().filter(|entry| entry.action == "export_votes").collect();
+    let mut formats: Vec<_> = exports.iter().map(|entry| entry.latter.as_deref().unwrap()).collect();
+    formats.sort_unstable();
+    assert_eq!(formats, ["{\"format\":\"csv\"}", "{\"format\":\"csv\"}", "{\"format\":\"jsonl\"}"]);
+    assert!(exports.iter().all(|entry| entry.actor == "operator" && entry.via == "page"), "{exports:?}");
 }

@@ -169,6 +169,8 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     );
     let table = fixture.campaign(&["report", "pilot"]).await.stdout;
     assert!(table.contains("left out: pilot-1 with 3 judgements") && table.contains("was asleep"), "{table}");
+    assert!(table.contains("95 % interval: from judgements of one annotator, taken as independent"), "{table}");
+    assert!(table.contains("note: ") && table.contains("won every vote"), "a limit is explained: {table}");
     fixture.until_rated(3).await;
     let (status, refused) = fixture.post(&tokens[0], "next", json!({})).await;
     assert_eq!((status, &refused["code"]), (StatusCode::FORBIDDEN, &json!("link_revoked")));

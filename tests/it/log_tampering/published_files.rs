@@ -13,9 +13,10 @@ use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::receipt::KeptReceipt;
 use langya::domain::public_log::tile::{Tile, TileKind, encode_hashes};
+use langya::domain::public_log::trust::{LeaderboardCheckError, TrustAnchors, TrustError};
 use langya::domain::time::Timestamp;
 use langya::infra::public_log_key::PublicLogKey;
-use langya::services::public_log::verification::{TrustAnchors, VerifyError};
+use langya::services::public_log::verification::VerifyError;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -157,8 +158,9 @@ async fn an_operator_who_signs_another_history_is_found() {
                 6 => matches!(
                     error,
                     VerifyError::Audit(AuditError::Entry(_))
-                        | VerifyError::Recount(_)
-                        | VerifyError::OtherLeaderboard(_)
+                        | VerifyError::Leaderboard(
+                            LeaderboardCheckError::Recount(_) | LeaderboardCheckError::Differs(_)
+                        )
                 ),
                 _ => matches!(error, VerifyError::Audit(AuditError::Rewritten(153) | AuditError::Entry(_))),
             };
@@ -189,9 +191,11 @@ async fn an_operator_who_signs_another_history_is_found() {
         }),
     )
     .unwrap();
-    assert!(matches!(check(folder.path(), &arena.known, &[]).await.unwrap_err(), VerifyError::Note(_)));
+    let error = check(folder.path(), &arena.known, &[]).await.unwrap_err();
+    assert!(matches!(error, VerifyError::Trust(TrustError::Note(_))), "{error}");
     let renamed = TrustAnchors { key: Some(VerifierKey::new("other/log", [3; 32]).unwrap()), ..arena.known.clone() };
-    assert!(matches!(check(folder.path(), &renamed, &[]).await.unwrap_err(), VerifyError::OtherKey { .. }));
+    let error = check(folder.path(), &renamed, &[]).await.unwrap_err();
+    assert!(matches!(error, VerifyError::Trust(TrustError::OtherKey { .. })), "{error}");
     println!("{} other histories, all found", found + 3);
 }
 

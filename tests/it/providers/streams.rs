@@ -169,6 +169,27 @@ async fn a_reply_that_ends_with_its_connection_is_whole_only_if_the_provider_sai
     assert_eq!((cut.text.as_str(), cut.error), ("one", Some(ChatError::Connection("it broke off".into()))));
 }
 
+/// A reply that somebody on the way has collected and counted.
+fn collected(events: &[&str]) -> Script {
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    Script::whole("200 OK", "content-type: text/event-stream\r\n", &body)
+}
+
+#[tokio::test]
+async fn a_reply_with_a_length_is_whole_only_if_the_provider_said_so() {
+    let upstream = Upstream::start().await;
+    let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
+    let text = delta(&json!({"content": "one"}));
+    let replies = [&[text.as_str(), &finished][..], &[text.as_str(), "[DONE]"], &[text.as_str()]];
+    upstream.scripts("m", replies.map(collected));
+    let model = model_of(&settings(&upstream, ProviderKind::Openai));
+    for _ in 0..2 {
+        check(&listen(model.reply(&conversation())).await, "one", None);
+    }
+    let broke_off = ChatError::Connection("it broke off".into());
+    check(&listen(model.reply(&conversation())).await, "one", Some(&broke_off));
+}
+
 #[tokio::test]
 async fn connections_are_used_again() {
     let upstream = Upstream::start().await;

@@ -2,6 +2,7 @@
 
 use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
 use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::vote_log::{Labels, VoteLog};
 
@@ -19,6 +20,20 @@ fn ten_thousand_to_one_loses_no_precision() {
     let half = points(9999.0) / 2.0;
     check(&[("a", "b", AWins, 9999), ("a", "b", BWins, 1)], &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
     assert!((2.0 * half - 1_599.982_627).abs() < 1e-6);
+}
+
+#[test]
+fn names_that_look_alike_are_rated_apart_with_a_note() {
+    let votes = [
+        ("GPT", "other", AWins, 2),
+        ("other", "gpt ", AWins, 1),
+        ("Mod\u{e8}le", "other", Tie, 1),
+        ("Mode\u{300}le", "other", Tie, 1),
+    ];
+    let leaderboard = leaderboard(&votes);
+    assert_eq!(leaderboard.models.len(), 5);
+    let models = ["GPT", "gpt ", "Mode\u{300}le", "Mod\u{e8}le"].map(str::to_owned).to_vec();
+    assert!(leaderboard.notes.contains(&RatingNote::AlikeNames { models }), "{:?}", leaderboard.notes);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use langya::domain::rating::FitError;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::vote_log::VoteLog;
@@ -32,6 +33,31 @@ fn a_single_voter_gives_no_interval() {
         "{leaderboard:?}"
     );
     assert!(leaderboard.notes.iter().any(|note| note.to_string().contains("voter")), "{:?}", leaderboard.notes);
+}
+
+#[test]
+fn intervals_by_voter_say_how_few_voters_they_rest_on() {
+    let votes = log_of(&[("a", "b", AWins, 61), ("b", "a", AWins, 40)]);
+    let by_two = with_voters(votes.clone(), |row| Some(if row % 3 == 0 { "ann" } else { "ben" }.into()));
+    let by_many = with_voters(votes.clone(), |row| Some(row.to_string()));
+    let warns = |leaderboard: &Leaderboard| {
+        let of_two = |note: &RatingNote| match note {
+            RatingNote::TooFewVoters { voters, effective } => *voters == 2 && (1.8..1.9).contains(effective),
+            _ => false,
+        };
+        leaderboard.notes.iter().any(of_two)
+    };
+    for interval in [IntervalMethod::Cluster, IntervalMethod::Bootstrap] {
+        let two = leaderboard_of(&by_two, &by(interval));
+        assert!(two.voters == Some(2) && warns(&two), "{interval:?}: {:?}", two.notes);
+        let many = leaderboard_of(&by_many, &by(interval));
+        assert!(many.voters == Some(101) && many.notes.is_empty(), "{interval:?}: {:?}", many.notes);
+    }
+    let left_out = leaderboard_of(&by_two, &by(IntervalMethod::Jackknife));
+    assert!(left_out.voters == Some(2) && !warns(&left_out), "{:?}", left_out.notes);
+    assert_eq!(leaderboard_of(&by_two, &by(IntervalMethod::Sandwich)).voters, None);
+    let by_one = leaderboard_of(&with_voters(votes, |_| Some("only".into())), &by(IntervalMethod::Bootstrap));
+    assert!(by_one.notes.contains(&RatingNote::IntervalsOfOneVoter), "{:?}", by_one.notes);
 }
 
 fn resampled(votes: &VoteLog, replicates: u32, seed: u64) -> Leaderboard {

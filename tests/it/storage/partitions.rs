@@ -7,7 +7,7 @@ use langya::infra::storage::{InsertedVote, NewVoteRow, Store};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPool;
 
-use super::{battle, ready, reply, vote};
+use super::{battle, migrations, ready, reply, vote};
 use crate::support::arena::card;
 use crate::support::postgres::TestDatabase;
 use crate::support::until;
@@ -156,7 +156,7 @@ async fn digest(pool: &PgPool, table: &str, order: &str) -> String {
 async fn the_rows_of_an_arena_without_partitions_come_over_unchanged() {
     let Some(database) = TestDatabase::create().await else { return };
     let pool = database.raw().await;
-    let migrations = sqlx::migrate!("migrations/postgres");
+    let migrations = migrations::in_folder("postgres").await;
     let at = migrations.iter().position(|migration| migration.description.contains("partition")).unwrap();
     let (before, after) = migrations.migrations.split_at(at);
     for migration in before {

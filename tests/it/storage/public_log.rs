@@ -13,6 +13,7 @@ use langya::domain::public_log::entry::LogEntry;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::tile::{Tile, TileKind};
+use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
@@ -21,7 +22,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
     LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, VoteExclusion,
 };
-use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
+use langya::services::leaderboard::refit::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};

@@ -6,8 +6,9 @@ use std::path::Path;
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
+use langya::infra::storage::backup::{BackupError, back_up, restore};
 use langya::infra::storage::{DataLock, IfMissing, InsertedVote, OutageKind, Store, StoreError};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool};
 use tempfile::TempDir;
 
 use super::{
@@ -172,21 +173,45 @@ fn a_data_folder_has_one_lock() {
 }
 
 #[actix_web::test]
-async fn the_database_of_another_program_gets_no_tables() {
+async fn the_database_of_another_program_is_refused_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("langya.db");
     let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(&file).create_if_missing(true)).await;
     let pool = pool.unwrap();
     sqlx::query("CREATE TABLE notes (text TEXT)").execute(&pool).await.unwrap();
+    pool.close().await;
+    let before = std::fs::read(&file).unwrap();
     for if_missing in [IfMissing::Create, IfMissing::Fail] {
         let refused = Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
         assert!(matches!(&refused, StoreError::Foreign(path) if *path == file), "{refused}");
     }
     let refused = Store::pending_migrations(&settings(folder.path())).await.unwrap_err();
     assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
-    let tables: i64 =
-        sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table'").fetch_one(&pool).await.unwrap();
-    assert_eq!(tables, 1);
+    let copy = back_up(&settings(folder.path()), &folder.path().join("copy"), Timestamp(0)).await.unwrap_err();
+    assert!(matches!(&copy, BackupError::Store(StoreError::Foreign(path)) if *path == file), "{copy}");
+    let restored = restore(&settings(&folder.path().join("new")), &file, Timestamp(0)).await.unwrap_err();
+    assert!(matches!(&restored, BackupError::NotABackup(path) if *path == file), "{restored}");
+    assert_eq!(std::fs::read(&file).unwrap(), before, "the header names the journal mode");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
+}
+
+#[actix_web::test]
+async fn the_database_of_another_program_gets_no_write_ahead_log_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("langya.db");
+    let options = SqliteConnectOptions::new().filename(&file).create_if_missing(true);
+    let pool = SqlitePool::connect_with(options.journal_mode(SqliteJournalMode::Wal)).await.unwrap();
+    sqlx::query("CREATE TABLE notes (text TEXT)").execute(&pool).await.unwrap();
+    pool.close().await;
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files(), 1, "its log went with its last connection");
+    for if_missing in [IfMissing::Create, IfMissing::Fail] {
+        let refused = Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::Foreign(path) if *path == file), "{refused}");
+    }
+    let refused = Store::pending_migrations(&settings(folder.path())).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
+    assert_eq!(files(), 1);
 }
 
 #[actix_web::test]

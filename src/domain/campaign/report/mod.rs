@@ -36,6 +36,7 @@ use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
 use crate::rating::neighbours::NeighbourPair;
+use crate::rating::notes::{RatingNote, serialize_texts};
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
@@ -66,6 +67,9 @@ pub struct CampaignReport {
     pub agreement: AgreementSummary,
     /// The models, the best first.
     pub models: Vec<RankedModel>,
+    /// What a reader has to know to read the ratings correctly. In JSON, English texts.
+    #[serde(serialize_with = "serialize_texts")]
+    pub notes: Vec<RatingNote>,
     /// Items with a judgement.
     pub items: u64,
     /// Resamples of the items behind each interval over items.
@@ -105,13 +109,16 @@ pub fn report(
         *times.entry(unit.unit).or_default() += 1;
     }
     let units_done = times.values().filter(|times| **times >= facts.judgements_per_item).count() as u64;
-    let (models, item_intervals) = if facts.task == Task::Score {
-        (Vec::new(), Vec::new())
+    let (models, mut notes, item_intervals) = if facts.task == Task::Score {
+        (Vec::new(), Vec::new(), Vec::new())
     } else {
         let by_annotator = || rank_log(&vote_log(&first), options);
         let (ranked, by_item) = rayon::join(by_annotator, || items::item_intervals(&first, facts.seed, options));
-        (ranked?.models, by_item?)
+        let ranked = ranked?;
+        (ranked.models, ranked.notes, by_item?)
     };
+    // That there are no judgements, the report says in its own words.
+    notes.retain(|note| *note != RatingNote::NoVotes);
     Ok(CampaignReport {
         campaign: facts.id.clone(),
         task: facts.task,
@@ -127,6 +134,7 @@ pub fn report(
         },
         agreement: AgreementSummary::new(&first, facts),
         models,
+        notes,
         items: items::count_items(&first),
         resamples: RESAMPLES,
         item_intervals,

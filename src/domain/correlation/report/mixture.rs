@@ -17,6 +17,8 @@ pub struct MixtureReport {
     pub n: usize,
     /// The models that all series have.
     pub models: Vec<String>,
+    /// Confidence level of all intervals.
+    pub confidence: f64,
     /// What of each series goes into the mixture; they sum to 1.
     pub weights: BTreeMap<String, f64>,
     /// The correlations of the mixture with the target, which it was fitted to.
@@ -98,6 +100,7 @@ pub fn mixture(
     let named = series.iter().map(|series| series.name.to_string()).zip(weights.iter().copied());
     Ok(MixtureReport {
         n: found.models.len(),
+        confidence: options.level.share(),
         weights: named.collect(),
         correlations: against(&mix(&mixed, &weights)),
         in_sample: true,

@@ -1,5 +1,7 @@
 //! Which notes a leaderboard needs.
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::super::bootstrap::BootstrapReport;
 use super::super::fit::Direction;
 use super::super::leaderboard::{Leaderboard, RankedModel};
@@ -7,6 +9,7 @@ use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::TieRule;
 use super::super::tally::Tally;
+use super::voter_numbers::VoterNumbers;
 
 /// Below this effective number of voters, an interval is only as good as a guess at how voters differ.
 const FEW_VOTERS: f64 = 10.0;
@@ -37,7 +40,20 @@ pub(super) fn notes(
     notes.extend(missing_intervals(leaderboard, carried));
     notes.extend(carried_by_one_voter(tally, carried));
     notes.extend(few_voters(leaderboard));
+    notes.extend(alike_names(tally));
     notes
+}
+
+/// Names that most readers take for one: they differ only in case, spaces or Unicode form.
+fn alike_names(tally: &Tally) -> Option<RatingNote> {
+    let look =
+        |name: &str| -> String { name.nfkc().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect() };
+    let mut names: Vec<(String, &str)> =
+        tally.models.iter().map(|model| (look(&model.name), model.name.as_str())).collect();
+    names.sort_unstable();
+    let alike = names.chunk_by(|one, other| one.0 == other.0).filter(|names| names.len() > 1).flatten();
+    let models: Vec<String> = alike.map(|(_, name)| (*name).to_owned()).collect();
+    (!models.is_empty()).then_some(RatingNote::AlikeNames { models })
 }
 
 fn missing_tie_parameter(tally: &Tally, leaderboard: &Leaderboard, options: &LeaderboardOptions) -> Option<RatingNote> {
@@ -78,6 +94,14 @@ fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
     let models: Vec<&RankedModel> = leaderboard.models.iter().filter(few).collect();
     let least = models.iter().map(|model| voters(model)).reduce(f64::min)?;
     Some(RatingNote::FewVoters { models: models.into_iter().map(|model| model.model.clone()).collect(), least })
+}
+
+/// That intervals which take no account of how few voters there are rest on few of them; the jackknife does take account.
+pub(super) fn too_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNumbers>) -> Option<RatingNote> {
+    let VoterNumbers { voters, effective } = numbers.filter(|numbers| numbers.effective < FEW_VOTERS)?;
+    let has_intervals = leaderboard.models.iter().any(|model| model.standard_error.is_some());
+    let is_narrow = has_intervals && leaderboard.interval != IntervalMethod::Jackknife;
+    is_narrow.then_some(RatingNote::TooFewVoters { voters, effective })
 }
 
 fn voters(model: &RankedModel) -> f64 {

@@ -4,7 +4,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Mutex, MutexGuard, Notify};
 use tokio_util::sync::CancellationToken;
 
-use super::AskError;
+use super::RunEnd;
 use crate::domain::judging::budget::{Budget, BudgetTracker, NoRoom, Reservation, Tokens};
 
 /// Limits that all requests of a run share.
@@ -34,11 +34,11 @@ impl RunLimits {
     }
 
     /// A request's share of the budget; `None` while requests under way may cost what is left.
-    pub(super) fn reserve(&self, cost: f64) -> Result<Option<BudgetShare<'_>>, AskError> {
+    pub(super) fn reserve(&self, cost: f64) -> Result<Option<BudgetShare<'_>>, RunEnd> {
         match self.budget.reserve(cost) {
             Ok(reserved) => Ok(Some(self.share(reserved))),
             Err(NoRoom::ForNow) => Ok(None),
-            Err(NoRoom::ForGood) => Err(AskError::OverBudget),
+            Err(NoRoom::ForGood) => Err(RunEnd::OverBudget),
         }
     }
 
@@ -57,15 +57,15 @@ impl RunLimits {
     }
 
     /// The turn of a request that may cost more than the budget has left.
-    pub(super) async fn unknown_cost(&self) -> Result<MutexGuard<'_, ()>, AskError> {
+    pub(super) async fn unknown_cost(&self) -> Result<MutexGuard<'_, ()>, RunEnd> {
         self.unless_stopped(self.unknown_cost.lock()).await
     }
 
     /// Waits, unless the run is stopped first.
-    pub(super) async fn unless_stopped<T>(&self, wait: impl Future<Output = T>) -> Result<T, AskError> {
+    pub(super) async fn unless_stopped<T>(&self, wait: impl Future<Output = T>) -> Result<T, RunEnd> {
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Err(AskError::Stopped),
+            () = self.stop.cancelled() => Err(RunEnd::Stopped),
             done = wait => Ok(done),
         }
     }

@@ -35,6 +35,11 @@ fn status(status: u16, seconds: u64) -> ChatError {
     ChatError::Status { status, retry_after: Some(Duration::from_secs(seconds)) }
 }
 
+/// Why a run ended before there was a reply.
+fn end_of(asked: &Result<WholeReply, AskError>) -> Option<RunEnd> {
+    if let Err(AskError::Ended { reason, .. }) = asked { Some(*reason) } else { None }
+}
+
 async fn ask(model: &ModelClient) -> Result<WholeReply, AskError> {
     model.ask(&[], Sampling::default(), &RunLimits::default()).await
 }
@@ -68,7 +73,7 @@ async fn a_model_that_fails_again_and_again_is_given_up_and_one_reply_forgets_fa
     for _ in 0..2 {
         assert!(matches!(ask(&model).await, Err(AskError::Failed { .. })));
     }
-    assert_eq!(ask(&model).await, Err(AskError::GivenUp));
+    assert_eq!(end_of(&ask(&model).await), Some(RunEnd::GivenUp));
     assert_eq!(scripted.asked.lock().len(), 10, "a model that was given up is not asked");
 }
 
@@ -79,10 +84,10 @@ async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
     // Comes second: the first request has failed by then, and the next one waits.
     let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
-    assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
+    assert_eq!((end_of(&stopped), scripted.asked.lock().len()), (Some(RunEnd::Stopped), 1));
     let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);
     let limits = RunLimits::new(CancellationToken::new(), Budget { max_calls: Some(2), max_cost: None });
-    assert_eq!(model.ask(&[], Sampling::default(), &limits).await, Err(AskError::OverBudget));
+    assert_eq!(end_of(&model.ask(&[], Sampling::default(), &limits).await), Some(RunEnd::OverBudget));
     assert_eq!(limits.budget.spent().calls, 2);
 }
 
@@ -146,6 +151,32 @@ async fn tries_that_failed_and_may_be_billed_are_reported_with_the_reply_and_wit
     assert!(matches!(refused, AskError::Refused { lost: told, .. } if told == lost), "{refused:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn tries_that_failed_and_may_be_billed_are_reported_where_the_run_ends_before_the_next_try() {
+    let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
+    let question = [Message::user("twelve signs")];
+    let lost = Tokens { input: 7, output: 0 };
+    let reported = |asked: &Result<WholeReply, AskError>, by: RunEnd| matches!(asked, Err(AskError::Ended { reason, attempts: 1, lost: told, .. }) if *reason == by && *told == lost);
+    let (model, _) = asked([late()]);
+    let limits = RunLimits::default();
+    // Comes second: the first request has failed by then, and the next one waits.
+    let stop = async { limits.stop.cancel() };
+    let (stopped, ()) = tokio::join!(model.ask(&question, Sampling::default(), &limits), stop);
+    assert!(reported(&stopped, RunEnd::Stopped), "{stopped:?}");
+
+    let (model, _) = asked([late()]);
+    let limits = RunLimits::new(CancellationToken::new(), Budget { max_calls: Some(1), max_cost: None });
+    let over = model.ask(&question, Sampling::default(), &limits).await;
+    assert!(reported(&over, RunEnd::OverBudget), "{over:?}");
+
+    // Two other requests fail for good while this one waits for its next try.
+    let (model, _) = asked([late(), Err(status(401, 0)), Err(status(401, 0))]);
+    let limits = RunLimits::default();
+    let ask = || model.ask(&question, Sampling::default(), &limits);
+    let (given_up, ..) = tokio::join!(ask(), ask(), ask());
+    assert!(reported(&given_up, RunEnd::GivenUp), "{given_up:?}");
+}
+
 /// Replies with so many tokens, a moment after they were asked for.
 struct CountedTokens {
     tokens: u64,
@@ -194,7 +225,7 @@ async fn of_all_models_only_one_request_that_may_pass_the_budget_is_sent_at_a_ti
     let models = [priced(4_000, 4_000), priced(4_000, 4_000), priced(4_000, 4_000)];
     let limits = limits_of(2_000.0);
     let asked = models.iter().map(|(model, _)| model.ask(&[], Sampling::default(), &limits));
-    let over = join_all(asked).await.into_iter().filter(|reply| *reply == Err(AskError::OverBudget)).count();
+    let over = join_all(asked).await.into_iter().filter(|reply| end_of(reply) == Some(RunEnd::OverBudget)).count();
     let sent: u32 = models.iter().map(|(_, counted)| counted.asked.load(Ordering::Relaxed)).sum();
     assert_eq!((sent, over), (1, 2));
 }
@@ -217,7 +248,7 @@ async fn a_stop_ends_the_wait_for_room_in_the_budget() {
     // Comes second: the request waits by then.
     let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
-    assert_eq!((stopped, counted.asked.load(Ordering::Relaxed)), (Err(AskError::Stopped), 0));
+    assert_eq!((end_of(&stopped), counted.asked.load(Ordering::Relaxed)), (Some(RunEnd::Stopped), 0));
     drop(held);
 }
 

@@ -159,6 +159,15 @@ fn a_refusal_is_what_the_model_said() {
 }
 
 #[test]
+fn reasoning_and_refusals_in_a_form_of_their_own_take_nothing_from_the_text() {
+    for other in ["false", "{}", r#"["Hm"]"#, r#"{"text":"Hm"}"#, "7"] {
+        for field in ["refusal", "reasoning", "reasoning_content"] {
+            check(&format!(r#"{{"choices":[{{"delta":{{"content":"a","{field}":{other}}}}}]}}"#), &[text("a")]);
+        }
+    }
+}
+
+#[test]
 fn errors_in_mid_stream_are_known_in_each_spelling() {
     for (name, data) in [
         ("", r#"{"error":{"message":"overloaded sk-SECRET"}}"#),

@@ -327,6 +327,22 @@ async fn a_question_that_fails_for_several_visitors_counts_for_each_and_a_trial_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_conversation_that_fails_with_each_of_its_questions_counts_once() {
+    let failing = std::iter::repeat_with(|| vec![Fail(ChatError::Reported)]).take(4);
+    let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), failing.collect());
+    let ask = async |first: &str, last: &str| {
+        let messages = [Message::user(first), Message::assistant("Yes?"), Message::user(last)];
+        bench.model.reply_to(&VisitorId::new("one"), &messages).collect::<Vec<_>>().await
+    };
+    for last in ["odd", "odder", "oddest"] {
+        assert_eq!(ask("Hello", last).await, [Err(ChatError::Reported)]);
+    }
+    bench.check_state(BreakerPhase::Closed, 1);
+    ask("Good morning", "odd").await;
+    bench.check_state(BreakerPhase::Closed, 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_rests_after_failures_and_is_then_tried_out() {
     let bench = bench([vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![Fail(status(403))]]);
     let mut changes = bench.model.watch_state();

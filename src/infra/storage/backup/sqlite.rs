@@ -12,9 +12,9 @@ use sqlx::{ConnectOptions, Connection};
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::sqlite::{MIGRATIONS, not_found, warn_of_other_names};
+use crate::storage::sqlite::{MIGRATIONS, applied, not_found, warn_of_other_names};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
-use crate::unfinished_files::remove_with_side_files;
+use crate::unfinished_files::{missing_folders, remove_with_side_files};
 
 /// SQLite's code for a disk without space.
 const SQLITE_FULL: &str = "13";
@@ -32,10 +32,19 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     if !found.is_file() {
         return Err(StoreError::Missing(database.display().to_string()).into());
     }
+    if found.len() == 0 {
+        return Err(StoreError::Empty(database.to_owned()).into());
+    }
     warn_of_other_names(database, &found);
     let damaged = damaged(database);
     let unfinished = UnfinishedCopy(partial);
     let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
+    match applied(&mut connection, database).await {
+        Err(foreign @ StoreError::Foreign(_)) => return Err(foreign.into()),
+        Ok(None) => return Err(StoreError::Missing(database.display().to_string()).into()),
+        // What is damaged is found below.
+        Ok(Some(_)) | Err(_) => {}
+    }
     let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
     let to = partial.display().to_string();
     let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut connection).await;
@@ -80,7 +89,7 @@ pub(super) async fn restore(
     check(file).await?;
     let missing = missing_folders(folder_of(database));
     let _lock = lock_free_place(settings, database)?;
-    let new_folders = NewFolders { missing, lock: database.with_extension("lock") };
+    let new_folders = RestoreFolders { missing, lock: database.with_extension("lock") };
     let partial = partial_beside(database, now)?;
     copy_bytes(file, partial.as_file()).await.map_err(unusable(database))?;
     let copied = check(partial.path()).await?;
@@ -99,26 +108,20 @@ async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
-/// A folder and those above it, the lowest first, as far as they are not there.
-fn missing_folders(folder: &Path) -> Vec<PathBuf> {
-    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
-    folder.ancestors().take_while(is_missing).map(Path::to_owned).collect()
-}
-
 /// Folders that were made for a restore: dropping it removes them with the lock, if nothing else has come into them.
-struct NewFolders {
+struct RestoreFolders {
     missing: Vec<PathBuf>,
     lock: PathBuf,
 }
 
-impl NewFolders {
+impl RestoreFolders {
     /// The database is there: they stay.
     fn keep(mut self) {
         self.missing.clear();
     }
 }
 
-impl Drop for NewFolders {
+impl Drop for RestoreFolders {
     fn drop(&mut self) {
         if self.missing.is_empty() {
             return;
@@ -153,6 +156,9 @@ fn beside(database: &Path, ending: &str) -> PathBuf {
 async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
     let damaged = damaged(file);
     let mut connection = open(file, Opened::Alone).await.map_err(&damaged)?;
+    if let Err(StoreError::Foreign(_)) | Ok(None) = applied(&mut connection, file).await {
+        return Err(BackupError::NotABackup(file.to_owned()));
+    }
     let said: String =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.map_err(&damaged)?;
     let lost = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.map_err(&damaged)?;
@@ -163,9 +169,9 @@ async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
     if !lost.is_empty() {
         return Err(wrong("rows refer to others that are missing"));
     }
-    let applied = sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut connection).await.map_err(&damaged)?;
+    let version = sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut connection).await.map_err(&damaged)?;
     // An older copy is brought up to date when it is served.
-    if let Err(newer @ StoreError::Newer(_)) = compare_versions(applied, &MIGRATIONS) {
+    if let Err(newer @ StoreError::Newer(_)) = compare_versions(version, &MIGRATIONS) {
         return Err(newer.into());
     }
     let votes = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
@@ -223,7 +229,7 @@ mod tests {
             fs::create_dir_all(&data).unwrap();
             let lock = data.join("langya.lock");
             fs::write(&lock, "").unwrap();
-            NewFolders { missing, lock }
+            RestoreFolders { missing, lock }
         };
         assert_eq!(missing_folders(&data), [data.clone(), above.clone()]);
         drop(make());

@@ -185,6 +185,12 @@ pub struct VoteAdminTexts {
     pub rating_after: &'static str,
     pub battles_before: &'static str,
     pub battles_after: &'static str,
+    pub export: &'static str,
+    pub export_lead: &'static str,
+    pub export_format: &'static str,
+    pub export_csv: &'static str,
+    pub export_jsonl: &'static str,
+    pub export_button: &'static str,
 }
 
 impl VoteAdminTexts {
@@ -222,6 +228,16 @@ pub struct OverviewTexts {
     pub no_failures: &'static str,
     pub times: &'static str,
     pub last_at: &'static str,
+    pub first_steps: &'static str,
+    pub first_steps_lead: &'static str,
+    pub step_done: &'static str,
+    pub step_open: &'static str,
+    pub add_models: &'static str,
+    pub add_models_hint: &'static str,
+    pub invite_people: &'static str,
+    pub invite_people_hint: &'static str,
+    pub first_vote: &'static str,
+    pub first_vote_hint: &'static str,
 }
 
 /// The review queues.

@@ -51,7 +51,7 @@ impl LabelTexts {
 
 pub(super) const ENGLISH: LabelTexts = LabelTexts {
     title: "What was your question about?",
-    lead: "The leaderboard has slices by category and intent. If your question is in the wrong one, choose the right one. It counts from now on, unless a reviewer has decided.",
+    lead: "The leaderboard can show the votes on one category of questions, or on one intent: what people want from the answer. If your question is in the wrong one, choose the right one. It counts from now on, unless a reviewer has decided.",
     unlabeled: "not sorted yet",
     by_visitor: "as you said",
     by_model: "proposed by the classifier",
@@ -66,7 +66,7 @@ pub(super) const ENGLISH: LabelTexts = LabelTexts {
 
 pub(super) const CHINESE: LabelTexts = LabelTexts {
     title: "你的问题属于哪一类？",
-    lead: "排行榜可按类别和意图分别查看。如果分错了，请选择正确的一项：从现在起生效，除非审核员已作决定。",
+    lead: "排行榜可按类别和意图（提问者想要什么）分别查看。如果分错了，请选择正确的一项：从现在起生效，除非审核员已作决定。",
     unlabeled: "尚未归类",
     by_visitor: "你所选",
     by_model: "分类器建议",

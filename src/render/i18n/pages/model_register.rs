@@ -41,6 +41,8 @@ pub struct RegisterTexts {
     periods: [&'static str; 3],
     pub changes: &'static str,
     shown_changes: &'static str,
+    /// A link to the changes that are not shown.
+    pub all_changes: &'static str,
     pub by_command: &'static str,
     kinds: [&'static str; 9],
     separator: &'static str,
@@ -177,7 +179,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
         "Active",
     ],
     models: "All models",
-    models_reading: "A retired model keeps its row. Days in battles and shares are those of this arena; imported votes are counted apart, and a model that was only imported shows their days.",
+    models_reading: "A retired model keeps its row. Days in battles and shares are those of this arena; imported votes are counted apart, and a model that was only imported shows their days. The weight says how often a model is drawn: one of weight 2 is twice as likely as one of weight 1 where pairs are drawn by weight.",
     model: "Model",
     state: "State",
     weight: "Weight",
@@ -197,7 +199,8 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     shares_reading: "The share of this arena's battles in which a model took part. Two models meet in each, so the shares of a column add up to 200 %. A week is named by its Monday.",
     periods: ["By day", "By week", "By month"],
     changes: "What changed, and why",
-    shown_changes: "The latest {shown} of {all} changes. /api/v1/models has all of them.",
+    shown_changes: "The latest {shown} of {all} changes.",
+    all_changes: "All changes as JSON",
     by_command: "stated by command",
     kinds: [
         "added with weight {weight}",
@@ -222,7 +225,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     reading_points: &[
         "Public: ids, names, makers, licences, states, weights, reasons, days and shares in battles, the pairing policy, and which entries are the same model of a provider. Private: addresses of servers, keys, and the names that models have at their providers.",
         "Two entries are the same provider model if they request the same model name from the same host and port. The arena keeps only a keyed digest of these, so the register can show this without revealing them. A model behind two addresses is not recognised.",
-        "A change is recorded when the settings in force change, by one instance, and is never changed or deleted. Reasons come from the operator: `reason` in the settings, or `langya models reason`.",
+        "A change is recorded when the settings in force change, by one instance, and is never changed or deleted. Reasons come from the operator: “reason” in the settings, or the command “langya models reason”.",
         "A model without a recorded change was imported with votes, or left before the register began.",
     ],
 };
@@ -240,7 +243,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     no_organization: "未注明",
     organization_heads: ["登记总数", "打过对战", "服务商处的不同模型", "在排行榜上", "参战中"],
     models: "全部模型",
-    models_reading: "退役的模型保留其行。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。",
+    models_reading: "退役的模型保留其行。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。权重表示模型被抽中的机会：按权重抽取时，权重 2 的模型被抽中的可能是权重 1 的两倍。",
     model: "模型",
     state: "状态",
     weight: "权重",
@@ -260,7 +263,8 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     shares_reading: "本竞技场的对战中有某个模型参加的比例。每场有两个模型，所以一列的占比合计为 200 %。一周以其星期一命名。",
     periods: ["按日", "按周", "按月"],
     changes: "变动与原因",
-    shown_changes: "共 {all} 次变动，这里列出最近 {shown} 次。/api/v1/models 有全部。",
+    shown_changes: "共 {all} 次变动，这里列出最近 {shown} 次。",
+    all_changes: "全部变动（JSON）",
     by_command: "由命令说明",
     kinds: [
         "加入，权重 {weight}",
@@ -285,7 +289,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     reading_points: &[
         "公开：标识、名称、机构、许可、状态、权重、原因、对战日期和占比、配对方式，以及哪些登记在服务商处是同一个模型。不公开：服务器地址、密钥，以及模型在服务商处的名称。",
         "两个登记向同一主机和端口请求同一个名称，即视为服务商处的同一个模型。竞技场只保存其带密钥的摘要，因此能说明相同，而不透露内容。同一模型若有两个地址，则无法识别。",
-        "现行设置变化时，由一个实例记录变动，之后不会更改或删除。原因由运营者给出：设置中的 `reason`，或命令 `langya models reason`。",
+        "现行设置变化时，由一个实例记录变动，之后不会更改或删除。原因由运营者给出：设置中的“reason”，或命令“langya models reason”。",
         "没有变动记录的模型来自导入的选票，或在登记册启用之前已经离开。",
     ],
 };
@@ -294,6 +298,13 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
 mod tests {
     use super::*;
     use crate::domain::model_register::changes::{ChangeAuthor, ModelState};
+
+    #[test]
+    fn texts_have_no_marks_of_markdown_which_the_page_would_show() {
+        for texts in [&ENGLISH, &CHINESE] {
+            assert!(texts.reading_points.iter().all(|point| !point.contains('`')), "{:?}", texts.reading_points);
+        }
+    }
 
     #[test]
     fn a_change_is_shown_with_its_numbers() {

@@ -31,7 +31,7 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::InfiniteReplicates { infinite, replicates } => format!(
             "{replicates} 次自助重抽样中有 {infinite} 次使某个模型失去全部胜局或全部败局，评分不再有限：延伸到那里的区间没有端点"
         ),
-        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，或去掉某一位投票者后有评分不再有限，\
+        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，或每位投票者的选票合计与拟合一致，或去掉某一位投票者后有评分不再有限，\
             无法估计投票者之间的差异，因此这些模型没有区间"
             .into(),
         RatingNote::NoVoteVariance => {
@@ -46,6 +46,12 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::FewVoters { models, least } => {
             format!("这些模型的区间只依靠少数投票者（有效人数最少为 {least:.1}）：{}", listed(models))
         }
+        RatingNote::AlikeNames { models } => {
+            format!("这些名称只在大小写、空格或 Unicode 形式上不同，按不同的模型评分：{}", listed(models))
+        }
+        RatingNote::TooFewVoters { voters, effective } => format!(
+            "这些选票只来自 {voters} 位投票者（有效人数 {effective:.1}）：人数这样少时，此方法得到的区间偏窄；逐一去掉投票者（jackknife）得到的区间已考虑到这一点"
+        ),
         RatingNote::OneVoter => "全部选票来自同一位投票者，无法估计投票者之间的差异，因此没有区间".into(),
         RatingNote::ConstantFeature { feature } => {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))

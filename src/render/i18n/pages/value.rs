@@ -8,8 +8,8 @@ use crate::i18n::fill;
 pub struct ValueTexts {
     pub title: &'static str,
     pub back: &'static str,
-    pub votes: &'static str,
-    pub answers: &'static str,
+    /// The noun alone.
+    answers: &'static str,
     pub higher: &'static str,
     pub table: &'static str,
     pub model: &'static str,
@@ -40,6 +40,11 @@ impl ValueTexts {
     /// The finding as a sentence.
     pub fn finding(&self, finding: &ValueFinding) -> String {
         (self.finding)(finding)
+    }
+
+    /// What so many answers are called, without their number.
+    pub fn answers(&self, answers: u64) -> String {
+        fill(self.answers, &[("n", &answers.to_string())])
     }
 
     /// What a cost is made of.
@@ -83,8 +88,7 @@ fn with_currency(text: &str, currency: Option<&Currency>) -> String {
 pub(super) const ENGLISH: ValueTexts = ValueTexts {
     title: "What should I use?",
     back: "Leaderboard",
-    votes: "rated votes",
-    answers: "answers behind costs and times",
+    answers: "{n:answer|answers} behind costs and times",
     higher: "Rated higher, without a known cost:",
     table: "Rating, cost and time of each model",
     model: "Model",
@@ -121,7 +125,6 @@ pub(super) const ENGLISH: ValueTexts = ValueTexts {
 pub(super) const CHINESE: ValueTexts = ValueTexts {
     title: "该用哪个模型？",
     back: "排行榜",
-    votes: "张有效票",
     answers: "次回答用于计算费用与时间",
     higher: "评分更高、但费用未知：",
     table: "各模型的评分、费用与时间",

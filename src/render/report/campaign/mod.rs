@@ -14,6 +14,7 @@ use crate::domain::language::Language;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::campaign_report::{CampaignReportTexts, campaign_report_texts};
 use crate::i18n::fill;
+use crate::i18n::pages::page_texts;
 
 /// Who reads a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,8 @@ impl CampaignDocument {
         }
         let is_asked = |part: &DocumentPart| part.key.starts_with("question-") && report.judgements > 0;
         parts.retain(|part| !part.table.rows.is_empty() || is_asked(part));
-        let notes = if audience == Audience::Public { public_notes(report, words) } else { Vec::new() };
+        let mut notes = if audience == Audience::Public { public_notes(report, words) } else { Vec::new() };
+        notes.extend(report.notes.iter().map(|note| page_texts(language).leaderboard.note(note)));
         Self { title: plan.title.clone(), facts: facts(report, words), notes, parts }
     }
 }

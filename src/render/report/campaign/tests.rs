@@ -83,6 +83,10 @@ fn operators_read_everything_and_everybody_else_nothing_of_single_annotators() {
     }
     let scores = written(Task::Score, Audience::Public, Language::English);
     assert_eq!(keys(&scores), ["scores", "agreement"]);
+    // Three annotators are few for intervals by annotator, which stand beside ratings only.
+    assert!(all.notes.iter().any(|note| note.contains("few voters")), "{:?}", all.notes);
+    assert!(public.notes.iter().any(|note| note.contains("少数投票者")), "{:?}", public.notes);
+    assert!(!scores.notes.iter().any(|note| note.contains("voters")), "{:?}", scores.notes);
     assert_eq!(scores.parts[0].charts.len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Campaigns: their progress, their annotators, and their state.
+//! Campaigns: their progress, their annotators and whether these count, and their state.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -87,18 +87,41 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
 
 /// `POST /admin/campaigns/revoke`: `id` and `annotator`.
 pub(super) async fn revoke(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let (id, annotator) = (campaign_id(&call)?, call.fields.one("annotator"));
-    if !is_storable(annotator) {
-        return Err(invalid("annotator is plain text"));
-    }
-    match admin(&call).revoke(id, annotator).await {
-        Ok(()) => Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id)))),
-        Err(CampaignAdminError::UnknownAnnotator { .. }) => {
-            let frame = call.frame_with(AdminTab::Campaigns, call.page().t().admin.campaigns.unknown_annotator);
-            show(&call, StatusCode::CONFLICT, frame, Vec::new()).await
-        }
-        Err(error) => Err(refused(error)),
-    }
+    let (id, annotator) = (campaign_id(&call)?, annotator_of(&call)?);
+    let done = admin(&call).revoke(id, annotator).await;
+    after_change(&call, id, done).await
+}
+
+/// `POST /admin/campaigns/leave-out`: `id`, `annotator` and `reason`.
+pub(super) async fn leave_out(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+    let (id, annotator) = (campaign_id(&call)?, annotator_of(&call)?);
+    let done = admin(&call).leave_out(id, annotator, call.fields.one("reason")).await;
+    after_change(&call, id, done).await
+}
+
+/// `POST /admin/campaigns/readmit`: `id` and `annotator`.
+pub(super) async fn readmit(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+    let (id, annotator) = (campaign_id(&call)?, annotator_of(&call)?);
+    let done = admin(&call).readmit(id, annotator).await;
+    after_change(&call, id, done).await
+}
+
+/// Leads back to the campaign, or says why nothing was changed.
+async fn after_change(
+    call: &SignedInRequest,
+    id: &str,
+    done: Result<(), CampaignAdminError>,
+) -> Result<HttpResponse, PageError> {
+    let words = &call.page().t().admin.campaigns;
+    let problem = match done {
+        Ok(()) => return Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id)))),
+        Err(CampaignAdminError::UnknownAnnotator { .. }) => words.unknown_annotator,
+        Err(CampaignAdminError::NotCounted { .. }) => words.not_counted,
+        Err(CampaignAdminError::NotLeftOut { .. }) => words.not_left_out,
+        Err(CampaignAdminError::Reason) => words.reason_needed,
+        Err(error) => return Err(refused(error)),
+    };
+    show(call, StatusCode::CONFLICT, call.frame_with(AdminTab::Campaigns, problem), Vec::new()).await
 }
 
 fn admin(call: &SignedInRequest) -> CampaignAdmin<'_> {
@@ -125,6 +148,11 @@ async fn show(
 fn campaign_id(call: &SignedInRequest) -> Result<&str, PageError> {
     let id = call.fields.one("id");
     is_storable(id).then_some(id).ok_or_else(unknown)
+}
+
+fn annotator_of(call: &SignedInRequest) -> Result<&str, PageError> {
+    let annotator = call.fields.one("annotator");
+    is_storable(annotator).then_some(annotator).ok_or_else(|| invalid("annotator is plain text"))
 }
 
 fn unknown() -> PageError {

@@ -95,7 +95,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 59] = [
+pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -121,6 +121,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 59] = [
     AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
     AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),
     AdminRoute::change("/admin/votes/decide", Role::Operator, |call| votes::decide(call).boxed_local()),
+    AdminRoute::change("/admin/votes/export", Role::Operator, |call| votes::export(call).boxed_local()),
     AdminRoute::read("/admin/leaks", Role::Reviewer, |call| reviews::leaks(call).boxed_local()),
     AdminRoute::change("/admin/leaks", Role::Reviewer, |call| reviews::decide_leak(call).boxed_local()),
     AdminRoute::read("/admin/labels", Role::Reviewer, |call| reviews::labels(call).boxed_local()),
@@ -151,6 +152,8 @@ pub static ADMIN_ROUTES: [AdminRoute; 59] = [
     AdminRoute::change("/admin/campaigns/state", Role::Operator, |call| campaigns::change(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/invite", Role::Operator, |call| campaigns::invite(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/revoke", Role::Operator, |call| campaigns::revoke(call).boxed_local()),
+    AdminRoute::change("/admin/campaigns/leave-out", Role::Operator, |call| campaigns::leave_out(call).boxed_local()),
+    AdminRoute::change("/admin/campaigns/readmit", Role::Operator, |call| campaigns::readmit(call).boxed_local()),
     AdminRoute::read("/admin/requests", Role::Operator, |call| deletion_requests::list(call).boxed_local()),
     AdminRoute::read("/admin/requests/one", Role::Operator, |call| deletion_requests::one(call).boxed_local()),
     AdminRoute::change("/admin/requests/add", Role::Operator, |call| deletion_requests::add(call).boxed_local()),
@@ -168,7 +171,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     }
 }
 
-/// What comes of a sign-in at the provider, which leads on to `next` within the admin.
+/// What comes of a sign-in at the provider, which leads on to `next` within the admin and ends the session `former`.
 ///
 /// # Errors
 /// [`PageError`].
@@ -176,10 +179,10 @@ pub(super) async fn back_from_provider(
     request: HttpRequest,
     app: web::Data<AppState>,
     identity: Result<Identity, Refused>,
-    next: &str,
+    (next, former): (&str, Option<&str>),
 ) -> Result<HttpResponse, PageError> {
     let call = Call { request, app, fields: Fields::new("")?, session: () };
-    sign_in::back(call, identity, next).await
+    sign_in::back(call, identity, next, former).await
 }
 
 /// Whether a role may read an address.

@@ -4,9 +4,10 @@ use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
 use super::call::{Call, SignedInRequest};
-use super::cookie::{cookie_of, expired_cookie};
+use super::cookie::{self, cookie_of, expired_cookie};
+use crate::domain::admin::role::Role;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
-use crate::infra::storage::ActedVia;
+use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow};
 use crate::render::i18n::fill;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::{self, see_other};
@@ -15,7 +16,7 @@ use crate::server::http::pages::admin::sign_in::{AdminSignInPage, SignedInPage, 
 use crate::server::http::pages::not_found::not_found;
 use crate::server::http::pages::respond;
 use crate::services::admin::actor::Actor;
-use crate::services::admin::sessions::{AdminSignInError, Credentials};
+use crate::services::admin::sessions::{AdminSignInError, Credentials, session_hash};
 use crate::services::admin::users::UserError;
 
 /// `GET /admin/sign-in`
@@ -48,7 +49,8 @@ pub(super) async fn provider(call: Call<()>) -> Result<HttpResponse, PageError> 
         return Ok(not_found(call.request).await);
     }
     let next = own_address(call.fields.one("next"));
-    match oidc::begin(&call.app, Purpose::Admin, &next).await {
+    let token = cookie::token_of(&call.request, &call.app.settings.now().server.public_url);
+    match oidc::begin(&call.app, Purpose::Admin, &next, token.as_deref().map(session_hash)).await {
         Ok(response) => Ok(response),
         Err(error) => refused(&call, error.into(), &next).await,
     }
@@ -59,6 +61,7 @@ pub(super) async fn back(
     call: Call<()>,
     identity: Result<Identity, oidc::Refused>,
     next: &str,
+    former: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
     let (settings, next) = (call.app.settings.now(), own_address(next));
     let identity = match identity {
@@ -69,6 +72,9 @@ pub(super) async fn back(
     };
     match call.app.admin_sessions.sign_in_at_provider(&identity, &call.origin()).await {
         Ok(token) => {
+            if let Some(former) = former {
+                end_former(&call, call.app.admin_sessions.find_by_hash(former).await?).await?;
+            }
             let mut response = respond(&call.request, StatusCode::OK, &SignedInPage { page: call.page(), next });
             let cookie = cookie_of(token, &settings.server.public_url);
             response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
@@ -114,7 +120,7 @@ pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
     match joined.await {
         Ok(user) if user.totp_secret.is_none() => {
             let token = call.app.admin_sessions.begin(&user, &address).await?;
-            signed_in(&call, token, "/admin/account").await
+            signed_in(&call, token, first_page(&call, &user).await?).await
         }
         Ok(_) => Ok(see_other("/admin/sign-in")),
         Err(UserError::Store(error)) => Err(error.into()),
@@ -122,16 +128,26 @@ pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
     }
 }
 
+/// Where a new account begins: the first owner on the page with the first steps, everybody else where a second factor is set up.
+async fn first_page(call: &Call<()>, user: &AdminUserRow) -> Result<&'static str, PageError> {
+    let is_first = user.role == Role::Owner && call.app.admin_users.list().await?.len() == 1;
+    Ok(if is_first { "/admin" } else { "/admin/account" })
+}
+
 /// Gives the browser the new session, and ends the one that it had: nobody could sign out of that one any more.
 async fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
-    if let Some(former) = super::session_of(&call.request, &call.app).await? {
-        let actor = Actor { name: former.name.clone(), via: ActedVia::Page, address: call.origin().address };
-        call.app.admin_sessions.end(&former.id, &former, &actor).await?;
-    }
+    end_former(call, super::session_of(&call.request, &call.app).await?).await?;
     let mut response = see_other(next);
     let cookie = cookie_of(token, &call.app.settings.now().server.public_url);
     response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
     Ok(response)
+}
+
+async fn end_former(call: &Call<()>, former: Option<AdminSessionRow>) -> Result<(), PageError> {
+    let Some(former) = former else { return Ok(()) };
+    let actor = Actor { name: former.name.clone(), via: ActedVia::Page, address: call.origin().address };
+    call.app.admin_sessions.end(&former.id, &former, &actor).await?;
+    Ok(())
 }
 
 /// Only an address of the admin itself is led to.

@@ -1,9 +1,12 @@
-//! Votes by filter, voters who vote like nobody else, and decisions about which votes are rated.
+//! Votes by filter, voters whose votes differ from everybody else's, and decisions about which votes are rated.
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use actix_web::{HttpResponse, web};
+use serde_json::json;
 
 use super::call::SignedInRequest;
+use crate::domain::admin::action::AdminAction;
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -20,8 +23,11 @@ use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
 use crate::server::http::pages::exclusions::ChangeView;
 use crate::server::http::pages::respond;
+use crate::server::http::vote_log_api::{VoteReaders, WantedVotes, stream_votes};
+use crate::services::admin::actor::audit_json;
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
+use crate::services::transfer::vote_lines::LineFormat;
 
 /// Votes of a page, the latest first.
 const SHOWN: usize = 100;
@@ -120,6 +126,24 @@ pub(super) async fn decide(call: SignedInRequest) -> Result<HttpResponse, PageEr
     };
     write_decision(&call.app.store, &decision, &votes, author).await?;
     Ok(see_other(&format!("/admin/votes?{}done=1", query(&fields))))
+}
+
+/// `POST /admin/votes/export`: the vote log without conversations as a file, in the `format` csv or jsonl. The entry in the audit log is written
+/// before the first byte is sent.
+pub(super) async fn export(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+    let (format, file) = match call.fields.one("format") {
+        "csv" => (LineFormat::Csv, "attachment; filename=\"votes.csv\""),
+        "jsonl" => (LineFormat::Json, "attachment; filename=\"votes.jsonl\""),
+        _ => return Err(invalid("format is csv or jsonl")),
+    };
+    let (app, readers) = (&call.app, call.request.app_data::<web::Data<VoteReaders>>());
+    let place = readers.ok_or(PageError::Full)?.take()?;
+    let mut entry = call.actor().entry(&app.rng, app.clock.as_ref(), AdminAction::ExportVotes, "votes");
+    entry.latter = audit_json(&json!({ "format": call.fields.one("format") }));
+    app.store.add_audit_entry(&entry).await?;
+    let mut response = stream_votes(app, place, WantedVotes { after: 0, limit: u32::MAX, format }).await?;
+    response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(file));
+    Ok(response)
 }
 
 fn filter_fields(call: &SignedInRequest) -> FilterFields {

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::domain::admin::key_scope::KeyScope;
+use crate::domain::battle::pairing::published::PublishedPairing;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
 use crate::domain::model_register::report::Register;
@@ -27,7 +28,6 @@ use crate::server::http::public_log::{LogDescription, ReceiptJson};
 use crate::server::http::suite_score_table::{ScoreTableQuery, Suites};
 use crate::server::http::value::DatedReport;
 use crate::server::http::vote_log_api::VotesQuery;
-use crate::services::arena::matchmaking::PublishedPairing;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 

@@ -6,6 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::pacing::metrics::PacingKind;
+use crate::domain::battle::pairing::published::PublishedPair;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::infra::config::{
     BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings,
@@ -15,7 +16,6 @@ use crate::render::i18n::fill;
 use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce};
 use crate::server::state::AppState;
 use crate::services::arena::consent::storage_in_force;
-use crate::services::arena::matchmaking::PublishedPair;
 
 #[derive(Template)]
 #[template(path = "about.html")]
@@ -44,8 +44,8 @@ struct ArenaNow {
     leak_judge: Option<String>,
     /// That questions go to a moderation service, where they do.
     moderation: Option<String>,
-    /// The rules that exclude votes, with their meaning.
-    rules: Vec<(&'static str, &'static str)>,
+    /// The rules that exclude votes, with what people call them and their meaning.
+    rules: Vec<(&'static str, &'static str, &'static str)>,
     /// What is stored, and how long.
     kept: Vec<[String; 2]>,
 }
@@ -90,7 +90,8 @@ fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<MeetingChance>) ->
     let all_pairs = pairs.len();
     pairs.sort_by(|one, other| other.probability.total_cmp(&one.probability));
     pairs.truncate(PAIRS);
-    let rules = ExclusionRule::ALL.map(|rule| (rule.name(), texts.exclusions.rule(rule.name())));
+    let rules = ExclusionRule::ALL
+        .map(|rule| (rule.name(), texts.exclusions.rule_name(rule.name()), texts.exclusions.rule(rule.name())));
     ArenaNow {
         pairing: words.pairing(pairing_in_force(pairing), pairing.new_model_votes, pairing.new_model_boost),
         pairs,

@@ -6,6 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::mode::BattleMode;
+use crate::domain::battle::past_battle::{PastBattle, PastTurn, PastVote};
 use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{ImageId, Outcome};
@@ -16,7 +17,7 @@ use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::link_preview::preview_file;
 use crate::render::markup;
-use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
+use crate::services::arena::history::HistoryEntry;
 use crate::services::labeling::visitor_labels::QuestionLabel;
 
 /// Characters of a question in the list.

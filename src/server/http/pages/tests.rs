@@ -172,6 +172,33 @@ async fn the_page_holds_the_same_rows_that_are_sent_live() {
 }
 
 #[test]
+fn the_noun_beside_the_number_of_votes_fits_it_in_both_languages() {
+    let noun = |query: &str, votes| {
+        let page = leaderboard_html(&request(&format!("/leaderboard{query}")), &LeaderboardView { votes, ..view() });
+        let (_, from) = page.split_once("data-part=\"votes-noun\" ").expect("the noun stands beside the number");
+        from.split_once("</span>").expect("an element ends").0.to_owned()
+    };
+    assert_eq!(noun("", 1), "data-one=\"rated vote\" data-more=\"rated votes\">rated vote");
+    assert_eq!(noun("", 80), "data-one=\"rated vote\" data-more=\"rated votes\">rated votes");
+    assert_eq!(noun("?lang=zh", 1), "data-one=\"张有效票\" data-more=\"张有效票\">张有效票");
+}
+
+#[test]
+fn the_leaderboard_leads_to_what_its_words_mean() {
+    let page = leaderboard_html(&request("/leaderboard"), &view());
+    assert!(page.contains("href=\"#reading\"") && page.contains("id=\"reading\""), "{page}");
+    for word in ["The interval, drawn as a bar", "Elo is a second score", "Rated votes are", "The win or tie rate is"] {
+        assert!(page.contains(word), "{word}");
+    }
+}
+
+#[actix_web::test]
+async fn the_rules_call_exclusions_by_their_names() {
+    let page = text(about::rules(&request("/about"), &rules(true), vec![])).await;
+    assert!(page.contains("<dt>Identity leak <code>identity_leak</code></dt>"), "{page}");
+}
+
+#[test]
 fn a_row_shows_the_figures_and_the_labels() {
     let html = rows_html(&view(), Language::English);
     assert_eq!(html.matches("<tr").count(), 2);

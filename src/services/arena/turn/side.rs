@@ -1,6 +1,7 @@
 //! One side of a turn: its model, its reply so far, and how it ended.
 
 use crate::domain::battle::{ModelId, Side, VisitorId};
+use crate::domain::visible_text::has_visible_text;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::{ChatError, Message, ReplyPart, ReplyStream};
 use crate::infra::storage::{NewReply, ReplyEnding};
@@ -17,6 +18,8 @@ pub(super) struct SideRun {
     pub(super) ended_at: Option<Instant>,
     pub(super) ending: ReplyEnding,
     pub(super) received_bytes: usize,
+    /// What came before the first text that can be seen.
+    blank: String,
     pub(super) shown: String,
     pub(super) reasoning: String,
 }
@@ -31,6 +34,7 @@ impl SideRun {
             ended_at: None,
             ending: ReplyEnding::Complete,
             received_bytes: 0,
+            blank: String::new(),
             shown: String::new(),
             reasoning: String::new(),
         }
@@ -47,6 +51,7 @@ impl SideRun {
         // What a failed model sent and thought before it failed is not its replacement's.
         self.stream = None;
         self.reasoning.clear();
+        self.blank.clear();
         let gone = || ChatError::Unreached("the model is no longer configured".into());
         self.stream = Some(model.ok_or_else(gone)?.reply_to(visitor, conversation?));
         Ok(())
@@ -59,9 +64,17 @@ impl SideRun {
         }
     }
 
-    /// Takes more of the reply, up to `limit` bytes of it; `true` where there is no room for more.
+    /// Takes more of the reply, up to `limit` bytes of it; `true` where there is no room for more. White space and the like wait for
+    /// the first text that can be seen, so that of a side that writes nothing else nothing was seen.
     pub(super) fn receive(&mut self, text: String, limit: usize) -> (String, bool) {
         let mut text = without_nul(text);
+        if self.first_token_at.is_none() {
+            if self.blank.len() + text.len() < limit && !has_visible_text(&text) {
+                self.blank.push_str(&text);
+                return (String::new(), false);
+            }
+            text = std::mem::take(&mut self.blank) + &text;
+        }
         let room = limit.saturating_sub(self.received_bytes);
         let is_full = text.len() >= room;
         text.truncate(text.floor_char_boundary(room));
@@ -114,5 +127,22 @@ mod tests {
         assert_eq!(run.receive("12\u{0}345".into(), 9), ("12345".to_owned(), false));
         assert_eq!(run.receive("你好".into(), 9), ("你".to_owned(), true), "a character stays whole");
         assert_eq!(run.received_bytes, 8);
+    }
+
+    #[test]
+    fn white_space_waits_for_the_first_text_that_can_be_seen() {
+        let mut run = SideRun::new(ModelId::new("m"));
+        for blank in [" ", "\n\u{200b}"] {
+            assert_eq!(run.receive(blank.into(), 9), (String::new(), false));
+        }
+        assert!(run.first_token_at.is_none(), "nothing was seen, so another model may take its place");
+        assert_eq!(run.receive("one".into(), 9), (" \n\u{200b}one".to_owned(), false));
+        assert_eq!(run.receive(" ".into(), 9), (" ".to_owned(), true), "later white space is text");
+        let mut run = SideRun::new(ModelId::new("m"));
+        assert_eq!(
+            run.receive("          ".into(), 9),
+            (" ".repeat(9), true),
+            "a reply of white space has its end too"
+        );
     }
 }

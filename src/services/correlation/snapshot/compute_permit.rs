@@ -1,12 +1,13 @@
 //! Answers requests about a snapshot one at a time, each of bounded size, on a blocking thread.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::{CorrelationService, CorrelationSnapshot};
+use super::CorrelationService;
 use crate::domain::benchmark::paper_claims::{self, Claim};
 use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
+use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::suite_score_table::ScoreTableComparison;
 use crate::domain::stats::correlation::Coefficient;
 use crate::infra::single_flight::{ByAddress, FlightError, SingleFlight, Throttle};
@@ -113,12 +114,14 @@ impl CorrelationService {
         snapshot: &Arc<CorrelationSnapshot>,
         group: SeriesGroup,
     ) -> Result<(), CorrelationError> {
-        if snapshot.matrices[group as usize].get().is_some() {
+        if snapshot.has_matrix(group) {
             return Ok(());
         }
         let compute = || {
             blocking(snapshot, move |snapshot| {
+                let started = Instant::now();
                 snapshot.matrix(group);
+                snapshot.add_cost(started.elapsed());
                 Ok(())
             })
         };

@@ -1,30 +1,26 @@
 //! All series of the arena and their correlations, in memory and up to date.
 //!
 //! A [`CorrelationSnapshot`] is what there was at one moment; nothing of it is stored. The [`CorrelationService`] makes a new one when something
-//! changed that it rests on (`InputVersion`), and answers what is asked of the latest. One question at a time is computed, so that
+//! changed that it rests on (`SeriesVersion`), and answers what is asked of the latest. One question at a time is computed, so that
 //! visitors cannot make the arena compute on all cores, and each has a bounded size.
 
 mod compute_permit;
 mod reading;
 
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::watch;
 
 pub use compute_permit::CorrelationError;
 
-use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
-use crate::domain::correlation::catalog::{CorrelationMatrix, SeriesCatalog, SeriesGroup, arena_names, reads_prompts};
+use super::{ReadSeriesError, SeriesReader, Sources};
+use crate::domain::correlation::Aliases;
+use crate::domain::correlation::catalog::{arena_names, reads_prompts};
 use crate::domain::correlation::published_series::published_names;
-use crate::domain::correlation::report::StudyOptions;
-use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
-use crate::domain::correlation::{Aliases, SeriesName};
-use crate::domain::judging::budget::Prices;
+use crate::domain::correlation::snapshot::{CorrelationSnapshot, SNAPSHOT_BOOTSTRAP, SeriesVersion, SnapshotInput};
 use crate::domain::rating::history::{Moment, history};
-use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::ColumnSet;
-use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
@@ -33,103 +29,10 @@ use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::tasks::Tasks;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
-/// How votes and judged items are resampled. The command line draws more often, with the same seed.
-const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
 /// Maximum number of votes whose prompts are all read after each leaderboard.
 const MANY: i64 = 200_000;
 /// Moments of the history.
 const MOMENTS: usize = 40;
-
-/// Everything that a snapshot depends on.
-#[derive(Debug, Clone, PartialEq)]
-struct SeriesVersion {
-    /// The latest vote.
-    votes: i64,
-    /// Number of changes to exclusions of votes.
-    exclusion_changes: i64,
-    /// Data files, answers and judgements of benchmarks.
-    judged: u64,
-    /// Number of judge queries about the arena's battles.
-    verdicts: u64,
-    /// When labels last changed.
-    labelled: Timestamp,
-    /// Hash of the imported published scores.
-    imported: u64,
-    /// The rating options.
-    rating: LeaderboardOptions,
-    /// Other names of models.
-    aliases: Aliases,
-    /// The series of the arena's votes.
-    names: Vec<SeriesName>,
-}
-
-/// All series of the arena at one moment.
-pub struct CorrelationSnapshot {
-    input_version: Option<SeriesVersion>,
-    /// Time of the snapshot; `None` before the first.
-    pub made_at: Option<Timestamp>,
-    /// The series.
-    pub catalog: SeriesCatalog,
-    /// Why other series cannot be read, where the user can change that.
-    pub unusable: Vec<String>,
-    /// Scores of suites, resampled only after new judgements.
-    suites: SuiteCache,
-    /// The matrix of each group, with the time it took.
-    matrices: [OnceLock<(CorrelationMatrix, Duration)>; 3],
-    /// Time to read and compute the series.
-    cost: Duration,
-}
-
-impl Default for CorrelationSnapshot {
-    fn default() -> Self {
-        let rating = LeaderboardOptions::default();
-        Self {
-            input_version: None,
-            made_at: None,
-            catalog: SeriesCatalog::new(Vec::new(), Vec::new(), study_options(&rating)),
-            unusable: Vec::new(),
-            suites: SuiteCache::default(),
-            matrices: Default::default(),
-            cost: Duration::ZERO,
-        }
-    }
-}
-
-impl CorrelationSnapshot {
-    /// The matrix of a group, computed on the first call: call it on a blocking thread.
-    pub fn matrix(&self, group: SeriesGroup) -> &CorrelationMatrix {
-        let (matrix, _) = self.matrices[group as usize].get_or_init(|| {
-            let started = Instant::now();
-            let matrix = self.catalog.matrix(group);
-            (matrix, started.elapsed())
-        });
-        matrix
-    }
-
-    /// The models beside the suites, with what each score cost by these prices.
-    #[must_use]
-    pub fn suite_score_table(&self, prices: &dyn Fn(&str) -> Option<Prices>) -> SuiteScoreTable {
-        let table = SuiteScoreTable::new(self.catalog.series());
-        let Some(inputs) = &self.input_version else { return table };
-        table.with_facts(|suite, model| self.suites.of_all_judges(suite)?.facts(model, &inputs.aliases, prices))
-    }
-
-    /// The models of the score table beside one of them, on the same items; `None` where no suite has a score of the model.
-    #[must_use]
-    pub fn compare_with(&self, with: &str) -> Option<ScoreTableComparison> {
-        let inputs = self.input_version.as_ref()?;
-        let table = SuiteScoreTable::new(self.catalog.series());
-        let suites = table.suites.iter().filter_map(|suite| self.suites.of_all_judges(&suite.suite));
-        let compared = suites.filter_map(|suite| suite.compare_with(with, &inputs.aliases, inputs.rating.confidence));
-        table.has(with).then(|| ScoreTableComparison { with: with.to_owned(), suites: compared.collect() })
-    }
-
-    /// Computing time so far, including the matrices.
-    #[must_use]
-    pub fn cost(&self) -> Duration {
-        self.cost + self.matrices.iter().filter_map(OnceLock::get).map(|(_, cost)| *cost).sum::<Duration>()
-    }
-}
 
 /// Keeps the latest snapshot and answers requests from it.
 pub struct CorrelationService {
@@ -209,7 +112,7 @@ impl CorrelationService {
             table: None,
             aliases: input_version.aliases.clone(),
             rating: input_version.rating.clone(),
-            bootstrap: BOOTSTRAP,
+            bootstrap: SNAPSHOT_BOOTSTRAP,
         };
         let known = self.latest();
         let suites = known
@@ -236,15 +139,11 @@ impl CorrelationService {
         // Its votes go before those of the history come.
         let suites = reader.into_suites();
         let history = self.history(&input_version).await?;
-        Ok(CorrelationSnapshot {
-            made_at: Some(self.clock.now()),
-            catalog: SeriesCatalog::new(series, history, study_options(&input_version.rating)),
-            unusable,
-            suites,
-            cost: started.elapsed(),
-            input_version: Some(input_version),
-            ..CorrelationSnapshot::default()
-        })
+        let made_at = self.clock.now();
+        let input = SnapshotInput { version: input_version, made_at, series, history, unusable, suites };
+        let snapshot = CorrelationSnapshot::new(input);
+        snapshot.add_cost(started.elapsed());
+        Ok(snapshot)
     }
 
     /// The ratings at past moments, out of the log, with the models under the names that series have them under.
@@ -265,8 +164,4 @@ impl CorrelationService {
         });
         moments.await?
     }
-}
-
-fn study_options(rating: &LeaderboardOptions) -> StudyOptions {
-    StudyOptions { level: rating.confidence, bootstrap: BOOTSTRAP }
 }

@@ -58,6 +58,7 @@ pub struct ModelAdminTexts {
     pub key_missing: &'static str,
     pub invalid_number: &'static str,
     pub half_a_price: &'static str,
+    pub outdated: &'static str,
     pub nothing_to_change: &'static str,
     pub add: ModelAddTexts,
     pub pairing: PairingAdminTexts,
@@ -178,6 +179,7 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
     key_missing: "The variable {variable} is not set where the arena runs. Set it there and start the arena again first. Nothing was changed.",
     invalid_number: "“{field}” takes a number. Nothing was changed.",
     half_a_price: "Give both prices, or none. Nothing was changed.",
+    outdated: "These values have changed since the form was shown. Nothing was changed: the form now shows the values in force. Make your change again.",
     nothing_to_change: "There is nothing to change.",
     add: ModelAddTexts {
         title: "Add models",
@@ -292,6 +294,7 @@ pub(super) const CHINESE: ModelAdminTexts = ModelAdminTexts {
     key_missing: "运行本站的环境中没有设置变量 {variable}。请先设置并重新启动。未作任何更改。",
     invalid_number: "“{field}”应为数字。未作任何更改。",
     half_a_price: "请同时填写两个价格，或都留空。未作任何更改。",
+    outdated: "表单显示之后，这些值已被更改。未作任何更改：表单现在显示的是当前值，请重新填写你的更改。",
     nothing_to_change: "没有需要更改的内容。",
     add: ModelAddTexts {
         title: "添加模型",

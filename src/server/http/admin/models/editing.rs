@@ -21,6 +21,8 @@ pub(super) enum EditRefusal {
     HalfAPrice,
     /// What stands in a field cannot be used; the text says why.
     Field(String),
+    /// The values have changed since the form was shown.
+    Outdated,
     /// The arena follows no file.
     NoFile,
     /// No model was chosen.
@@ -37,6 +39,7 @@ impl EditRefusal {
         match self {
             Self::Number(field) => words.invalid_number.replace("{field}", field(words)),
             Self::HalfAPrice => words.half_a_price.to_owned(),
+            Self::Outdated => words.outdated.to_owned(),
             Self::NoFile => words.no_file.to_owned(),
             Self::NoneChosen => words.add.none_chosen.to_owned(),
             Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),

@@ -23,7 +23,7 @@ use crate::server::http::pages::admin::models::{AdminModelPage, AdminModelsPage}
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::model_check::{CheckedModel, check_one};
-use editing::edit;
+use editing::{EditRefusal, edit};
 use viewing::{ModelViews, file_state, today};
 
 /// `GET /admin/models`
@@ -55,10 +55,13 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
     show_one(&call, StatusCode::OK, &id, frame, None).await
 }
 
-/// `POST /admin/models/change`: the values of one `model`.
+/// `POST /admin/models/change`: the values of one `model`, and the `version` of those that the form showed: what was changed meanwhile is not
+/// written over.
 pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = model_of(&call)?;
+    let version = ModelViews::read(&call.app).await?.version(&id);
     let done = match editing::values(&call) {
+        _ if call.fields.given("version").is_some_and(|shown| shown != version) => Err(EditRefusal::Outdated),
         Ok(values) => edit(&call, &id, &Change::Values(values)).await?,
         Err(refusal) => Err(refusal),
     };
@@ -115,6 +118,7 @@ async fn show_one(
         frame,
         line,
         entry: views.entry(id),
+        version: views.version(id),
         failures: views.health.failures_of(id).cloned().collect(),
         checked,
         currency: views.currency(),

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use sha2::{Digest, Sha256};
 
 use crate::domain::battle::ModelId;
+use crate::domain::hex::hex;
 use crate::domain::rating::value::prices::PriceDate;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::edit::settings_file::SettingsFile;
@@ -63,6 +65,14 @@ impl ModelViews {
     /// What the settings say of it.
     pub(super) fn entry(&self, id: &ModelId) -> Option<ModelSettings> {
         self.roster.entry(id).cloned()
+    }
+
+    /// Of the values that the form of a model shows: another one after each change of them. Empty where the settings say nothing of it.
+    pub(super) fn version(&self, id: &ModelId) -> String {
+        let Some(entry) = self.roster.entry(id) else { return String::new() };
+        let limits = (entry.weight, entry.max_tokens, entry.max_concurrent, &entry.reason);
+        let prices = (entry.input_price, entry.output_price, entry.price_date, &entry.price_source);
+        hex(&Sha256::digest(format!("{limits:?} {prices:?}")))
     }
 
     /// The currency of prices.

@@ -130,6 +130,11 @@ impl CampaignPage {
         annotator.revoked_at.is_none() && annotator.expires_at.is_none_or(|time| time > self.now)
     }
 
+    /// Whether somebody can be left out.
+    fn counts_somebody(&self) -> bool {
+        self.annotators.iter().any(|annotator| annotator.left_out_at.is_none())
+    }
+
     fn is_shared_in_force(&self, link: &SharedLinkRow) -> bool {
         link.revoked_at.is_none() && link.expires_at.is_none_or(|time| time > self.now.0)
     }

@@ -153,6 +153,8 @@ pub(crate) struct AdminModelPage {
     pub(crate) line: ModelLine,
     /// What the settings say of it.
     pub(crate) entry: Option<ModelSettings>,
+    /// Of what the form shows.
+    pub(crate) version: String,
     pub(crate) failures: Vec<FailureCount>,
     /// What came of a question.
     pub(crate) checked: Option<CheckedModel>,

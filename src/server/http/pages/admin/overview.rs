@@ -19,6 +19,15 @@ pub(crate) struct OverviewModel {
     pub(crate) failures: u32,
 }
 
+/// A step on the way to an arena in use.
+pub(crate) struct FirstStep {
+    pub(crate) is_done: bool,
+    /// Where it is done.
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) hint: &'static str,
+}
+
 impl OverviewModel {
     fn is_paused(&self) -> bool {
         self.weight <= 0.0
@@ -32,6 +41,8 @@ pub(crate) struct OverviewPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) overview: Overview,
+    /// None where the arena is in use.
+    pub(crate) first_steps: Vec<FirstStep>,
     pub(crate) models: Vec<OverviewModel>,
     /// Rated votes of the leaderboard.
     pub(crate) rated: u64,

@@ -121,6 +121,10 @@ pub(crate) struct VotesPage {
 }
 
 impl VotesPage {
+    fn may_export(&self) -> bool {
+        self.frame.role.covers(Role::Operator)
+    }
+
     fn may_decide(&self) -> bool {
         self.frame.role.covers(Role::Operator) && !self.fields.is_empty() && self.matched > 0
     }

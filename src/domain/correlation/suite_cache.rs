@@ -1,0 +1,32 @@
+//! The scores of suites that were read, by all judges or by one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{SuiteSeries, SuiteUsed};
+
+/// The scores of suites by all judges or one, with their items resampled.
+#[derive(Clone, Default)]
+pub struct SuiteCache(HashMap<String, HashMap<Option<String>, Arc<SuiteSeries>>>);
+
+impl SuiteCache {
+    /// The scores of a suite by one judge, or by all where none is named; `None` where they were not read.
+    #[must_use]
+    pub fn get(&self, suite: &str, judge: Option<&str>) -> Option<&Arc<SuiteSeries>> {
+        self.0.get(suite)?.get(&judge.map(str::to_owned))
+    }
+
+    /// Keeps the scores of a suite.
+    pub fn insert(&mut self, suite: &str, judge: Option<&str>, scores: Arc<SuiteSeries>) {
+        self.0.entry(suite.to_owned()).or_default().insert(judge.map(str::to_owned), scores);
+    }
+
+    /// What the scores were computed from, by suite and judge.
+    #[must_use]
+    pub fn used(&self) -> Vec<SuiteUsed> {
+        let mut used: Vec<SuiteUsed> =
+            self.0.values().flat_map(HashMap::values).map(|scores| scores.used.clone()).collect();
+        used.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
+        used
+    }
+}

@@ -1,0 +1,72 @@
+//! A leaderboard with its date, and what a vote would move on it.
+
+use std::collections::BTreeMap;
+
+use super::CENTRE;
+use super::comparison::ComparisonSet;
+use super::elo::{self, EloTable};
+use super::leaderboard::Leaderboard;
+use super::options::LeaderboardOptions;
+use super::ranking::rank;
+use crate::battle::{ModelId, Outcome};
+use crate::time::Timestamp;
+
+/// A leaderboard with its date.
+#[derive(Debug, Clone)]
+pub struct LeaderboardSnapshot {
+    /// Number of the fit. It orders leaderboards with the same votes, which the clocks of several machines cannot do.
+    pub fit: i64,
+    /// Time of the fit; `None` before the first fit.
+    pub fitted_at: Option<Timestamp>,
+    /// Sequence number of the latest vote in it.
+    pub last_vote_seq: i64,
+    /// The leaderboard.
+    pub leaderboard: Leaderboard,
+}
+
+impl Default for LeaderboardSnapshot {
+    fn default() -> Self {
+        let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
+        Self {
+            fit: 0,
+            fitted_at: None,
+            last_vote_seq: 0,
+            leaderboard: nothing.expect("no votes give an empty leaderboard"),
+        }
+    }
+}
+
+impl LeaderboardSnapshot {
+    /// The Elo rating of a model; that of every model at its start where it has no votes.
+    #[must_use]
+    pub fn elo(&self, model: &ModelId) -> f64 {
+        let row = self.leaderboard.models.iter().find(|row| row.model == model.as_str());
+        row.map_or(CENTRE, |row| row.elo)
+    }
+
+    /// Change of side A's Elo rating by one vote; side B's changes by the opposite amount.
+    #[must_use]
+    pub fn elo_change(&self, models: &[ModelId; 2], outcome: Outcome) -> f64 {
+        elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
+    }
+
+    /// The rank of each model, by its id.
+    #[must_use]
+    pub fn ranks(&self) -> BTreeMap<String, u64> {
+        self.leaderboard.models.iter().map(|model| (model.model.clone(), model.rank)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn before_the_first_vote_every_model_has_the_rating_of_the_start() {
+        let (empty, models) = (LeaderboardSnapshot::default(), [ModelId::new("a"), ModelId::new("b")]);
+        assert!((empty.elo(&models[0]) - CENTRE).abs() < 1e-9);
+        assert!(empty.ranks().is_empty() && empty.fitted_at.is_none());
+        let [won, lost] = [Outcome::AWins, Outcome::BWins].map(|outcome| empty.elo_change(&models, outcome));
+        assert!(won > 0.0 && (won + lost).abs() < 1e-9, "{won} {lost}");
+    }
+}
