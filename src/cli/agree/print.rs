@@ -16,7 +16,7 @@ use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
 
 /// How to read the lines.
-const LEGEND: &str = "agreement (human-human, judge-human): share of the pairs of opinions that are equal; side A: share of the votes for A \
+const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
     among those for a side; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in parentheses: \
     what a line rests on; a line without an interval has none\n";
 
