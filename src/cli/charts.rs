@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
-use super::output::{partial_beside, reason};
+use super::out_file::{partial_beside, reason};
 use super::signals::Signals;
 use crate::cli::error::CommandFailure;
 use crate::domain::language::Language;

@@ -13,7 +13,7 @@ use crate::domain::judging::judge_prompt::JudgePromptError;
 use crate::domain::public_log::cosignature::InvalidWitnessKey;
 use crate::domain::public_log::note::InvalidKey;
 use crate::domain::public_log::receipt::LogReceiptError;
-use crate::domain::public_log::trust::TrustError;
+use crate::domain::public_log::trust_anchors::TrustError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;

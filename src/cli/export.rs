@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::bench::RunSelectorFlags;
-use super::output::{OutFile, Overwrite};
+use super::out_file::{OutFile, Overwrite};
 use super::signals::unless_interrupted;
 use super::times::parse_time;
 use super::{Location, progress};

@@ -23,6 +23,7 @@ mod model_run;
 pub mod models;
 pub mod moderation;
 mod name_table;
+mod out_file;
 mod output;
 pub mod output_format;
 pub mod passphrase;

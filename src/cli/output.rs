@@ -1,22 +1,15 @@
-//! Writes results to standard output and to files.
+//! Prints results on standard output, as text and as CSV.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::Args;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use tempfile::NamedTempFile;
 
-use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::error::CommandResult;
 use crate::domain::csv_injection::defused;
-use crate::infra::clock::{Clock as _, SystemClock};
-use crate::infra::unfinished_files::remove_abandoned;
 
 /// Prints the result of a command. A reader of a pipe that ends early, as `head` does, has all it wants.
 ///
@@ -103,163 +96,8 @@ impl<'de> Deserialize<'de> for CsvRow {
     }
 }
 
-/// Flag of every command that writes a file.
-#[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Overwrite {
-    /// Replace the output file if it exists
-    #[arg(long)]
-    force: bool,
-}
-
-impl Overwrite {
-    /// For a file that is the command's own.
-    pub(super) const ALWAYS: Self = Self { force: true };
-}
-
-/// A file that gets its name only once it is whole; dropped before that, it leaves nothing behind.
-#[derive(Debug)]
-pub(super) struct OutFile {
-    path: PathBuf,
-    overwrite: Overwrite,
-    partial: NamedTempFile,
-}
-
-impl OutFile {
-    /// Opens a partial file beside `path`.
-    ///
-    /// # Errors
-    /// A file of this name without `--force`, something else of this name, or a folder in which no file can be made.
-    pub(super) fn create(path: &Path, overwrite: Overwrite) -> Result<Self, BadInput> {
-        // A device such as /dev/stdout would be replaced for every program.
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(BadInput(format!("{} is not a regular file: choose another name", path.display())));
-        }
-        if !overwrite.force && path.symlink_metadata().is_ok() {
-            return Err(exists(path));
-        }
-        let partial = partial_beside(path).map_err(|error| BadInput(cannot_write(path, &error)))?;
-        Ok(Self { path: path.to_owned(), overwrite, partial })
-    }
-
-    /// Gives the file its name, in one step. Without `--force` this fails where the name was taken in the meantime.
-    ///
-    /// # Errors
-    /// The name is taken, or the disk fails.
-    pub(super) fn finish(self) -> CommandResult<()> {
-        let Self { path, overwrite, partial } = self;
-        partial.as_file().sync_all().with_context(|| format!("cannot write {}", path.display()))?;
-        let named = if overwrite.force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
-        match named {
-            Ok(_) => Ok(()),
-            Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Err(exists(&path).into()),
-            Err(failed) => Err(anyhow::Error::msg(cannot_write(&path, &failed.error)).into()),
-        }
-    }
-
-    /// The partial file.
-    pub(super) fn file(&self) -> &File {
-        self.partial.as_file()
-    }
-
-    /// Writes all of the file and gives it its name.
-    ///
-    /// # Errors
-    /// As [`Self::finish`], or a failure while it is written.
-    pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
-        self.fill(write)?;
-        self.finish()
-    }
-
-    /// Writes all of the file; it has no name yet.
-    ///
-    /// # Errors
-    /// A failure while it is written.
-    pub(super) fn fill(&self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, self.file());
-        let written = write(&mut out).and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
-        self.named(written)
-    }
-
-    /// As [`Self::fill`], part by part.
-    ///
-    /// # Errors
-    /// As [`Self::fill`].
-    pub(super) async fn fill_by(
-        &self,
-        write: impl AsyncFnOnce(&mut BufWriter<&File>) -> io::Result<()>,
-    ) -> CommandResult<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, self.file());
-        let written = write(&mut out).await.and_then(|()| out.flush()).and_then(|()| self.file().sync_all());
-        self.named(written)
-    }
-
-    fn named(&self, written: io::Result<()>) -> CommandResult<()> {
-        Ok(written.map_err(|error| anyhow::Error::msg(cannot_write(&self.path, &error)))?)
-    }
-}
-
-/// Writes texts as files that get their names only once all of them are whole.
-///
-/// # Errors
-/// As [`OutFile::write`].
-pub(super) fn write_together(files: Vec<(OutFile, String)>) -> CommandResult<()> {
-    for (file, text) in &files {
-        file.fill(|out| out.write_all(text.as_bytes()))?;
-    }
-    files.into_iter().try_for_each(|(file, _)| file.finish())
-}
-
-/// How the name of an unfinished file ends, after that of the whole file and some letters.
-const PARTIAL_SUFFIX: &str = ".partial";
-/// How many letters.
-const PARTIAL_LETTERS: usize = 6;
-
-/// A file beside `path` that may take its name when it is whole. It is as open to others as the one that it replaces. What killed commands
-/// have left of such files goes.
-pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut prefix = path.file_name().unwrap_or_default().to_owned();
-    remove_abandoned(folder, SystemClock.now(), |name| is_partial_of(name, &prefix));
-    prefix.push(".");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(PARTIAL_SUFFIX).rand_bytes(PARTIAL_LETTERS);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let replaced = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-        let mode = replaced.map_or(0o666, |replaced| replaced.permissions().mode() & 0o666);
-        builder.permissions(std::fs::Permissions::from_mode(mode));
-    }
-    builder.tempfile_in(folder)
-}
-
-/// Whether a name is that of an unfinished `file`.
-fn is_partial_of(name: &str, file: &OsStr) -> bool {
-    let letters =
-        file.to_str().and_then(|file| name.strip_prefix(file)?.strip_prefix('.')?.strip_suffix(PARTIAL_SUFFIX));
-    letters.is_some_and(|letters| {
-        letters.len() == PARTIAL_LETTERS && letters.bytes().all(|letter| letter.is_ascii_alphanumeric())
-    })
-}
-
-fn exists(path: &Path) -> BadInput {
-    BadInput(format!("{} exists: choose another name, or replace it with --force", path.display()))
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {}; choose another file", path.display(), reason(error))
-}
-
-/// The system's reason, without the name of a partial file.
-pub(super) fn reason(error: &io::Error) -> String {
-    let told = error.to_string();
-    told.split_once(" at path ").map_or(told.as_str(), |(reason, _)| reason).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -291,94 +129,5 @@ mod tests {
         print_to(writer, "text").unwrap();
         let told = print_to(&mut [0_u8; 2][..], "text").unwrap_err();
         assert!(told.message().starts_with("cannot write to the standard output: "), "{}", told.message());
-    }
-
-    #[test]
-    fn what_a_killed_command_left_of_a_file_goes_when_it_is_written_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("votes.csv");
-        let kept = ["votes.csv.partial", "votes.csv.my.partial", "other.csv.Ab1xYz.partial", "votes.csv.backup"];
-        for name in kept.into_iter().chain(["votes.csv.Ab1xYz.partial"]) {
-            File::create(folder.path().join(name)).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
-        }
-        // Another command may be writing it.
-        File::create(folder.path().join("votes.csv.Ab1xY2.partial")).unwrap();
-        OutFile::create(&path, Overwrite { force: false }).unwrap().write(|_| Ok(())).unwrap();
-        let names =
-            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let names: BTreeSet<String> = names.collect();
-        let expected: BTreeSet<String> =
-            kept.into_iter().chain(["votes.csv", "votes.csv.Ab1xY2.partial"]).map(str::to_owned).collect();
-        assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn a_file_whose_name_is_taken_in_the_meantime_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("votes.csv");
-        let write = |overwrite, taken: Option<&str>, text: &str| {
-            OutFile::create(&path, overwrite)?.write(|out| {
-                taken.map_or(Ok(()), |taken| std::fs::write(&path, taken))?;
-                out.write_all(text.as_bytes())
-            })
-        };
-        let (refuse, replace) = (Overwrite { force: false }, Overwrite { force: true });
-        let refused = write(refuse, Some("theirs"), "ours").unwrap_err();
-        assert!(refused.is_input() && refused.message().contains("--force"), "{}", refused.message());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
-        write(refuse, None, "ours").unwrap_err();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
-        write(replace, Some("theirs too"), "ours").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no partial file is left");
-    }
-
-    #[test]
-    fn what_is_no_file_is_never_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let linked = folder.path().join("linked");
-        std::os::unix::fs::symlink("/dev/null", &linked).unwrap();
-        for path in [linked.as_path(), folder.path(), Path::new("/dev/null")] {
-            let told = OutFile::create(path, Overwrite { force: true }).unwrap_err().to_string();
-            assert!(told.contains("is not a regular file"), "{told}");
-        }
-        assert!(linked.is_symlink());
-    }
-
-    #[test]
-    fn files_that_belong_together_get_their_names_once_all_are_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let create = |name: &str| OutFile::create(&folder.path().join(name), Overwrite { force: false }).unwrap();
-        let names = || std::fs::read_dir(folder.path()).unwrap().count();
-        // What is opened for reading takes no byte, as a full disk does.
-        let mut refusing = create("second");
-        let read_only = File::open(refusing.partial.path()).unwrap();
-        *refusing.partial.as_file_mut() = read_only;
-        let told = write_together(vec![(create("first"), "1".to_owned()), (refusing, "2".to_owned())]).unwrap_err();
-        assert!(told.message().contains("second: "), "{}", told.message());
-        assert_eq!(names(), 0);
-        write_together(vec![(create("first"), "1".to_owned()), (create("second"), "2".to_owned())]).unwrap();
-        assert_eq!((std::fs::read_to_string(folder.path().join("second")).unwrap().as_str(), names()), ("2", 2));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_that_replaces_a_private_one_is_private_too() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("votes.csv");
-        std::fs::write(&path, "old").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        OutFile::create(&path, Overwrite { force: true }).unwrap().write(|out| out.write_all(b"new")).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_made_is_named_without_its_partial_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("absent/votes.csv");
-        let told = OutFile::create(&path, Overwrite { force: false }).unwrap_err().to_string();
-        assert!(told.contains("absent/votes.csv: No such file or directory"), "{told}");
-        assert!(!told.contains(".partial"), "{told}");
     }
 }

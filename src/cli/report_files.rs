@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::output::{OutFile, Overwrite, write_together};
+use super::out_file::{OutFile, Overwrite, write_together};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 

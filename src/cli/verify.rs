@@ -10,14 +10,15 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::output::{OutFile, Overwrite, print};
+use super::out_file::{OutFile, Overwrite};
+use super::output::print;
 use super::progress;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::plural::counted;
 use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
-use crate::domain::public_log::trust::{TrustAnchors, Verified};
+use crate::domain::public_log::trust_anchors::{TrustAnchors, Verified};
 use crate::formats::read_text;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};

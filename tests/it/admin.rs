@@ -3,7 +3,7 @@
 mod bench_runs;
 pub(crate) mod browser;
 mod campaigns;
-mod first_day;
+mod first_steps;
 mod former_session;
 mod keys;
 mod models;

@@ -1,6 +1,6 @@
 //! The Atom feed of the leaderboard: days on which ranks changed.
 
-use langya::domain::rating::stored_leaderboard;
+use langya::domain::rating::leaderboard_json;
 use langya::domain::time::{Timestamp, day_of};
 use langya::infra::storage::StoredLeaderboard;
 use reqwest::StatusCode;
@@ -35,7 +35,7 @@ fn all<'f>(feed: &'f str, element: &str) -> Vec<&'f str> {
 /// Puts today's leaderboard among those of earlier days, as often as there are days.
 async fn copy_to_days(arena: &TestArena, days: std::ops::RangeInclusive<i64>) {
     let latest = arena.app.leaderboard.latest();
-    let body = stored_leaderboard::to_json(&latest.leaderboard);
+    let body = leaderboard_json::to_json(&latest.leaderboard);
     for ago in days {
         let fitted_at = Timestamp(latest.fitted_at.unwrap().0 - ago * DAY);
         let stored = StoredLeaderboard { fit: 0, fitted_at, last_vote_seq: -ago, body: body.clone() };

@@ -12,7 +12,7 @@ use crate::checker::evidence::{Evidence, Stored, VisitorHistory};
 use crate::checker::{self, Violation};
 use crate::harness::port_rng;
 use crate::instance::{self, Instance, Launch, program};
-use crate::postgres::Postgres;
+use crate::postgres_server::Postgres;
 use crate::processes::{free_port, output};
 use crate::rows::Database;
 use crate::services;

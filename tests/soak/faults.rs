@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
 
 use crate::measurements::Measurements;
-use crate::postgres::Shutdown;
+use crate::postgres_server::Shutdown;
 use crate::services::{NAMES, Services};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

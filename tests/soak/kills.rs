@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::arena::{Arena, Plan};
 use crate::harness::{self, Size};
 use crate::measurements::Measurements;
-use crate::postgres::Shutdown;
+use crate::postgres_server::Shutdown;
 use crate::visitor::VisitorGroup;
 
 /// Visitors at once, in the long form and in the short one.

@@ -20,7 +20,7 @@ mod harness;
 mod instance;
 mod kills;
 mod measurements;
-mod postgres;
+mod postgres_server;
 mod power;
 mod processes;
 #[path = "../it/support/proxy.rs"]

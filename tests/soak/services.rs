@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 use crate::instance::{self, Instance, Launch, STOP_PATIENCE, program};
-use crate::postgres::{Postgres, Shutdown};
+use crate::postgres_server::{Postgres, Shutdown};
 use crate::processes::{Process, Start, free_port, output, until_listening};
 
 /// Longest wait for a service to come up.

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::find;
 use crate::cli::error::CommandResult;
-use crate::cli::output::{OutFile, Overwrite, lines_of_csv};
+use crate::cli::out_file::{OutFile, Overwrite};
+use crate::cli::output::lines_of_csv;
 use crate::cli::signals::unless_interrupted;
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::judgement::UnitJudgement;

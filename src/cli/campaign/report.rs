@@ -7,7 +7,8 @@ use clap::builder::PossibleValuesParser;
 
 use super::find;
 use crate::cli::error::CommandResult;
-use crate::cli::output::{Overwrite, lines_of_csv, print};
+use crate::cli::out_file::Overwrite;
+use crate::cli::output::{lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
 use crate::cli::signals::unless_interrupted;
 use crate::cli::table::table;

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
 use crate::cli::error::{BadInput, CommandError, CommandResult};
-use crate::cli::output::{OutFile, reason};
+use crate::cli::out_file::{OutFile, reason};
 use crate::cli::signals::unless_interrupted;
 use crate::cli::{Location, progress};
 use crate::domain::plural::counted;

@@ -13,7 +13,7 @@ use crate::cli::table::{TableRow, or_dash, render, table, value_or_dash};
 use crate::cli::times::show_time;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
-use crate::domain::rating::stored_leaderboard;
+use crate::domain::rating::leaderboard_json;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
@@ -95,7 +95,7 @@ pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> Comma
 /// The ids of the latest leaderboard.
 async fn on_leaderboard(store: &Store) -> CommandResult<BTreeSet<String>> {
     let Some(stored) = store.latest_leaderboard().await? else { return Ok(BTreeSet::new()) };
-    let leaderboard = stored_leaderboard::from_json(&stored.body)?;
+    let leaderboard = leaderboard_json::from_json(&stored.body)?;
     Ok(leaderboard.models.into_iter().map(|row| row.model).collect())
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::output::{OutFile, Overwrite};
+use super::out_file::{OutFile, Overwrite};
 use super::signals::unless_interrupted;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::plural::counted;

@@ -4,7 +4,8 @@
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
 //! commits to what it does not show, [`vote_entry`] makes entries of votes, [`promise`] is what a voter gets at once,
 //! [`tlog_proof`] is the proof that a voter keeps as a [`receipt`], [`recount`] makes the leaderboard of the
-//! entries, [`audit`] checks a whole log, and [`trust`] what a verifier knew before.
+//! entries, and [`leaderboard_check`] compares it with a published one; [`audit`] checks a whole log, and [`trust_anchors`] are what a
+//! verifier knew before.
 
 pub mod audit;
 pub mod bundle;
@@ -14,6 +15,7 @@ pub mod cosignature;
 pub mod entry;
 pub mod frontier;
 pub mod hash;
+pub mod leaderboard_check;
 pub mod merkle_proof;
 pub mod note;
 pub mod promise;
@@ -23,5 +25,5 @@ pub mod recount;
 pub mod subtree;
 pub mod tile;
 pub mod tlog_proof;
-pub mod trust;
+pub mod trust_anchors;
 pub mod vote_entry;

@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 
 use super::refit::LatestLeaderboard;
 use crate::domain::rating::leaderboard_days::{DayChanges, LeaderboardDay, day_changes};
-use crate::domain::rating::stored_leaderboard;
+use crate::domain::rating::leaderboard_json;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::storage::{Store, StoreError};
 
@@ -61,7 +61,7 @@ impl DayFeed {
         let mut days = Vec::new();
         while days.len() < DAYS {
             let Some(stored) = self.store.leaderboard_before(before).await? else { break };
-            let Ok(leaderboard) = stored_leaderboard::from_json(&stored.body) else { break };
+            let Ok(leaderboard) = leaderboard_json::from_json(&stored.body) else { break };
             days.push(LeaderboardDay::new(stored.fitted_at, &leaderboard));
             before = day_of(stored.fitted_at);
         }

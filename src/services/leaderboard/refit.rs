@@ -13,13 +13,13 @@ use tokio::sync::watch;
 use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboard_json;
 use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::{PairVotes, TallyProgress};
 use crate::domain::rating::publication::Publication;
 use crate::domain::rating::ranking::{rank, rank_log};
-use crate::domain::rating::stored_leaderboard;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
@@ -64,7 +64,7 @@ impl LatestLeaderboard {
             return Ok(());
         }
         // A leaderboard in an older format is ignored: the next fit replaces it.
-        if let Ok(leaderboard) = stored_leaderboard::from_json(&stored.body) {
+        if let Ok(leaderboard) = leaderboard_json::from_json(&stored.body) {
             let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
             self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, leaderboard });
         }
@@ -275,7 +275,7 @@ impl Refitter {
     async fn publish(&self, mut leaderboard: Leaderboard) -> Result<(), RefitError> {
         leaderboard.votes.exclude(&self.tally.counts.excluded);
         let fitted_at = self.clock.now();
-        let body = stored_leaderboard::to_json(&leaderboard);
+        let body = leaderboard_json::to_json(&leaderboard);
         let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());
         match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
             Some(fit) => self.leaderboard.put(LeaderboardSnapshot {

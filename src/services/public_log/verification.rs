@@ -7,14 +7,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
+use crate::domain::public_log::leaderboard_check::{LeaderboardCheckError, check_leaderboard};
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::recount::{RatingRules, Recount};
 use crate::domain::public_log::tile::{Tile, TileKind};
-use crate::domain::public_log::trust::{
-    LeaderboardCheckError, SignedTree, TrustAnchors, TrustError, Verified, check_leaderboard,
-};
+use crate::domain::public_log::trust_anchors::{SignedTree, TrustAnchors, TrustError, Verified};
 use crate::infra::public_log_source::{PublicLogSource, SourceError};
 
 /// Tiles fetched at the same time.

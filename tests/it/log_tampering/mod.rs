@@ -10,7 +10,7 @@ use std::time::Duration;
 use langya::domain::public_log::receipt::LogReceipt;
 use langya::domain::public_log::recount::RatingRules;
 use langya::domain::public_log::tile::{Tile, TileKind};
-use langya::domain::public_log::trust::TrustAnchors;
+use langya::domain::public_log::trust_anchors::TrustAnchors;
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::rating::options::IntervalMethod;
 use langya::domain::rating::ranking::rank_log;

@@ -9,6 +9,7 @@ mod call;
 mod campaigns;
 mod cookie;
 mod deletion_requests;
+mod first_steps;
 mod keys;
 mod models;
 mod moderation;

@@ -4,11 +4,11 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
-use crate::domain::admin::role::Role;
+use super::first_steps::first_steps;
 use crate::infra::clock::Clock as _;
 use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::overview::{FirstStep, OverviewModel, OverviewPage};
+use crate::server::http::pages::admin::overview::{OverviewModel, OverviewPage};
 use crate::server::http::pages::respond;
 use crate::server::http::pages::time::time_text;
 use crate::services::admin::overview::overview;
@@ -47,24 +47,4 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
         moderation_failing_since,
     };
     Ok(respond(&call.request, StatusCode::OK, &view))
-}
-
-/// What a new arena needs, of that what the reader may do; nothing once it has models of its own and a vote. Somebody who runs it alone invites
-/// nobody, so that step does not keep the list.
-async fn first_steps(call: &SignedInRequest, has_votes: bool) -> Result<Vec<FirstStep>, PageError> {
-    let roster = call.app.models.current();
-    let has_models = roster.all().iter().filter(|model| !model.card.practice).count() > 1;
-    if !call.session.role.covers(Role::Operator) || (has_models && has_votes) {
-        return Ok(Vec::new());
-    }
-    let has_people = call.app.admin_users.list().await?.len() > 1;
-    let words = &call.page().t().admin.overview;
-    let step = |is_done, path, text, hint| FirstStep { is_done, path, text, hint };
-    let steps = [
-        step(has_models, "/admin/models/add", words.add_models, words.add_models_hint),
-        step(has_people, "/admin/users", words.invite_people, words.invite_people_hint),
-        step(has_votes, "/", words.first_vote, words.first_vote_hint),
-    ];
-    let may_follow = |step: &FirstStep| step.path == "/" || super::may_read(call.session.role, step.path);
-    Ok(steps.into_iter().filter(may_follow).collect())
 }

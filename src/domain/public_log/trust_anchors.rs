@@ -1,13 +1,9 @@
-//! What a verifier trusts before it reads a log, and whether a signed checkpoint and a published leaderboard agree with it.
-
-use serde_json::Value;
+//! What a verifier trusts before it reads a log, and whether a signed checkpoint agrees with it.
 
 use super::checkpoint::Checkpoint;
 use super::cosignature::WitnessKey;
 use super::merkle_proof::TreeHead;
 use super::note::{InvalidKey, NoteError, VerifierKey};
-use super::recount::{RatingRules, Recount, RecountError, differences};
-use crate::rating::FitError;
 
 /// Why a key or a checkpoint is not trusted.
 #[derive(Debug, thiserror::Error)]
@@ -35,28 +31,6 @@ pub enum TrustError {
     /// Witnesses that were asked for did not sign it.
     #[error("the checkpoint is not signed by {}: ask the operator of the arena or of the witness why", .0.join(", "))]
     Unwitnessed(Vec<String>),
-}
-
-/// Why a published leaderboard does not agree with a log.
-#[derive(Debug, thiserror::Error)]
-pub enum LeaderboardCheckError {
-    /// No leaderboard follows from the entries.
-    #[error(transparent)]
-    Recount(#[from] RecountError),
-    /// The published rules of the fit cannot be used.
-    #[error(transparent)]
-    Rules(#[from] FitError),
-    /// The published leaderboard does not follow from the log.
-    #[error("the leaderboard does not follow from the log:\n{}", .0.join("\n"))]
-    Differs(Vec<String>),
-}
-
-impl LeaderboardCheckError {
-    /// Whether votes or exclusions may have come between the reading of the leaderboard and of the log.
-    #[must_use]
-    pub fn may_be_outdated(&self) -> bool {
-        matches!(self, Self::Differs(_) | Self::Recount(RecountError::TooFew(_)))
-    }
 }
 
 /// What a verifier trusts before it reads a log.
@@ -144,21 +118,6 @@ pub struct Verified {
     pub receipts: usize,
     /// Names of the witnesses that signed it, with the times in seconds since 1970.
     pub witnesses: Vec<(String, u64)>,
-}
-
-/// Recomputes a published leaderboard from the entries of a log by the published rules, and returns its number of votes.
-///
-/// # Errors
-/// [`LeaderboardCheckError`].
-pub fn check_leaderboard(
-    recount: &Recount,
-    published: &Value,
-    rules: &RatingRules,
-) -> Result<u64, LeaderboardCheckError> {
-    let votes = published["votes"]["read"].as_u64().unwrap_or(0);
-    let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
-    let found = differences(published, &recounted);
-    if found.is_empty() { Ok(votes) } else { Err(LeaderboardCheckError::Differs(found)) }
 }
 
 #[cfg(test)]
