@@ -22,6 +22,9 @@ const NO_VOTER_VARIANCE: &str = "one voter cast all votes of a group of models, 
     estimated: these models have no intervals";
 const NO_VOTE_VARIANCE: &str = "every vote on some models equals its prediction, such as a single tie, or too few resamples give them a \
     finite rating, so the sampling error cannot be estimated: these models have no intervals";
+const CARRIED_BY_ONE_VOTER: &str =
+    "without one of the voters, nothing compares these models with the rest, so they have no intervals";
+const ALIKE_NAMES: &str = "names that differ only in case, spaces or Unicode form are rated as different models";
 const INTERVALS_OF_ONE_VOTER: &str =
     "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
 const ONE_VOTER: &str =
@@ -177,31 +180,11 @@ impl fmt::Display for RatingNote {
                  mean 1000 unless an anchor moves it"
             ),
             Self::OneWayVotes { bridges, more } => fmt_one_way(f, bridges, *more),
-            Self::InfiniteReplicates { infinite, replicates } => write!(
-                f,
-                "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and \
-                 had no finite rating: an interval that extends this far has an open end"
-            ),
-            Self::CarriedByOneVoter { models } => write!(
-                f,
-                "without one of the voters, nothing compares these models with the rest, so they have no intervals: {}",
-                quoted(models)
-            ),
-            Self::FewVoters { models, least } => write!(
-                f,
-                "the intervals of these models rest on few voters (in effect {least:.1} for the model with the fewest): {}",
-                quoted(models)
-            ),
-            Self::AlikeNames { models } => write!(
-                f,
-                "names that differ only in case, spaces or Unicode form are rated as different models: {}",
-                quoted(models)
-            ),
-            Self::TooFewVoters { voters, effective } => write!(
-                f,
-                "these votes are by {voters} voters (in effect {effective:.1}): with so few, intervals by this method are \
-                 too narrow; intervals by leaving out each voter (jackknife) allow for it"
-            ),
+            Self::InfiniteReplicates { infinite, replicates } => fmt_infinite(f, *infinite, *replicates),
+            Self::CarriedByOneVoter { models } => write!(f, "{CARRIED_BY_ONE_VOTER}: {}", quoted(models)),
+            Self::FewVoters { models, least } => fmt_few_voters(f, models, *least),
+            Self::AlikeNames { models } => write!(f, "{ALIKE_NAMES}: {}", quoted(models)),
+            Self::TooFewVoters { voters, effective } => fmt_too_few_voters(f, *voters, *effective),
             Self::ConstantFeature { feature } => write!(
                 f,
                 "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left out"
@@ -225,6 +208,30 @@ fn quoted(models: &[String]) -> String {
     let named: Vec<String> = models.iter().take(MODELS_LISTED).map(|model| format!("{model:?}")).collect();
     let more = models.len() - named.len();
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
+}
+
+fn fmt_infinite(f: &mut fmt::Formatter<'_>, infinite: u32, replicates: u32) -> fmt::Result {
+    write!(
+        f,
+        "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and had no \
+         finite rating: an interval that extends this far has an open end"
+    )
+}
+
+fn fmt_few_voters(f: &mut fmt::Formatter<'_>, models: &[String], least: f64) -> fmt::Result {
+    write!(
+        f,
+        "the intervals of these models rest on few voters (in effect {least:.1} for the model with the fewest): {}",
+        quoted(models)
+    )
+}
+
+fn fmt_too_few_voters(f: &mut fmt::Formatter<'_>, voters: u64, effective: f64) -> fmt::Result {
+    write!(
+        f,
+        "these votes are by {voters} voters (in effect {effective:.1}): with so few, intervals by this method are too \
+         narrow; intervals by leaving out each voter (jackknife) allow for it"
+    )
 }
 
 fn fmt_unbounded(f: &mut fmt::Formatter<'_>, models: &[String], direction: Direction, confidence: f64) -> fmt::Result {
