@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::support::arena::{SEED, TestArena, card, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 use crate::support::until;
+use crate::support::visitor::Visitor;
 
 const WORDS: &str = "The Lancang river rises on the plateau and runs south for a long way to the sea.";
 
@@ -385,15 +386,21 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
     );
 }
 
+/// A visitor who asks and stops both replies before their first text.
+async fn stopped_at_once(arena: &TestArena) -> Visitor {
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Quick?").await;
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!(visitor.until_ready().await, ["", ""]);
+    visitor
+}
+
 #[actix_web::test]
 async fn replies_that_nobody_saw_take_no_vote_until_they_are_regenerated() {
     let gated = || Scripted::new(|_| vec![Step::Gate, Step::Say("Here.".into())]);
     let (one, two) = (gated(), gated());
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
-    let mut visitor = arena.visitor().await;
-    visitor.ask("Quick?").await;
-    visitor.send(json!({"type": "stop"})).await;
-    assert_eq!(visitor.until_ready().await, ["", ""]);
+    let mut visitor = stopped_at_once(&arena).await;
     assert_eq!(visitor.vote("a").await["code"], "empty_reply");
     one.open_gate();
     two.open_gate();
@@ -412,10 +419,7 @@ async fn a_question_that_was_stopped_before_its_reply_is_asked_together_with_the
     };
     let (one, two) = (gated(), gated());
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
-    let mut visitor = arena.visitor().await;
-    visitor.ask("Quick?").await;
-    visitor.send(json!({"type": "stop"})).await;
-    assert_eq!(visitor.until_ready().await, ["", ""]);
+    let mut visitor = stopped_at_once(&arena).await;
     one.open_gate();
     two.open_gate();
     visitor.send(json!({"type": "message", "prompt": "Short?"})).await;
