@@ -9,6 +9,7 @@ use langya::domain::correlation::agreement::compare;
 use langya::domain::stats::combination::{Search, leave_one_out};
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::matrix::{DataColumn, matrix};
+use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::agreement::read_votes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -62,7 +63,7 @@ fn agreement(bencher: Bencher) {
         return eprintln!("skipped: there is no {}", votes.display());
     }
     let read = |file: &Path| read_votes(file).expect("the file has votes");
-    bencher.bench(|| compare(&read(&votes), &read(&verdicts), None));
+    bencher.bench(|| compare(&read(&votes), &read(&verdicts), None, BootstrapOptions::default()));
 }
 
 fn file(name: &str) -> PathBuf {

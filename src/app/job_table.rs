@@ -9,6 +9,7 @@ use crate::server::jobs::breakers::store_breakers;
 use crate::server::jobs::correlations::compute_correlations;
 use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::judging_rounds::run_judging_rounds;
+use crate::server::jobs::model_probes::probe_models;
 use crate::server::jobs::model_register::record_model_changes;
 use crate::server::jobs::public_log::append_public_log;
 use crate::server::jobs::question_digests::digest_questions;
@@ -35,7 +36,7 @@ pub(super) struct Job {
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 21] = [
+pub(super) const JOBS: [Job; 22] = [
     Job {
         name: "elect_leader",
         need: JobNeed::Nothing,
@@ -127,6 +128,11 @@ pub(super) const JOBS: [Job; 21] = [
             let shared = app.link.clone().map(SharedBreakers::new);
             store_breakers(models, app.store.clone(), shared, clock, report, app.tasks.shutdown()).boxed()
         },
+    },
+    Job {
+        name: "probe_models",
+        need: JobNeed::Nothing,
+        run: |app, _, report| probe_models(Arc::clone(&app.models), report, app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "abandon_battles",

@@ -47,11 +47,18 @@ impl CommandFailure for ChartsError {
     }
 }
 
-/// Creates the folder, before a long fit. Where no chart comes into it, it is removed with what this returns.
+/// Checks before a long fit that the folder can be created and takes files. It is removed again: a signal may end the fit.
 ///
 /// # Errors
-/// [`ChartsError`] if it cannot be created.
-pub fn prepare(folder: &Path) -> Result<NewFolders, ChartsError> {
+/// [`ChartsError`] if it cannot be created or written.
+pub fn prepare(folder: &Path) -> Result<(), ChartsError> {
+    let _folder = create(folder)?;
+    let tried = tempfile::tempfile_in(folder).map_err(|error| io::Error::new(error.kind(), reason(&error)));
+    tried.map(drop).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
+}
+
+/// Creates the folder. Where no chart comes into it, it is removed with what this returns.
+fn create(folder: &Path) -> Result<NewFolders, ChartsError> {
     NewFolders::make(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
@@ -66,7 +73,6 @@ pub fn write(
     log: &VoteLog,
     options: &LeaderboardOptions,
 ) -> Result<(), ChartsError> {
-    let _folder = prepare(folder)?;
     let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
@@ -85,13 +91,14 @@ pub fn write(
     write_all(folder, charts)
 }
 
-/// Writes charts as files with these names, which they get once all are whole.
+/// Writes charts as files with these names, which they get once all are whole, into a folder that is created where it is missing.
 ///
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     // A signal would end the process with a part of a file beside the others: they are whole before it ends.
     let _signals = Handle::try_current().ok().and_then(|_| Signals::listen().ok());
+    let _folder = create(folder)?;
     let cannot = |path: &Path| {
         let path = path.to_owned();
         move |reason| ChartsError::Write { path, reason }
@@ -109,6 +116,9 @@ pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<()
 
 /// A file with this text, which has its name still to come.
 fn whole_beside(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is not a regular file"));
+    }
     let plain = |error: io::Error| io::Error::new(error.kind(), reason(&error));
     let mut partial = partial_beside(path).map_err(plain)?;
     partial.write_all(text.as_bytes()).map_err(plain)?;
@@ -120,6 +130,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_folder_that_takes_no_file_is_refused_before_the_fit() {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(&folder.path().join("a/b")).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        // Not even a superuser makes files there.
+        let told = prepare(Path::new("/proc/self")).unwrap_err().to_string();
+        assert!(told.starts_with("cannot write /proc/self: "), "{told}");
+    }
+
+    #[test]
     fn a_chart_takes_the_place_of_an_earlier_one_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
         for svg in ["<svg>1</svg>", "<svg/>"] {
@@ -128,7 +148,13 @@ mod tests {
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         std::fs::create_dir(folder.path().join("wins.svg")).unwrap();
-        let told = write_all(folder.path(), vec![("wins.svg", String::new())]).unwrap_err().to_string();
+        let both = vec![("ratings.svg", String::new()), ("wins.svg", String::new())];
+        let told = write_all(folder.path(), both).unwrap_err().to_string();
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("ratings.svg")).unwrap(),
+            "<svg/>",
+            "a part of them is none"
+        );
         assert!(told.contains("wins.svg: ") && told.ends_with("choose another folder with --charts"), "{told}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no partial file is left");
     }

@@ -112,7 +112,7 @@ impl CommandError {
 
 /// A signal ended the work of a command.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted: nothing was written")]
+#[error("interrupted: no file was written")]
 pub(super) struct Interrupted;
 
 /// Input that cannot be used; the text says what to do.
@@ -143,7 +143,7 @@ macro_rules! is_input_by_method {
 }
 
 is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
-    AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
+    AliasError, ImportError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
 is_input!(false: Interrupted, StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
@@ -189,15 +189,6 @@ impl CommandFailure for CampaignReportError {
         match self {
             Self::Fit(_) | Self::Unknown(_) | Self::UnknownQuestion { .. } | Self::NoVerdicts { .. } => true,
             Self::Unreadable { .. } | Self::Thread | Self::Shared(_) => false,
-            Self::Store(error) => CommandFailure::is_input(error),
-        }
-    }
-}
-
-impl CommandFailure for ImportError {
-    fn is_input(&self) -> bool {
-        match self {
-            Self::File(_) | Self::UnusableName { .. } => true,
             Self::Store(error) => CommandFailure::is_input(error),
         }
     }

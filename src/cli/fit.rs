@@ -58,7 +58,9 @@ pub struct FitCommand {
 /// Invalid files or options, or an unavailable database.
 pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCode> {
     let options = &command.options;
-    let _folder = options.charts.as_deref().map(charts::prepare).transpose().map_err(FitCommandError::from)?;
+    if let Some(folder) = &options.charts {
+        charts::prepare(folder)?;
+    }
     let result = if options.votes.is_empty() {
         fit_database(options, &command.location.settings(env)?.storage).await?
     } else {

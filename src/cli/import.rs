@@ -18,13 +18,14 @@ use crate::domain::benchmark;
 use crate::domain::benchmark::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
 use crate::formats::bench_records;
+use crate::formats::votes::ReadOptions;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, transfer};
+use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, StoreError, transfer};
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::import::{self, ImportReport};
+use crate::services::transfer::import::{self, ImportError, ImportReport, VotesFile};
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]
@@ -162,31 +163,53 @@ fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
     unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", file.display()))))
 }
 
-/// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.
+/// The holder of the database's lock, in the errors of other processes.
+const IMPORTING_VOTES: &str = "import votes";
+
+/// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile. Where there is none, it
+/// is made only once the first file was found usable.
 async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let settings = options.location.settings(env)?;
-    let files = with_shards(&options.files)?;
-    let _lock = DataLock::take(&settings.storage, "import votes")?;
-    let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    for file in &files {
-        let bar = progress::bar("importing votes");
-        let show = |done, all| progress::show(&bar, done, all);
-        let now = SystemClock.now();
-        let ImportReport { imported, excluded } =
-            import::votes(&store, file, &options.reading.options(), now, show).await?;
-        bar.finish_and_clear();
-        match imported {
-            Imported::All(votes) => {
-                print(&format!("{}: {} imported\n", file.display(), counted(votes, "vote", "votes")))?
-            }
-            Imported::Before => print(&format!("{}: already imported; nothing changed\n", file.display()))?,
-        }
-        for (reason, votes) in excluded {
-            print(&format!("{}: {votes} left out: {}\n", file.display(), printable(&reason)))?;
-        }
+    let storage = options.location.settings(env)?.storage;
+    let reading = options.reading.options();
+    let mut files = with_shards(&options.files)?.into_iter();
+    // A database in use is refused before a large file is read.
+    let lock = match DataLock::take_existing(&storage, IMPORTING_VOTES).await {
+        Err(StoreError::Missing(_)) => None,
+        taken => Some(taken?),
+    };
+    let first = files.next().map(|file| Ok::<_, ImportError>((read_votes(&file, &reading)?, file))).transpose()?;
+    let _lock = lock.map_or_else(|| DataLock::take(&storage, IMPORTING_VOTES), Ok)?;
+    let store = Store::open(&storage, IfMissing::Create).await?;
+    if let Some((read, file)) = first {
+        import_votes(&store, &file, read).await?;
+    }
+    for file in files {
+        import_votes(&store, &file, read_votes(&file, &reading)?).await?;
     }
     store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+fn read_votes(file: &Path, options: &ReadOptions) -> Result<VotesFile, ImportError> {
+    let _reading = progress::waiting("reading votes");
+    VotesFile::read(file, options, SystemClock.now())
+}
+
+/// Imports a file that was read, and prints what became of it.
+async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandResult<()> {
+    let bar = progress::bar("importing votes");
+    let ImportReport { imported, excluded } =
+        import::votes(store, read, |done, all| progress::show(&bar, done, all)).await?;
+    bar.finish_and_clear();
+    let file = file.display();
+    match imported {
+        Imported::All(votes) => print(&format!("{file}: {} imported\n", counted(votes, "vote", "votes")))?,
+        Imported::Before => print(&format!("{file}: already imported; nothing changed\n"))?,
+    }
+    for (reason, votes) in excluded {
+        print(&format!("{file}: {votes} left out: {}\n", printable(&reason)))?;
+    }
+    Ok(())
 }
 
 /// The files, with the votes of a data set in place of its folder, in their order.

@@ -40,6 +40,9 @@ impl OutFile {
     /// # Errors
     /// A file of this name without `--force`, something else of this name, or a folder in which no file can be made.
     pub(super) fn create(path: &Path, overwrite: Overwrite) -> Result<Self, BadInput> {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(BadInput(format!("{} is the name of a folder: choose the name of a file", path.display())));
+        }
         // A device such as /dev/stdout would be replaced for every program.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
             return Err(BadInput(format!("{} is not a regular file: choose another name", path.display())));
@@ -116,7 +119,24 @@ pub(super) fn write_together(files: Vec<(OutFile, String)>) -> CommandResult<()>
     for (file, text) in &files {
         file.fill(|out| out.write_all(text.as_bytes()))?;
     }
-    files.into_iter().try_for_each(|(file, _)| file.finish())
+    finish_together(files.into_iter().map(|(file, _)| file))
+}
+
+/// Gives whole files their names. Where one cannot get its name, the error lists those that have theirs.
+///
+/// # Errors
+/// As [`OutFile::finish`].
+pub(super) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> CommandResult<()> {
+    let mut named: Vec<String> = Vec::new();
+    for file in files {
+        let path = file.path.display().to_string();
+        file.finish().map_err(|error| match named.as_slice() {
+            [] => error,
+            named => error.context(format!("only {} could be written", named.join(", "))),
+        })?;
+        named.push(path);
+    }
+    Ok(())
 }
 
 /// How the name of an unfinished file ends, after that of the whole file and some letters.
@@ -217,6 +237,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let linked = folder.path().join("linked");
         std::os::unix::fs::symlink("/dev/null", &linked).unwrap();
+        let told = OutFile::create(&folder.path().join("new/"), Overwrite { force: true }).unwrap_err().to_string();
+        assert!(told.ends_with("new/ is the name of a folder: choose the name of a file"), "{told}");
         for path in [linked.as_path(), folder.path(), Path::new("/dev/null")] {
             let told = OutFile::create(path, Overwrite { force: true }).unwrap_err().to_string();
             assert!(told.contains("is not a regular file"), "{told}");
@@ -236,6 +258,16 @@ mod tests {
         let told = write_together(vec![(create("first"), "1".to_owned()), (refusing, "2".to_owned())]).unwrap_err();
         assert!(told.message().contains("second: "), "{}", told.message());
         assert_eq!(names(), 0);
+        let [first, second] = [create("first"), create("second")];
+        std::fs::create_dir(folder.path().join("second")).unwrap();
+        let told = write_together(vec![(first, "1".to_owned()), (second, "2".to_owned())]).unwrap_err().message();
+        assert!(
+            told.starts_with("only ") && told.contains("first could be written: ") && told.contains("second"),
+            "{told}"
+        );
+        assert_eq!(names(), 2, "no partial file is left");
+        std::fs::remove_file(folder.path().join("first")).unwrap();
+        std::fs::remove_dir(folder.path().join("second")).unwrap();
         write_together(vec![(create("first"), "1".to_owned()), (create("second"), "2".to_owned())]).unwrap();
         assert_eq!((std::fs::read_to_string(folder.path().join("second")).unwrap().as_str(), names()), ("2", 2));
     }

@@ -99,7 +99,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let (events, connected) = bus(&settings, InstanceId(rng.token()))?;
     let (link, connection) = connected.unzip();
     let listener = bind(&settings.server.listen)?;
-    let _lock = DataLock::take(&settings.storage, "serve")?;
+    let _lock = DataLock::take_usable(&settings.storage, "serve").await?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     let worlds = Dependencies {
         store: store.clone(),

@@ -62,7 +62,7 @@ mod tests {
             std::future::pending::<CommandResult<()>>().await
         };
         let error = unless_interrupted(work).await.unwrap_err();
-        assert_eq!((error.message().as_str(), error.is_interrupt()), ("interrupted: nothing was written", true));
+        assert_eq!((error.message().as_str(), error.is_interrupt()), ("interrupted: no file was written", true));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -20,9 +20,23 @@ pub(super) fn message(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{FFFD}' } else { c }).collect()
 }
 
+/// A coefficient with four digits. What rounds to zero has no sign: r = −1e-17 of two series without correlation is no negative one.
+pub(super) fn coefficient(value: f64) -> String {
+    let text = format!("{value:.4}");
+    if text == "-0.0000" { "0.0000".to_owned() } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_coefficient_that_rounds_to_zero_has_no_sign() {
+        assert_eq!(
+            [-1e-17, -0.0, 0.0, -4.9e-5, -5.1e-5].map(coefficient),
+            ["0.0000", "0.0000", "0.0000", "0.0000", "-0.0001"]
+        );
+    }
 
     #[test]
     fn a_message_keeps_its_lines_and_no_escape_sequence() {

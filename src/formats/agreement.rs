@@ -312,10 +312,11 @@ pub fn compare_files(
     };
     match (said, judged) {
         (Sheet::Votes(votes), Sheet::Votes(verdicts)) => {
-            Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned)?)))
+            Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned, options.bootstrap)?)))
         }
         (Sheet::Scores(people), Sheet::Scores(judge)) => {
-            Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, options.bins, options.calibration))))
+            let AgreementOptions { bins, calibration, bootstrap, .. } = options;
+            Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, bins, calibration, bootstrap))))
         }
         (Sheet::Votes(_), Sheet::Scores(_)) => Err(mixed(people, judge)),
         (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge.unwrap_or(people), Some(people))),

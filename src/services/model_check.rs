@@ -10,12 +10,9 @@ use tokio::time::Instant;
 
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
 use crate::infra::llm::failure_advice::advice;
-use crate::infra::llm::resilient_model::ResilientModel;
+use crate::infra::llm::resilient_model::{OWN_QUESTION, ResilientModel};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatModel, Message, ReplyPart};
-
-/// What every model is asked by `check`.
-const QUESTION: &str = "In one short sentence: what is the capital of France?";
 
 /// Models asked at the same time by `check`.
 const AT_ONCE: usize = 4;
@@ -79,7 +76,7 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
 
 /// Asks one model. `entry` is what the settings say of it.
 pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>) -> CheckedModel {
-    let question = Message::user(QUESTION);
+    let question = Message::user(OWN_QUESTION);
     let begun = Instant::now();
     let mut reply = model.reply(&[question]);
     let (mut first, mut characters, mut error) = (None, 0, None);

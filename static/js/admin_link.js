@@ -6,5 +6,5 @@
   if (!code) return;
   field.value = code;
   history.replaceState(null, "", location.pathname + location.search);
-  document.querySelector("#name").focus();
+  (document.querySelector("#name") ?? document.querySelector("#passphrase")).focus();
 })();

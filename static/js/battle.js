@@ -177,14 +177,21 @@ function newBattle() {
   composer.focus();
 }
 
+/** The button that was used is hidden soon: the keyboard goes on at the replies. */
+const toReplies = () => turns.article(turn)?.focus({ preventScroll: true });
+
+function stop(id) {
+  toReplies();
+  socket.send({ type: "stop", battle: id });
+}
+
 const actions = {
-  stop: () => socket.send({ type: "stop", battle }),
-  "stop-chat": () => socket.send({ type: "stop", battle: voted.battle }),
+  stop: () => stop(battle),
+  "stop-chat": () => stop(voted.battle),
   regenerate: () => {
     notice("");
     setPhase("asking");
-    // The button is hidden now: the keyboard goes on at the replies.
-    turns.article(turn)?.focus({ preventScroll: true });
+    toReplies();
     request({ type: "regenerate", battle });
   },
   new: newBattle,

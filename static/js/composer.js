@@ -4,6 +4,8 @@ import { keep, kept, part } from "./page.js";
 
 /** What is written and not sent, for a reload of this tab. */
 const DRAFT = "langya-draft";
+/** Keyboards on the screen have no Shift+Enter: there Enter begins a new line, and the button or Ctrl+Enter sends. */
+const TOUCH = matchMedia("(pointer: coarse)");
 
 export class Composer {
   #form = part("composer");
@@ -26,9 +28,10 @@ export class Composer {
       if (!this.#button.disabled) (this.isEditing ? edit : send)(this.#field.value);
     });
     this.#field.addEventListener("keydown", (event) => {
+      // Keys that choose a Chinese character, or leave the choice, are not for the page.
+      if (event.isComposing || event.keyCode === 229) return;
       if (event.key === "Escape" && this.isEditing) this.endEdit();
-      // An Enter that ends the choice of a Chinese character does not send.
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+      if (event.key !== "Enter" || event.shiftKey || (TOUCH.matches && !event.ctrlKey && !event.metaKey)) return;
       event.preventDefault();
       this.#form.requestSubmit();
     });
@@ -37,6 +40,7 @@ export class Composer {
       this.endEdit();
       this.focus();
     });
+    if (TOUCH.matches) this.#field.removeAttribute("aria-describedby"); // It says what Enter does on other screens.
     // What is written before this script has come stays.
     this.text ||= kept("sessionStorage", DRAFT) ?? "";
   }

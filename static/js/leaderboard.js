@@ -7,6 +7,9 @@ const main = document.querySelector("main");
 const rows = part("rows");
 const time = part("time");
 let shownNotes = part("notes").innerHTML;
+/** A screen reader hears of changes at most so often, in milliseconds: a busy arena has one every few seconds. */
+const ANNOUNCED_MS = 60_000;
+let announcedAt = -Infinity;
 
 const socket = new Socket(main.dataset.socket, {
   opened: () => {},
@@ -31,6 +34,8 @@ function show({ as_of, votes, notes, html }) {
   const changed = [...rows.rows].filter((row) => before.get(row.dataset.model) !== row.dataset.state);
   if (changed.length === 0 || first) return;
   for (const row of changed) row.classList.add("changed");
+  if (performance.now() - announcedAt < ANNOUNCED_MS) return;
+  announcedAt = performance.now();
   announce(fill(main.dataset.changed, { n: number(votes) }));
 }
 

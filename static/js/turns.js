@@ -237,11 +237,10 @@ export class Turns {
 
   /** Puts the names where the letters stood. */
   name(side, name) {
-    for (const place of this.#list.querySelectorAll(`.reply[data-side="${side}"]`)) {
-      part("name", place).textContent = name;
-      part("name", place).classList.add("named");
-    }
-    part("side-name", this.#tab(side)).textContent = name;
+    const named = [...this.#list.querySelectorAll(`.reply[data-side="${side}"]`)].map((place) => part("name", place));
+    for (const place of named) place.classList.add("named");
+    // A browser that translates the page leaves names as they are.
+    for (const place of [...named, part("side-name", this.#tab(side))]) Object.assign(place, { textContent: name, translate: false });
   }
 
   clear() {
@@ -249,7 +248,7 @@ export class Turns {
     this.#list.replaceChildren();
     for (const side of ["a", "b"]) {
       const name = part("side-name", this.#tab(side));
-      name.textContent = name.dataset.hiddenName;
+      Object.assign(name, { textContent: name.dataset.hiddenName, translate: true });
       part("unread", this.#tab(side)).hidden = true;
     }
     this.#show("a");

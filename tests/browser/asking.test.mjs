@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { NAMES, startArena } from "./support/arena.mjs";
 import { ask, phase, vote } from "./support/browser.mjs";
-import { startSite } from "./support/site.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 import { importVotes, votesOn } from "./support/votes.mjs";
 
 /** Earlier votes on the pair: each of them says the same. */
@@ -120,6 +120,57 @@ test("a page that waits says so, and after ten seconds that it takes long, of bo
   assert.deepEqual(await states.allTextContents(), ["Thinking", "Thinking"]);
   await page.clock.fastForward(10_000);
   assert.deepEqual(await states.allTextContents(), ["Still thinking", "Still thinking"]);
+});
+
+test("on a touch screen Enter begins a new line, and the button or Ctrl+Enter sends", async () => {
+  const page = await arrive(PHONE);
+  await field(page).pressSequentially("a short");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("question");
+  assert.equal(await field(page).inputValue(), "a short\nquestion");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+  assert.equal(await field(page).getAttribute("aria-describedby"), null, "nothing says that Enter sends");
+  assert.equal(await field(page).getAttribute("enterkeyhint"), null, "the keyboard shows a key for a new line");
+  await page.getByRole("button", { name: "Send" }).tap();
+  await phase(page, "ready");
+  await ask(page, "another short question");
+  page.assertQuiet();
+});
+
+test("keys that choose a character of an input method neither send a question nor leave an edit", async () => {
+  const page = await arrive();
+  const choose = async (key) => {
+    for (const sign of [{ isComposing: true }, { keyCode: 229 }]) await field(page).dispatchEvent("keydown", { key, cancelable: true, ...sign });
+  };
+  await field(page).fill("nihao");
+  await choose("Enter");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await choose("Escape");
+  assert.ok(await page.locator('[data-part="editing"]').isVisible());
+  await field(page).press("Escape");
+  assert.equal(await page.locator('[data-part="editing"]').isVisible(), false);
+  page.assertQuiet();
+});
+
+test("a browser that translates the page leaves the names of models and code as they are", async () => {
+  const page = await arrive();
+  const translated = () => page.locator(".turn [data-part=name]").evaluateAll((all) => all.map((one) => one.translate));
+  await ask(page, "compare two ways, in English");
+  await phase(page, "ready");
+  assert.deepEqual(await translated(), [true, true], "model A and B are words of the page");
+  const code = page.locator(".reply-body :is(pre, code)");
+  assert.ok((await code.count()) > 1);
+  assert.ok(await code.evaluateAll((all) => all.every((one) => !one.translate)));
+  assert.ok(await page.locator(".reply-body p").first().evaluate((one) => one.translate), "what models write is translated");
+  await vote(page, "Tie");
+  assert.deepEqual(await translated(), [false, false]);
+  assert.deepEqual(await page.locator(".reveal bdi").evaluateAll((all) => all.filter((one) => one.translate).length), 0);
+  await page.goto(`${site.url}/leaderboard`);
+  assert.ok(await page.locator("tbody bdi").evaluateAll((all) => all.length > 1 && all.every((one) => !one.translate)));
+  page.assertQuiet();
 });
 
 test("on a phone a side that was not looked at is marked, until it is", async () => {

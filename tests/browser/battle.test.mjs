@@ -96,8 +96,9 @@ test("a vote opens only when both replies have ended, and stop ends them", async
   await page.keyboard.press("1");
   assert.equal(await page.locator("main").getAttribute("data-phase"), "writing");
   await page.locator('.reply[data-side="a"] .block').first().waitFor();
-  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop" }).press("Enter");
   await phase(page, "ready");
+  assert.ok(await focused(page.locator(".turn")), "the keyboard goes on at the replies");
   assert.ok(await choice(page, "A is better").isEnabled());
   const text = await page.locator(".replies").innerText();
   assert.ok(!text.includes("the original paper") && !text.includes("return a"), "both replies ended early");

@@ -90,7 +90,7 @@ test("the question can be read and answered on a phone, in both colours and lang
   ]) {
     const page = await arrive(options);
     await page.locator("#prompt").fill("a short question");
-    await page.keyboard.press("Enter");
+    await page.keyboard.press("Control+Enter");
     const button = page.getByRole("button", { name: agree });
     await button.waitFor();
     const { top, bottom } = await button.evaluate((element) => {

@@ -133,7 +133,7 @@ test("a printed leaderboard has nothing that can only be clicked", async () => {
 test("with forced colours a phone shows which side is open, and that the other one was not looked at", async () => {
   const page = await site.arrive("/", { ...PHONE, forcedColors: "active" });
   await page.getByRole("textbox").fill("a short question");
-  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Send" }).tap();
   await phase(page, "ready");
   const dot = page.locator('[data-show-side="b"] .unread');
   const ground = (locator) => locator.evaluate((one) => getComputedStyle(one).backgroundColor);
@@ -141,6 +141,48 @@ test("with forced colours a phone shows which side is open, and that the other o
   const line = (side) => page.locator(`[data-show-side="${side}"] .side-name`).evaluate((one) => getComputedStyle(one).textDecorationLine);
   assert.deepEqual([await line("a"), await line("b")], ["underline", "none"]);
 });
+
+test("with forced colours the field shows its focus, and a chart can be read whatever the theme", async () => {
+  const page = await site.open({ forcedColors: "active", colorScheme: "dark" });
+  await page.addInitScript(() => localStorage.setItem("langya-theme", "light"));
+  await page.goto(site.url);
+  await page.locator("#prompt").focus();
+  assert.equal(await page.locator("form.composer").evaluate((form) => getComputedStyle(form).outlineStyle), "solid");
+  await page.goto(`${site.url}/docs/correlations`);
+  const chart = page.locator(".chart").first();
+  assert.equal(await chart.evaluate((one) => getComputedStyle(one).backgroundColor), "rgb(246, 243, 236)");
+  assert.equal(await chart.locator(".heading").first().evaluate((one) => getComputedStyle(one).fill), "rgb(28, 35, 37)");
+});
+
+test("nothing in the replies that the keyboard comes to is behind the dock", async () => {
+  const page = await site.arrive("/");
+  await page.getByRole("textbox").first().fill("compare two ways, in English");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  await page.getByRole("link", { name: "the original paper" }).waitFor({ state: "attached" });
+  for (const [width, height] of [[1280, 720], [320, 256]]) {
+    await page.setViewportSize({ width, height });
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.getByRole("button", { name: "Edit", exact: true }).focus();
+    const places = [];
+    while (!places.at(-1)?.isInDock) {
+      await page.keyboard.press("Tab");
+      places.push(await page.evaluate(placeOfFocus));
+    }
+    assert.ok(places.length > 4, `${width}: ${places.length}`);
+    assert.deepEqual(places.filter(({ isCovered }) => isCovered), [], width);
+  }
+});
+
+/** Runs in the page: what has the focus, and whether the dock covers the top of it. */
+function placeOfFocus() {
+  const one = document.activeElement;
+  const dock = document.querySelector(".dock");
+  const isInDock = dock.contains(one);
+  const { left, top, width, height } = one.getBoundingClientRect();
+  const isCovered = !isInDock && dock.contains(document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10)));
+  return { name: one.textContent.trim().slice(0, 40), isInDock, isCovered };
+}
 
 test("the menu works without scripts, by keyboard, and closes when the visitor turns elsewhere", async () => {
   const plain = await site.arrive("/leaderboard", { javaScriptEnabled: false });
@@ -207,7 +249,7 @@ function shareOfText() {
 test("every choice can be made in one row on a phone held sideways, and the reasons fit above the fold", async () => {
   const page = await site.arrive("/", { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true });
   await page.getByRole("textbox").first().fill("answer at length");
-  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Send" }).tap();
   await phase(page, "ready");
   const boxes = await page.locator(".choice").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
   assert.equal(boxes.length, 4);

@@ -32,6 +32,29 @@ test("a second window's leaderboard moves without reloading", async () => {
   board.assertQuiet();
 });
 
+test("a screen reader hears of the changes of a busy leaderboard once a minute", async () => {
+  const page = await site.open();
+  await page.clock.install();
+  let socket;
+  await page.routeWebSocket(/\/ws\/leaderboard/, (one) => {
+    socket = one;
+  });
+  await page.goto(`${site.url}/leaderboard`);
+  const show = async (votes) => {
+    const html = `<tr data-model="crane" data-state="${votes}"></tr>`;
+    socket.send(JSON.stringify({ type: "leaderboard", as_of: null, votes, notes: "", html }));
+    await page.locator(`tr[data-state="${votes}"]`).waitFor({ state: "attached" });
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    return (await page.getByRole("status").textContent()).match(/\d+/)?.[0];
+  };
+  assert.equal(await show(1), undefined, "nothing has changed yet");
+  assert.equal(await show(2), "2");
+  assert.equal(await show(3), "2");
+  await page.clock.fastForward(60_000);
+  assert.equal(await show(4), "4");
+  page.assertQuiet();
+});
+
 test("the result of a vote links to its receipt in the public log", async () => {
   const page = await site.arrive("/");
   await playBattle(page);

@@ -1,5 +1,6 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
+mod accounts;
 mod bench_runs;
 pub(crate) mod browser;
 mod campaigns;
@@ -440,6 +441,7 @@ async fn a_first_start_prints_a_link_and_commands_run_the_accounts() {
     }
     let reset = run(&["admin", "users", "reset", "ben"]).await.stdout;
     assert_eq!(viewer.get("/admin/account").await.status(), StatusCode::UNAUTHORIZED, "a reset ends all sessions");
+    assert!(reset.contains("/admin/welcome?account=ben#"), "{reset}");
     let code = reset.trim().split('#').nth(1).unwrap().to_owned();
     assert_eq!(viewer.join(&code, "ignored", PASSPHRASE).await.status(), StatusCode::SEE_OTHER);
     let users: serde_json::Value =

@@ -163,6 +163,8 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     let nowhere = backup(here, "data/langya.db", "nowhere/copy");
     check_refused(&nowhere, 2, "cannot use nowhere:");
     assert!(!nowhere.stderr.contains(".partial"), "{nowhere:?}");
+    // Whether it could be copied or not: a name is looked at first.
+    check_refused(&backup(here, "damaged", "new-folder/"), 2, "cannot use new-folder/: ");
     check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
     std::fs::copy(here.join("sound"), here.join("newer")).unwrap();
     let pool = SqlitePool::connect(&format!("sqlite:{}", here.join("newer").display())).await.unwrap();
@@ -296,7 +298,7 @@ async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
     backup.signal("TERM");
     // Its log is the program's too, and is closed when both have ended.
     let run = backup.ended().await;
-    assert!(run.code == Some(1) && run.stderr.contains("interrupted: nothing was written"), "{run:?}");
+    assert!(run.code == Some(1) && run.stderr.contains("interrupted: no file was written"), "{run:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

@@ -69,6 +69,7 @@ fn a_command_without_its_database_or_file_makes_no_folder() {
         (&["bench", "report", "urs", "--out", "new/report"][..], "there is no arena"),
         (&["judge", "run", "--judge", "m"][..], "there is no arena"),
         (&["import", "answers", "bad.csv", "--suite", "urs"][..], "langya import suite NAME FILE"),
+        (&["import", "votes", "bad.csv"][..], "bad.csv has no column model_a"),
         (&["import", "scores", "bad.csv"][..], "bad.csv line 2"),
         (&["import", "suite", "urs", "bad.csv"][..], "bad.csv"),
         (&["fit", "--votes", "bad.csv", "--charts", "new/charts"][..], "bad.csv"),
@@ -192,7 +193,39 @@ async fn a_database_of_a_newer_version_is_left_alone() {
                  VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
     sqlx::query(newer).execute(&pool).await.unwrap();
     pool.close().await;
+    std::fs::remove_file(folder.path().join("data/langya.lock")).unwrap();
     check_refused(folder.path(), &SERVE, &["newer langya", "99990101000000"]);
+    assert!(!folder.path().join("data/langya.lock").exists(), "nothing is made beside it");
+}
+
+#[test]
+fn nothing_is_made_beside_a_file_that_the_server_cannot_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\nx,y,model_a\n").unwrap();
+    std::fs::write(here.join("scores.csv"), "suite,model,score\nurs,m,50\n").unwrap();
+    std::fs::write(here.join("copy"), "SQLite").unwrap();
+    let mut files = 3;
+    for (name, bytes, said) in [
+        ("text.db", "no database, but long enough to be taken for one", "is not the database of an arena"),
+        ("empty.db", "", "is empty, so its arena is lost"),
+    ] {
+        std::fs::write(here.join(name), bytes).unwrap();
+        files += 1;
+        let database = format!("sqlite:{name}");
+        for command in [
+            &["serve", "--listen", "127.0.0.1:0"][..],
+            &["import", "votes", "votes.csv"][..],
+            &["import", "scores", "scores.csv"][..],
+            &["judge", "run", "--judge", "m"][..],
+            &["upgrade"][..],
+        ] {
+            check_refused(here, &[command, &["--database", database.as_str()]].concat(), &[said]);
+            assert_eq!(std::fs::read_dir(here).unwrap().count(), files, "{command:?} {name}");
+        }
+        check_refused(here, &["restore", "copy", "--database", &database], &["exists already"]);
+        assert_eq!(std::fs::read_dir(here).unwrap().count(), files, "{name}");
+    }
 }
 
 /// An arena as the version before the last migration left it.
@@ -265,6 +298,20 @@ fn an_export_that_cannot_be_written_is_refused_by_name() {
     assert_eq!(never.code, Some(2));
     assert!(never.stderr.contains("'soon'") && never.stderr.contains("write 2026-11-21"), "{}", never.stderr);
     assert!(!folder.path().join("votes.jsonl").exists());
+}
+
+#[test]
+fn a_data_set_cannot_take_the_place_of_the_current_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let absolute = folder.path().to_str().unwrap();
+    for (out, said) in [
+        (".", "is the current folder: choose a new folder in it"),
+        ("./", "is the current folder"),
+        (absolute, "is the current folder"),
+        ("new/..", "has no name: choose a new folder"),
+    ] {
+        check_refused(folder.path(), &["export", "dataset", out], &[said]);
+    }
 }
 
 #[actix_web::test]

@@ -84,11 +84,19 @@ fn mixtures_have_the_weights_of_the_paper_and_show_that_they_are_fitted() {
         series.split(',').zip(weights).for_each(|(name, weight)| close(&json["weights"][name], weight));
         close(&json["pearson"]["r"], r);
         assert_eq!(json["in_sample"], true);
+        let tested = &json["permutation_test"];
+        assert_eq!((&tested["permutations"], &tested["seed"]), (&serde_json::json!(999), &serde_json::json!(0)));
+        // By non-negative least squares in SciPy, one to four of the 120 orders of five models reach it.
+        let p = tested["p"].as_f64().unwrap();
+        assert!((0.001..0.08).contains(&p), "{tested}");
         let left = json["leave_one_out"]["pearson"]["r"].as_f64().unwrap();
         assert!((left - r).abs() > 1e-3, "{json}");
     }
     let table = run(folder.path(), &["--combine", "close,open_single", "--target", "carena", "--step", "0"]);
     assert!(table.stdout.contains("  close") && table.stdout.contains("fitted to the others"), "{}", table.stdout);
+    for printed in ["p and intervals take the weights as given", "each of 999 random permutations of the target: 0.0"] {
+        assert!(table.stdout.contains(printed), "no {printed:?}: {}", table.stdout);
+    }
 }
 
 #[test]

@@ -147,9 +147,10 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
             "It is six: MiniMax has 60.67 and MOSS 41.00.",
             "<b class=\"off\">58.33 ≠</b>",
             "not published",
+            "<td role=\"cell\">CM (Context memory)</td>",
         ],
     );
-    holds(&page(&arena, "/correlation/papers?lang=zh").await, &["实为六个", "复现"]);
+    holds(&page(&arena, "/correlation/papers?lang=zh").await, &["实为六个", "复现", "CM（上下文记忆）"]);
     assert!(shown.len() < 80_000, "{} bytes", shown.len());
     let link = "<a class=\"button\" href=\"/correlation?step=0#mixture\">Choose what is mixed</a>";
     holds(&shown, &[link, "<form class=\"choices\" method=\"get\" action=\"/correlation#matrix\""]);
@@ -210,8 +211,9 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "Arena rating × MT-Bench-101",
             "Line of least squares: y = ",
             "Compared values (8)",
-            "Only in MT-Bench-101 (1): <bdi>elsewhere</bdi>",
-            "Only in Arena rating (1): <bdi>teal</bdi>",
+            "A dot without a name beside it can be found by its numbers",
+            "Only in MT-Bench-101 (1): <bdi translate=\"no\">elsewhere</bdi>",
+            "Only in Arena rating (1): <bdi translate=\"no\">teal</bdi>",
             "under [aliases] in the settings",
             "This correlation over time: Spearman",
             "href=\"/correlation?x=arena:rating&#38;y=bench:mtbench101&#38;coefficient=spearman&#38;group=own#pair\"",
@@ -222,12 +224,22 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "votes and judged items resampled 200 times",
         ],
     );
-    for part in ["<img", "<script>", " onerror=\"", " style=", "NaN"] {
+    for part in ["<img", "<script>", " onerror=\"", " style=", "NaN", "Hover over"] {
         assert!(!shown.contains(part), "{part:?} is in {shown}");
     }
     assert!(shown.contains("&#60;img src=x onerror=alert(1)&#62;"), "a name is text: {shown}");
     let chinese = page(&arena, &format!("{query}&lang=zh")).await;
-    holds(&chinese, &["竞技场评分 × MT-Bench-101", "未参与比较", "该相关系数的变化", "因此偏于乐观", "按意图的满意度"]);
+    holds(
+        &chinese,
+        &[
+            "竞技场评分 × MT-Bench-101",
+            "未标名称的点",
+            "未参与比较",
+            "该相关系数的变化",
+            "因此偏于乐观",
+            "按意图的满意度",
+        ],
+    );
     arena.end().await;
 }
 

@@ -173,7 +173,7 @@ async fn a_running_arena_takes_up_what_is_added_paused_and_removed() {
     let unknown = context.models(&["remove", "two"]).await;
     assert!(unknown.code == Some(2) && unknown.stderr.contains("the ids here are three"), "{unknown:?}");
     let weight = context.models(&["resume", "three", "--weight", "NaN"]).await;
-    assert!(weight.code == Some(2) && weight.stderr.contains("a weight must be above 0"), "{weight:?}");
+    assert!(weight.code == Some(2) && weight.stderr.contains("a weight must be 0 or more"), "{weight:?}");
 }
 
 #[actix_web::test]

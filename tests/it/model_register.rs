@@ -16,7 +16,7 @@ use langya::infra::storage::{IfMissing, Store};
 use langya::services::arena::models::Models;
 use langya::services::model_register::ModelRegister;
 use langya::services::model_register::recording::Recorder;
-use langya::services::transfer::import;
+use langya::services::transfer::import::{self, VotesFile};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqlitePool;
@@ -277,7 +277,8 @@ async fn the_register_does_not_move_before_the_vote() {
     let votes = folder.path().join("votes.csv");
     std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n")
         .unwrap();
-    import::votes(&arena.app.store, &votes, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
+    let read = VotesFile::read(&votes, &ReadOptions::default(), Timestamp(1)).unwrap();
+    import::votes(&arena.app.store, read, |_, _| {}).await.unwrap();
     tomorrow.count_battles().await.unwrap();
     let register = json(&arena.url).await;
     let old = row(&register, "old");
@@ -333,7 +334,8 @@ async fn an_import_is_counted_once() {
     let votes = folder.path().join("votes.csv");
     std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n")
         .unwrap();
-    import::votes(&store, &votes, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
+    let read = VotesFile::read(&votes, &ReadOptions::default(), Timestamp(1)).unwrap();
+    import::votes(&store, read, |_, _| {}).await.unwrap();
     assert_eq!(recorder.count_battles().await.unwrap(), 1);
     assert_eq!(recorder.count_battles().await.unwrap(), 0);
     store.close().await;

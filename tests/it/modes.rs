@@ -1,6 +1,7 @@
 //! Battles between models of the visitor's choice: everything works as in an anonymous battle, and no vote on them is rated.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langya::domain::battle::ModelId;
 use langya::domain::battle::mode::BattleMode;
@@ -225,6 +226,32 @@ async fn a_model_that_cannot_be_chosen_is_refused_in_the_same_words_whatever_the
         }
     }
     assert_eq!(told.len(), 1, "{told:?}");
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_model_that_another_battle_tries_out_can_be_chosen() {
+    let asked = AtomicUsize::new(0);
+    let shaky = Scripted::new(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 => vec![Step::Fail(ChatError::Unreached("a test".into()))],
+        1 => vec![Step::Say("Tried.".into()), Step::Gate],
+        _ => vec![Step::Say("Chosen.".into())],
+    });
+    // It opens at the first failure, and is half open at once.
+    let strict = BreakerPolicy { failures: 1, open_for: std::time::Duration::ZERO };
+    let limits = ReplyLimits { breaker: strict, ..quick_limits() };
+    let (other, direct) = (Scripted::saying("Other."), json!({"mode": "direct", "model": "shaky"}));
+    let arena = TestArena::start_with_limits(&[("shaky", &shaky), ("other", &other)], limits, |_| {}).await;
+    let (mut first, mut hidden, mut curious) = (arena.visitor().await, arena.visitor().await, arena.visitor().await);
+    first.send(start(&direct, "Are you there?")).await;
+    assert_eq!(first.next_of(&["error"]).await["code"], "voided");
+    hidden.ask("Who is it?").await;
+    shaky.asked_becomes(2).await;
+    // A refusal would say that the model is in the battle that runs.
+    ask(&mut curious, &direct).await;
+    assert_eq!(curious.texts(), ["Chosen.", ""]);
+    shaky.open_gate();
+    hidden.until_ready().await;
     arena.end().await;
 }
 

@@ -73,7 +73,7 @@ async fn each_battle_stores_the_probability_that_is_stated_for_its_pair() {
 #[actix_web::test]
 async fn a_model_that_rests_is_not_drawn() {
     let good = Scripted::saying("Here.");
-    let broken = Scripted::new(|_| vec![Step::Fail(ChatError::Status { status: 500, retry_after: None })]);
+    let broken = Scripted::new(|_| vec![Step::Fail(ChatError::Status { status: 502, retry_after: None })]);
     let roster =
         Roster::new(vec![weighted("broken", 1e6, &broken), weighted("a", 1.0, &good), weighted("b", 1.0, &good)]);
     let arena = TestArena::start_with_roster(roster, |_| {}).await;

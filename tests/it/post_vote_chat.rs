@@ -1,5 +1,9 @@
 //! What may be asked after the vote: both models go on, and nothing of it is kept.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use langya::domain::battle::ModelId;
 use langya::infra::clock::Clock;
 use langya::infra::llm::ChatError;
@@ -9,6 +13,7 @@ use serde_json::json;
 
 use crate::support::arena::{TestArena, quick_limits};
 use crate::support::scripted::{Scripted, Step};
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 /// Says back everything that it was given.
@@ -132,31 +137,45 @@ async fn a_chat_after_the_vote_can_be_stopped_and_a_side_that_fails_ends_alone()
 }
 
 #[actix_web::test]
-async fn questions_of_one_visitor_after_the_vote_take_the_models_from_nobody_and_those_of_several_do() {
+async fn questions_after_the_vote_take_a_model_from_nobody_unless_the_arenas_own_fails_too() {
+    let is_down = Arc::new(AtomicBool::new(false));
     let failing = || {
-        Scripted::new(|messages| match messages.len() {
-            1 => vec![Step::Say("So.".into())],
+        let is_down = Arc::clone(&is_down);
+        Scripted::new(move |messages| match messages.len() {
+            1 if !is_down.load(Ordering::SeqCst) => vec![Step::Say("So.".into())],
             _ => vec![Step::Fail(ChatError::Reported)],
         })
     };
-    let breaker = BreakerPolicy { failures: 3, ..quick_limits().breaker };
+    let breaker = BreakerPolicy { failures: 3, open_for: Duration::from_secs(600) };
     let limits = ReplyLimits { breaker, ..quick_limits() };
     let (one, two) = (failing(), failing());
     let models = [("one", &one), ("two", &two)];
     let arena = TestArena::start_with_limits(&models, limits, |_| {}).await;
     let state = || arena.app.models.current().get(&ModelId::new("one")).unwrap().state();
+    let closed = |failures| BreakerState { phase: BreakerPhase::Closed, failures };
     let mut visitors = Vec::new();
     for _ in 0..3 {
         visitors.push(voted(&arena).await);
     }
     for prompt in ["odd", "odder", "oddest"] {
-        visitors[0].send(json!({"type": "message", "prompt": prompt, "unrated": true})).await;
-        assert_eq!(visitors[0].until_ready().await, ["", ""]);
+        chat(&mut visitors[0], prompt).await;
     }
-    assert_eq!(state(), BreakerState { phase: BreakerPhase::Closed, failures: 1 });
+    assert_eq!(state(), closed(1));
     for visitor in &mut visitors[1..] {
-        visitor.send(json!({"type": "message", "prompt": "odd", "unrated": true})).await;
-        assert_eq!(visitor.until_ready().await, ["", ""]);
+        chat(visitor, "odd").await;
     }
-    assert_eq!(state(), BreakerState { phase: BreakerPhase::Open, failures: 3 }, "each has asked the same");
+    until(async || (state() == closed(0)).then_some(())).await;
+    assert_eq!(one.asked(), 3 + 5 + 1, "the arena has asked a question of its own");
+
+    is_down.store(true, Ordering::SeqCst);
+    for visitor in &mut visitors {
+        chat(visitor, "odd").await;
+    }
+    until(async || (state().phase == BreakerPhase::Open).then_some(())).await;
+}
+
+/// Asks after the vote, without an answer.
+async fn chat(visitor: &mut Visitor, prompt: &str) {
+    visitor.send(json!({"type": "message", "prompt": prompt, "unrated": true})).await;
+    assert_eq!(visitor.until_ready().await, ["", ""]);
 }

@@ -63,7 +63,6 @@ impl Ward {
 
     async fn ask(&self, times: usize) {
         for number in 0..times {
-            // One question that fails again and again would count once.
             let question = [Message::user(format!("question {number}"))];
             self.model.reply(&question).collect::<Vec<_>>().await;
         }
@@ -79,7 +78,7 @@ impl Drop for Ward {
 #[actix_web::test]
 async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone_without_redis() {
     let Some(mut redis) = TestRedis::start() else { return };
-    let shaky = Scripted::new(|_| vec![Step::Fail(ChatError::Reported)]);
+    let shaky = Scripted::new(|_| vec![Step::Fail(ChatError::Unreached("a test".into()))]);
     let (one, two) = (Ward::start("one", &redis, &shaky).await, Ward::start("two", &redis, &shaky).await);
     one.ask(2).await;
     one.until(BreakerPhase::Open).await;

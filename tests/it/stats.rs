@@ -9,12 +9,15 @@ use langya::domain::stats::agreement::scores::{
     AnswerScores, JudgeTies, ScoredQuestion, pairwise, sample_level, system_level,
 };
 use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
-use langya::domain::stats::combination::{Combination, CombinationError, Search, best, leave_one_out, mix};
+use langya::domain::stats::combination::{
+    Combination, CombinationError, Search, best, leave_one_out, mix, permutation_test,
+};
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::correlation::{
     Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
 };
 use langya::domain::stats::distribution::Summary;
+use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::stats::{SeriesSide, Share, Undefined, ranks};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -185,6 +188,36 @@ fn the_exact_mixture_beats_the_grid_in_sample_and_not_out_of_sample() {
     assert_eq!(left.weights[0], first.unwrap().weights);
     close(left.predicted[0], mix(&[&[60.67], &[65.32], &[47.34]], &left.weights[0])[0], 1e-12);
     assert!(pearson(&left.predicted, &FIVE_ARENA).unwrap().r < exact.pearson.r);
+}
+
+/// Six series and a target of ten models, all of random whole numbers.
+const RANDOM: [[f64; 10]; 6] = [
+    [83.0, 45.0, 99.0, 20.0, 74.0, 21.0, 38.0, 57.0, 97.0, 56.0],
+    [26.0, 9.0, 18.0, 65.0, 43.0, 63.0, 39.0, 51.0, 31.0, 69.0],
+    [10.0, 33.0, 88.0, 30.0, 67.0, 93.0, 3.0, 69.0, 90.0, 70.0],
+    [29.0, 60.0, 5.0, 56.0, 66.0, 96.0, 18.0, 89.0, 92.0, 10.0],
+    [41.0, 81.0, 55.0, 26.0, 94.0, 86.0, 33.0, 87.0, 22.0, 47.0],
+    [81.0, 72.0, 27.0, 15.0, 42.0, 68.0, 34.0, 77.0, 47.0, 10.0],
+];
+const RANDOM_TARGET: [f64; 10] = [95.0, 20.0, 44.0, 88.0, 52.0, 67.0, 49.0, 84.0, 59.0, 64.0];
+
+/// The expected values are by non-negative least squares in SciPy: of 40,000 random permutations, and of all 120 of five models.
+#[test]
+fn a_permutation_test_knows_that_the_weights_were_fitted() {
+    let options = BootstrapOptions { replicates: 999, seed: 0 };
+    let series = RANDOM.each_ref().map(|values| values.as_slice());
+    let found = best(&series, &RANDOM_TARGET, Search::Exact).unwrap().pearson;
+    close(found.r, 0.723_382, 1e-6);
+    // Student's t takes the weights as given, and finds random numbers significant.
+    close(found.p, 0.018_054, 1e-6);
+    let tested = permutation_test(&series, &RANDOM_TARGET, options).unwrap();
+    assert_eq!(tested.permutations, 999);
+    close(tested.p, 0.173, 0.045);
+    assert_eq!(permutation_test(&series, &RANDOM_TARGET, options), Ok(tested));
+    close(permutation_test(&[&FIVE_CLOSE, &FIVE_SINGLE], &FIVE_ARENA, options).unwrap().p, 3.0 / 120.0, 0.018);
+    let three: [&[f64]; 3] = [&FIVE_CLOSE, &FIVE_SINGLE, &FIVE_MULTI];
+    close(permutation_test(&three, &FIVE_ARENA, options).unwrap().p, 2.0 / 120.0, 0.015);
+    assert!(permutation_test(&[], &FIVE_ARENA, options).is_err());
 }
 
 #[test]

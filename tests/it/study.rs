@@ -308,18 +308,16 @@ fn votes_and_items_are_resampled_in_every_part_of_the_votes() {
     assert_eq!(files(&out), first);
 }
 
-#[tokio::test]
-async fn an_interrupted_study_leaves_no_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("mine.toml"), "table = \"table.csv\"\nseries = [\"a\", \"b\"]\n").unwrap();
+/// Ends a command by a signal while it reads the pipe `table.csv`.
+async fn interrupt_while_reading(folder: &Path, arguments: &[&str]) {
     let pipe = "mkfifo table.csv && exec 3> table.csv && echo opened && cat";
     let mut writer = Command::new("timeout");
-    writer.args(["60", "sh", "-c", pipe]).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    writer.args(["60", "sh", "-c", pipe]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut writer = writer.spawn().unwrap();
-    while !folder.path().join("table.csv").exists() {
+    while !folder.join("table.csv").exists() {
         tokio::task::yield_now().await;
     }
-    let running = UnderWay::start(folder.path(), &["correlate", "--study", "mine.toml"]);
+    let running = UnderWay::start(folder, arguments);
     // The pipe can be opened once the program reads it, and the program then waits for what is written to it.
     let mut opened = String::new();
     std::io::BufReader::new(writer.stdout.take().unwrap()).read_line(&mut opened).unwrap();
@@ -328,8 +326,26 @@ async fn an_interrupted_study_leaves_no_folder() {
     assert_eq!((opened.trim(), running.ended().await.code), ("opened", None), "ended by the signal");
     drop(writer.stdin.take());
     writer.wait().unwrap();
-    std::fs::remove_file(folder.path().join("table.csv")).unwrap();
+    std::fs::remove_file(folder.join("table.csv")).unwrap();
+}
+
+#[tokio::test]
+async fn an_interrupted_study_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mine.toml"), "table = \"table.csv\"\nseries = [\"a\", \"b\"]\n").unwrap();
+    interrupt_while_reading(folder.path(), &["correlate", "--study", "mine.toml"]).await;
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["mine.toml"]);
+}
+
+#[tokio::test]
+async fn an_interrupted_command_leaves_no_folder_for_its_charts() {
+    let folder = tempfile::tempdir().unwrap();
+    for reading in
+        [&["fit", "--votes", "table.csv"][..], &["correlate", "--table", "table.csv", "--x", "a", "--y", "b"][..]]
+    {
+        interrupt_while_reading(folder.path(), &[reading, &["--charts", "new/charts"]].concat()).await;
+        assert!(!folder.path().join("new").exists(), "{reading:?}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::{AdminUserRow, UserChange};
 use crate::services::admin::oidc_users::ProviderUser;
-use crate::services::admin::users::link_address;
+use crate::services::admin::users::{link_address, passphrase_link_address};
 
 /// Flags of `langya admin invite`.
 #[derive(Debug, Args)]
@@ -122,7 +122,8 @@ impl UserLine {
 /// Prints a link for a new account.
 pub(super) async fn invite(admin: &Admin, options: &InviteUserOptions) -> CommandResult<()> {
     let token = admin.users.invite(options.role, admin.settings.admin.link_hours, &admin.actor).await?;
-    print_link(admin, &token)
+    print(&(link_address(&arena_address(admin), &token) + "\n"))?;
+    Ok(())
 }
 
 /// Lists or changes accounts.
@@ -143,17 +144,14 @@ pub(super) async fn run(admin: &Admin, command: UsersCommand) -> CommandResult<(
         UsersCommand::Enable { name } => users.change(&name, UserChange::Enable, actor).await?,
         UsersCommand::Reset { name } => {
             let token = users.reset(&name, settings.admin.link_hours, actor).await?;
-            print_link(admin, &token)?;
+            print(&(passphrase_link_address(&arena_address(admin), &name, &token) + "\n"))?;
         }
     }
     Ok(())
 }
 
-/// The link on the arena's public address, or on the one that it listens on.
-fn print_link(admin: &Admin, token: &str) -> CommandResult<()> {
+/// The arena's public address, or the one that it listens on.
+fn arena_address(admin: &Admin) -> String {
     let server = &admin.settings.server;
-    let arena =
-        if server.public_url.is_empty() { format!("http://{}", server.listen) } else { server.public_url.clone() };
-    print(&(link_address(&arena, token) + "\n"))?;
-    Ok(())
+    if server.public_url.is_empty() { format!("http://{}", server.listen) } else { server.public_url.clone() }
 }

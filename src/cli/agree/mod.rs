@@ -13,6 +13,8 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output_format::OutputFormat;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
+use crate::domain::plural::counted;
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::formats::agreement::{JudgeChoice, bias_of_file, compare_files};
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
@@ -44,7 +46,11 @@ pub struct AgreeOptions {
     /// Cross-validation folds, split by question, for calibrating a judge's scores to people's
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     folds: u32,
-    /// Seed for assigning questions to folds
+    /// How often questions are resampled for the intervals of agreement, kappa and alpha, or voters where no question has a
+    /// second one; 0 for no intervals
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    bootstrap: u32,
+    /// Seed for assigning questions to folds and for resampling
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// How the result is printed
@@ -90,10 +96,8 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
         && found.between == Between::PeopleAndJudge
         && scores.system_level.models.len() < FEW
     {
-        let models = scores.system_level.models.len();
-        eprintln!(
-            "warning: only {models} models have scores from both people and judge: a correlation of so few is unreliable"
-        );
+        let models = counted(scores.system_level.models.len(), "model has", "models have");
+        eprintln!("warning: only {models} scores from both people and judge: a correlation of so few is unreliable");
     }
     match options.format {
         OutputFormat::Json => print(&format!("{}\n", serde_json::to_string_pretty(&found)?))?,
@@ -110,7 +114,8 @@ impl AgreeOptions {
             BinsFlag::Exact => Bins::Exact,
         };
         let calibration = CalibrationOptions { folds: self.folds as usize, seed: self.seed };
-        let options = AgreementOptions { planned: self.planned, bins, calibration };
+        let bootstrap = BootstrapOptions { replicates: self.bootstrap, seed: self.seed };
+        let options = AgreementOptions { planned: self.planned, bins, calibration, bootstrap };
         let choice = match &self.judge {
             Some(name) => JudgeChoice::Named(name.clone()),
             None if self.pool_judges => JudgeChoice::Pooled,

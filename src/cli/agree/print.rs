@@ -2,13 +2,13 @@
 
 use super::{AgreeOutput, Between};
 use crate::cli::error::CommandResult;
-use crate::cli::terminal_text::{printable, width};
+use crate::cli::terminal_text::{coefficient, printable, width};
 use crate::domain::correlation::agreement::metrics::{
-    AgreementMetrics, KappaReport, MeanKappa, MetricValue, ShareReport,
+    AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares,
-    SideSharesReport, VotesReport, WinMetrics,
+    AgreementBootstrap, AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins,
+    ResampledUnit, ScoresReport, SideShares, SideSharesReport, VotesReport, WinMetrics,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
@@ -19,6 +19,9 @@ use crate::domain::rating::verdict_worth::WorthReport;
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
     among those for a side; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in parentheses: \
     what a line rests on; a line without an interval has none\n";
+
+/// Resampling fewer units than this makes intervals too narrow.
+const FEW_UNITS: usize = 10;
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
@@ -33,6 +36,7 @@ struct StatisticLine {
     mean: Option<f64>,
     questions: Option<usize>,
     undefined: Option<String>,
+    uncertainty: IntervalReport,
     note: String,
     /// Whether it says something of the judge.
     of_judge: bool,
@@ -54,7 +58,35 @@ pub(super) fn table(found: &AgreeOutput) -> String {
     if pairs.len() > MOST_PAIRS {
         text.push_str(&format!("win rates of {} pairs of models: use --format csv or json to see them\n", pairs.len()));
     }
-    text + LEGEND
+    let resampled = found.report.as_ref().and_then(bootstrap).map_or_else(String::new, resampling);
+    text + &resampled + LEGEND
+}
+
+fn bootstrap(report: &AgreementReport) -> Option<&AgreementBootstrap> {
+    match report {
+        AgreementReport::Votes(found) => found.bootstrap.as_ref(),
+        AgreementReport::Scores(found) => match &found.labels {
+            LabelsSection::Found(labels) => labels.bootstrap.as_ref(),
+            LabelsSection::Undefined { .. } => None,
+        },
+    }
+}
+
+/// How the intervals were found.
+fn resampling(found: &AgreementBootstrap) -> String {
+    let drawn = match found.unit {
+        ResampledUnit::Question => {
+            format!("{}, each with everything said of it", counted(found.units, "question", "questions"))
+        }
+        ResampledUnit::Voter => {
+            format!("{}, each with all of their questions", counted(found.units, "voter", "voters"))
+        }
+    };
+    let few = if found.units < FEW_UNITS { "; of so few they are too narrow" } else { "" };
+    let (confidence, replicates, seed) = (found.confidence, found.replicates, found.seed);
+    format!(
+        "intervals: {confidence} confidence, percentiles of {replicates} resamples of {drawn}; means over people: of resampled people; seed {seed}{few}\n"
+    )
 }
 
 /// The same lines with all digits. Names that a spreadsheet would work out are defused.
@@ -63,7 +95,18 @@ pub(super) fn table(found: &AgreeOutput) -> String {
 /// The CSV cannot be written.
 pub(super) fn csv(found: &AgreeOutput) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = ["agreement", "agree", "total", "rate", "mean_over_questions", "questions", "value", "undefined"];
+    let head = [
+        "agreement",
+        "agree",
+        "total",
+        "rate",
+        "mean_over_questions",
+        "questions",
+        "value",
+        "lower",
+        "upper",
+        "undefined",
+    ];
     writer.write_record(head)?;
     for line in lines(found).into_iter().chain(pairs(found).iter().flat_map(wins)) {
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -77,6 +120,8 @@ pub(super) fn csv(found: &AgreeOutput) -> CommandResult<String> {
             &number(line.mean),
             &line.questions.map_or_else(String::new, |questions| questions.to_string()),
             &number(value),
+            &number(line.uncertainty.interval.map(|ends| ends.lower)),
+            &number(line.uncertainty.interval.map(|ends| ends.upper)),
             line.undefined.as_deref().unwrap_or_default(),
         ])?;
     }
@@ -88,11 +133,16 @@ fn row(line: &StatisticLine, widest: usize) -> String {
     let padding = " ".repeat(widest.saturating_sub(width(&name)));
     let share = line.share.map_or_else(String::new, |[of, total]| format!("{of:>7} of {total:>7}"));
     let value = match (line.value, &line.undefined) {
-        (Some(value), _) => format!("{value:.4}"),
+        (Some(value), _) => coefficient(value),
         (None, Some(why)) => why.clone(),
         (None, None) => String::new(),
     };
-    format!("{name}{padding}  {share:>18}  {value}  {}", line.note)
+    let interval = match (line.uncertainty.interval, &line.uncertainty.no_interval) {
+        (Some(ends), _) => format!("  {} to {}", coefficient(ends.lower), coefficient(ends.upper)),
+        (None, Some(why)) => format!("  no interval: {why}"),
+        (None, None) => String::new(),
+    };
+    format!("{name}{padding}  {share:>18}  {value}{interval}  {}", line.note)
 }
 
 fn headline(report: &AgreementReport, between: Between) -> String {
@@ -317,6 +367,7 @@ impl StatisticLine {
             mean: found.mean_over_questions,
             questions: Some(found.questions),
             undefined: found.undefined.clone(),
+            uncertainty: found.uncertainty.clone(),
             ..Self::default()
         }
     }
@@ -328,21 +379,26 @@ impl StatisticLine {
 
     fn share(name: &str, found: &ShareReport) -> Self {
         let (share, undefined) = (Some([found.agree, found.total]), found.undefined.clone());
-        Self { name: name.to_owned(), share, value: found.rate, undefined, ..Self::default() }
+        let uncertainty = found.uncertainty.clone();
+        Self { name: name.to_owned(), share, value: found.rate, undefined, uncertainty, ..Self::default() }
     }
 
     fn number(name: &str, found: &MetricValue) -> Self {
-        Self { name: name.to_owned(), value: found.value, undefined: found.undefined.clone(), ..Self::default() }
+        let (undefined, uncertainty) = (found.undefined.clone(), found.uncertainty.clone());
+        Self { name: name.to_owned(), value: found.value, undefined, uncertainty, ..Self::default() }
     }
 
     fn kappa(name: &str, found: &KappaReport) -> Self {
         let raters = found.raters.map_or_else(String::new, |raters| format!(" by {raters}"));
+        // Without a kappa, the items are those of the reason that stands in its place.
+        let items = || format!("({}{raters}, {} left out)", counted(found.items, "item", "items"), found.excluded);
         Self {
             name: name.to_owned(),
             value: found.kappa,
             questions: Some(found.items),
             undefined: found.undefined.clone(),
-            note: format!("({}{raters}, {} left out)", counted(found.items, "item", "items"), found.excluded),
+            uncertainty: found.uncertainty.clone(),
+            note: found.kappa.map_or_else(String::new, |_| items()),
             ..Self::default()
         }
     }
@@ -352,6 +408,7 @@ impl StatisticLine {
             name: name.to_owned(),
             value: found.kappa,
             undefined: found.undefined.clone(),
+            uncertainty: found.uncertainty.clone(),
             note: format!("({}, {} left out)", counted(found.people, "person", "people"), found.excluded),
             ..Self::default()
         }

@@ -174,8 +174,8 @@ const OPENING: &str = "opening the database";
 /// Tables are brought up to date only where nobody serves.
 pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> Result<Store, StoreError> {
     let lock = match if_missing {
-        IfMissing::Create => DataLock::take(&settings.storage, OPENING),
-        IfMissing::Fail => DataLock::take_existing(&settings.storage, OPENING),
+        IfMissing::Create => DataLock::take_usable(&settings.storage, OPENING).await,
+        IfMissing::Fail => DataLock::take_existing(&settings.storage, OPENING).await,
     };
     match lock {
         Ok(_while_opening) => Store::open(&settings.storage, IfMissing::Create).await,
@@ -198,7 +198,7 @@ pub(super) async fn open_with_suites(settings: &Settings) -> CommandResult<Store
 
 /// As [`open_beside`], of a database that is there; its tables are taken as they are.
 pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
-    let _while_opening = match DataLock::take_existing(&settings.storage, OPENING) {
+    let _while_opening = match DataLock::take_existing(&settings.storage, OPENING).await {
         Err(StoreError::Locked { .. }) => None,
         taken => Some(taken?),
     };

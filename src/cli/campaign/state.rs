@@ -33,7 +33,7 @@ pub(super) async fn change(
     CampaignArgument { id }: &CampaignArgument,
     change: StateChange,
 ) -> CommandResult<()> {
-    admin.set_state(id, change).await?;
+    admin.set_state(id, change, None).await?;
     eprintln!("campaign {id} is {}", change.state().as_str());
     Ok(())
 }

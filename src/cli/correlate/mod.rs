@@ -113,7 +113,9 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     }
     let level = ConfidenceLevel::new(options.confidence)?;
     let search = search(options.step).ok_or(StudyError::Step(options.step))?;
-    let _folder = options.charts.as_deref().map(super::charts::prepare).transpose()?;
+    if let Some(folder) = &options.charts {
+        super::charts::prepare(folder)?;
+    }
     let names = options.names()?;
     let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;
     let store = open(&settings, &names).await?;

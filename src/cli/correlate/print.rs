@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::cli::error::CommandResult;
-use crate::cli::terminal_text::printable;
+use crate::cli::terminal_text::{coefficient, printable};
 use crate::domain::correlation::report::{
-    CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, SeriesReport,
+    CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, PermutationReport, SeriesReport,
 };
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
@@ -46,8 +46,16 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
         line(&mut text, &format!("{weight:>8.4}  {}", printable(name)));
     }
     text += &models(report.n, &report.models);
-    text += "\nin-sample, fitted to these same models, so optimistic:\n";
+    text += "\nin-sample, fitted to these same models, so optimistic; p and intervals take the weights as given:\n";
     text += &correlations(&report.correlations, report.confidence);
+    let PermutationReport { p, permutations, seed } = report.permutation_test;
+    let p = p_value(p);
+    line(
+        &mut text,
+        &format!(
+            "p of pearson with the weights fitted again to each of {permutations} random permutations of the target: {p} (one-sided, seed {seed})"
+        ),
+    );
     match &report.leave_one_out {
         HeldOutCorrelations::Found(left) => {
             text += "\neach model by the mixture fitted to the others:\n";
@@ -105,17 +113,22 @@ fn row(name: &str, found: &CoefficientReport) -> String {
     let (Some(r), Some(p)) = (found.r, found.p) else {
         return format!("{name:<10} {}", found.undefined.as_deref().unwrap_or_default());
     };
-    let p = if p > 0.0 && p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+    let p = p_value(p);
     let method = found.p_method.map_or("", PMethod::as_str);
     let fisher = interval(found.lower, found.upper, found.no_interval.as_deref());
     let resampled = found.resampled.as_ref();
     let resampled = resampled.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
-    format!("{name:<10} {r:>8.4} {p:>10}  {method:<6}  {fisher:<WIDTH$}  {}", resampled.unwrap_or_default())
+    let r = coefficient(r);
+    format!("{name:<10} {r:>8} {p:>10}  {method:<6}  {fisher:<WIDTH$}  {}", resampled.unwrap_or_default())
+}
+
+fn p_value(p: f64) -> String {
+    if p > 0.0 && p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }
 
 fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> String {
     match (lower, upper) {
-        (Some(lower), Some(upper)) => format!("{lower:.4} to {upper:.4}"),
+        (Some(lower), Some(upper)) => format!("{} to {}", coefficient(lower), coefficient(upper)),
         _ => format!("none: {}", why_not.unwrap_or("it is not known")),
     }
 }

@@ -180,15 +180,23 @@ fn free_folder(folder: &Path) -> Result<PathBuf, BadInput> {
     let refused = |reason: &str| BadInput(format!("{} {reason}", folder.display()));
     let not_empty = || refused("is not empty: choose a folder that does not exist yet");
     if folder.symlink_metadata().is_err() {
-        return Ok(folder.clone());
+        return match folder.file_name() {
+            Some(_) => Ok(folder.clone()),
+            None => Err(refused("has no name: choose a new folder")),
+        };
     }
     let found = folder.canonicalize().map_err(|_| not_empty())?;
     let is_empty = std::fs::read_dir(&found).is_ok_and(|mut entries| entries.next().is_none());
     if !is_empty {
         return Err(not_empty());
     }
+    let identity = |folder: &Path| folder.metadata().ok().map(|found| (found.dev(), found.ino()));
+    // Every shell that stands in it would go on in the folder that was replaced.
+    if identity(&found) == identity(Path::new(".")) {
+        return Err(refused("is the current folder: choose a new folder in it"));
+    }
     // No other folder can take the place of a mounted disk.
-    let disk = |folder: &Path| folder.metadata().ok().map(|found| found.dev());
+    let disk = |folder: &Path| identity(folder).map(|(disk, _)| disk);
     if disk(&found) != disk(parent(&found)) {
         return Err(refused("is a disk of its own: choose a new folder in it"));
     }

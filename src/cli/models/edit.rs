@@ -183,7 +183,7 @@ pub(super) async fn change(
     env: &Environment,
 ) -> CommandResult<ExitCode> {
     let audit = CommandAudit::open(location, env).await?;
-    let warnings = audit.editor(location, env).change(id, change).await?;
+    let warnings = audit.editor(location, env).change(id, change, None).await?;
     let done = match change {
         Change::Remove => "removed".to_owned(),
         Change::Weight(0.0) => "paused: no new battle draws it".to_owned(),

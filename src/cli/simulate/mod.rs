@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::out_file::{OutFile, Overwrite};
+use super::out_file::{OutFile, Overwrite, finish_together};
 use super::signals::unless_interrupted;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::plural::counted;
@@ -111,8 +111,7 @@ async fn write_files(
         .await?;
     bar.finish_and_clear();
     truth_out.fill(|out| write_truth(simulation.models(), out))?;
-    votes_out.finish()?;
-    truth_out.finish()
+    finish_together([votes_out, truth_out])
 }
 
 impl SimulateOptions {

@@ -5,7 +5,7 @@ mod mixture;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use mixture::{HeldOutCorrelations, MixtureReport, mixture, search};
+pub use mixture::{HeldOutCorrelations, MixtureReport, PermutationReport, mixture, search};
 
 use crate::correlation::{Aligned, Point, Series, SeriesError, align};
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};

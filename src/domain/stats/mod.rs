@@ -2,7 +2,7 @@
 //!
 //! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
 //! [`combination`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
-//! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
+//! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`item_patterns`] draws items with all that was said of them, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
 //! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,
 //! never a NaN.
 
@@ -16,6 +16,7 @@ pub mod correlation;
 pub mod distribution;
 pub mod fisher_exact;
 pub mod isotonic;
+pub mod item_patterns;
 pub mod matrix;
 pub mod max_t;
 pub mod paired;
@@ -64,6 +65,9 @@ pub enum Undefined {
     /// A divisor, the mean, is zero.
     #[error("the mean is zero")]
     ZeroMean,
+    /// All replicates of a statistic are equal.
+    #[error("all resamples give the same number, so they do not show how uncertain it is")]
+    NoSpread,
     /// There are no observations.
     #[error("there is nothing to compare")]
     Nothing,

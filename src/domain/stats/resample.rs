@@ -13,6 +13,9 @@ use super::confidence::ConfidenceLevel;
 use super::distribution::quantile;
 use super::{Interval, Undefined, real};
 
+/// Replicates of a coefficient that differ by less are equal but for rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// How many replicates a bootstrap draws, and the seed of its random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapOptions {
@@ -96,6 +99,16 @@ pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) ->
     Ok(Resampled { interval, median: quantile(&found, 0.5), undefined })
 }
 
+/// The percentile interval of replicates that show how uncertain a number is. Where they are all equal, everything that was drawn
+/// says the same: that does not make the number certain, so it has no interval rather than one without width.
+///
+/// # Errors
+/// As [`percentiles`], and [`Undefined::NoSpread`] for an interval without width.
+pub fn uncertainty(values: &[Result<f64, Undefined>], level: ConfidenceLevel) -> Result<Interval, Undefined> {
+    let interval = percentiles(values, level)?.interval;
+    if interval.upper - interval.lower > ROUNDING { Ok(interval) } else { Err(Undefined::NoSpread) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,5 +162,17 @@ mod tests {
         assert_eq!(found, Resampled { interval: Interval { lower: 1.5, upper: 2.5 }, median: 2.0, undefined: 1 });
         assert_eq!(percentiles(&[Ok(1.0), gone, gone], level), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(percentiles(&[], level), Err(Undefined::TooFew { found: 0, needed: 1 }));
+    }
+
+    #[test]
+    fn replicates_without_spread_are_no_interval() {
+        let level = ConfidenceLevel::default();
+        assert_eq!(uncertainty(&[Ok(1.0); 40], level), Err(Undefined::NoSpread));
+        // Apart by rounding alone.
+        assert_eq!(uncertainty(&[Ok(0.3), Ok(0.1 + 0.2)], level), Err(Undefined::NoSpread));
+        // Between two numbers, the percentiles 2.5 and 97.5 are a fortieth of the way from either.
+        let found = uncertainty(&[Ok(1.0), Ok(3.0)], level).unwrap();
+        assert!((found.lower - 1.05).abs() < 1e-12 && (found.upper - 2.95).abs() < 1e-12, "{found:?}");
+        assert_eq!(uncertainty(&[], level), Err(Undefined::TooFew { found: 0, needed: 1 }));
     }
 }

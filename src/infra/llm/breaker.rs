@@ -2,8 +2,8 @@
 //!
 //! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
 //! the last change of phase are not counted, so that a late failure does not keep it open for longer. A failure that may
-//! concern its conversation alone counts once for each conversation, so that nobody takes a model from all by asking the same
-//! again. A trial that fails opens it again whatever it asked: several conversations had failed before it.
+//! concern its conversation alone counts once for each conversation, and never opens the breaker: visitors choose what they ask,
+//! and a visitor can be many. It raises a suspicion, which a question of the arena's own decides.
 
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ pub struct Breaker {
     failures: u32,
     /// Of the failures in a row, the conversations that may have been their reason.
     conversations: Vec<u64>,
+    /// Whether there are enough of these failures for a question of the arena's own.
+    is_suspected: bool,
     /// Counts the changes of phase.
     period: u64,
 }
@@ -85,25 +87,33 @@ impl Breaker {
     /// A closed breaker.
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
-        Self { policy, phase: BreakerStage::Closed, failures: 0, conversations: Vec::new(), period: 0 }
+        Self {
+            policy,
+            phase: BreakerStage::Closed,
+            failures: 0,
+            conversations: Vec::new(),
+            is_suspected: false,
+            period: 0,
+        }
     }
 
-    /// Lets a request through, or says no.
+    /// Lets a request through, or says no while it is open. Beside a trial it lets through those who were not drawn, such as a
+    /// visitor who chose the model: a refusal would say that the trial is in somebody's battle.
     pub fn admit(&mut self, now: Instant) -> Option<Ticket> {
-        if !self.admits(now) {
+        if self.remaining_open(now).is_some() {
             return None;
         }
-        if matches!(self.phase, BreakerStage::Open { .. }) {
-            self.enter(BreakerStage::HalfOpen { asked: true });
-        } else if let BreakerStage::HalfOpen { asked } = &mut self.phase {
-            *asked = true;
+        match self.phase {
+            BreakerStage::Closed => {}
+            BreakerStage::Open { .. } => self.enter(BreakerStage::HalfOpen { asked: true }),
+            BreakerStage::HalfOpen { .. } => self.phase = BreakerStage::HalfOpen { asked: true },
         }
         Some(Ticket(self.period))
     }
 
-    /// Whether a request would be let through now.
+    /// Whether the model may be drawn now: beside a trial it may not.
     #[must_use]
-    pub fn admits(&self, now: Instant) -> bool {
+    pub fn may_be_drawn(&self, now: Instant) -> bool {
         match self.phase {
             BreakerStage::Closed => true,
             BreakerStage::Open { until } => now >= until,
@@ -116,6 +126,7 @@ impl Breaker {
         if ticket.0 == self.period {
             self.failures = 0;
             self.conversations.clear();
+            self.is_suspected = false;
             if !matches!(self.phase, BreakerStage::Closed) {
                 self.enter(BreakerStage::Closed);
             }
@@ -134,16 +145,25 @@ impl Breaker {
     }
 
     /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row. A trial's
-    /// always counts.
-    pub fn failed_on(&mut self, ticket: Ticket, conversation: u64, now: Instant) {
-        let is_known = self.conversations.contains(&conversation);
-        if is_known && matches!(self.phase, BreakerStage::Closed) {
+    /// always counts. Where failures are enough to open it, the model is suspected.
+    pub fn failed_on(&mut self, ticket: Ticket, conversation: u64) {
+        if ticket.0 != self.period {
             return;
         }
-        if !is_known && ticket.0 == self.period && self.conversations.len() < MOST_CONVERSATIONS {
+        let is_known = self.conversations.contains(&conversation);
+        let is_trial = matches!(self.phase, BreakerStage::HalfOpen { .. });
+        if !is_known || is_trial {
+            self.failures = self.failures.saturating_add(1);
+        }
+        if !is_known && self.conversations.len() < MOST_CONVERSATIONS {
             self.conversations.push(conversation);
         }
-        self.failed(ticket, now);
+        self.is_suspected |= self.policy.failures > 0 && self.failures >= self.policy.failures;
+    }
+
+    /// Lets the arena's own question through where the model is suspected, once for each suspicion.
+    pub fn take_suspicion(&mut self) -> Option<Ticket> {
+        std::mem::take(&mut self.is_suspected).then_some(Ticket(self.period))
     }
 
     /// The request was given up by the one who asked: it says nothing about the model.
@@ -190,6 +210,7 @@ impl Breaker {
 
     fn enter(&mut self, phase: BreakerStage) {
         self.phase = phase;
+        self.is_suspected = false;
         self.period += 1;
     }
 }
@@ -233,11 +254,24 @@ mod tests {
     fn after_the_rest_one_request_tries_it_out() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        assert!(breaker.admits(now + OPEN_FOR));
+        assert!(breaker.may_be_drawn(now + OPEN_FOR));
         let ticket = breaker.admit(now + OPEN_FOR).unwrap();
         check(&breaker, BreakerPhase::HalfOpen, 3);
-        assert!(breaker.admit(now + OPEN_FOR).is_none(), "one at a time");
+        assert!(!breaker.may_be_drawn(now + OPEN_FOR), "one at a time");
         breaker.succeeded(ticket);
+        check(&breaker, BreakerPhase::Closed, 0);
+    }
+
+    #[test]
+    fn a_request_for_this_very_model_is_let_through_beside_a_trial() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        assert!(breaker.admit(now).is_none());
+        let trial = breaker.admit(now + OPEN_FOR).unwrap();
+        let chosen = breaker.admit(now + OPEN_FOR).expect("a refusal would say that the trial is under way");
+        breaker.abandoned(chosen);
+        check(&breaker, BreakerPhase::HalfOpen, 3);
+        breaker.succeeded(trial);
         check(&breaker, BreakerPhase::Closed, 0);
     }
 
@@ -248,34 +282,99 @@ mod tests {
         let ticket = breaker.admit(now + OPEN_FOR).unwrap();
         breaker.failed(ticket, now + OPEN_FOR);
         check(&breaker, BreakerPhase::Open, 4);
-        assert!(!breaker.admits(now + OPEN_FOR * 2 - Duration::from_millis(1)));
-        assert!(breaker.admits(now + OPEN_FOR * 2));
+        assert!(!breaker.may_be_drawn(now + OPEN_FOR * 2 - Duration::from_millis(1)));
+        assert!(breaker.may_be_drawn(now + OPEN_FOR * 2));
     }
 
     #[test]
     fn one_conversation_that_fails_again_and_again_counts_once() {
         let now = Instant::now();
         let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
-        let mut fail_on = |conversation, at| {
-            let ticket = breaker.admit(at).unwrap();
-            breaker.failed_on(ticket, conversation, at);
-            breaker.state()
-        };
-        let closed = |failures| BreakerState { phase: BreakerPhase::Closed, failures };
-        assert_eq!(
-            [1, 1, 1, 2, 1, 2].map(|conversation| fail_on(conversation, now)).map(|state| state.failures),
-            [1, 1, 1, 2, 2, 2]
-        );
-        assert_eq!(fail_on(2, now), closed(2));
-        assert_eq!(fail_on(3, now), BreakerState { phase: BreakerPhase::Open, failures: 3 });
-        let later = now + OPEN_FOR;
-        assert_eq!(fail_on(3, later), BreakerState { phase: BreakerPhase::Open, failures: 4 }, "a trial always counts");
-        let last = later + OPEN_FOR;
-        let ticket = breaker.admit(last).unwrap();
+        let failures = [1, 1, 1, 2, 1, 2].map(|conversation| {
+            let ticket = breaker.admit(now).unwrap();
+            breaker.failed_on(ticket, conversation);
+            breaker.state().failures
+        });
+        assert_eq!(failures, [1, 1, 1, 2, 2, 2]);
+        assert_eq!(breaker.take_suspicion(), None);
+        let ticket = breaker.admit(now).unwrap();
         breaker.succeeded(ticket);
-        let ticket = breaker.admit(last).unwrap();
-        breaker.failed_on(ticket, 1, last);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.failed_on(ticket, 1);
         check(&breaker, BreakerPhase::Closed, 1);
+    }
+
+    /// After failures of three conversations.
+    fn suspected(now: Instant) -> Breaker {
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
+        for conversation in 1..=3 {
+            let ticket = breaker.admit(now).unwrap();
+            breaker.failed_on(ticket, conversation);
+        }
+        check(&breaker, BreakerPhase::Closed, 3);
+        breaker
+    }
+
+    #[test]
+    fn conversations_alone_never_open_it_and_the_arenas_own_question_does() {
+        let now = Instant::now();
+        let mut breaker = suspected(now);
+        let own = breaker.take_suspicion().unwrap();
+        assert_eq!(breaker.take_suspicion(), None, "once for each suspicion");
+        breaker.succeeded(own);
+        check(&breaker, BreakerPhase::Closed, 0);
+
+        let mut breaker = suspected(now);
+        let own = breaker.take_suspicion().unwrap();
+        breaker.failed(own, now);
+        check(&breaker, BreakerPhase::Open, 4);
+    }
+
+    #[test]
+    fn a_failure_that_is_the_models_own_decides_a_suspicion_and_an_answer_ends_it() {
+        let now = Instant::now();
+        let mut breaker = suspected(now);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.failed(ticket, now);
+        check(&breaker, BreakerPhase::Open, 4);
+        assert_eq!(breaker.take_suspicion(), None);
+
+        let mut breaker = suspected(now);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.succeeded(ticket);
+        assert_eq!(breaker.take_suspicion(), None);
+    }
+
+    #[test]
+    fn an_own_question_without_a_result_is_followed_by_another_one_after_the_next_failure() {
+        let now = Instant::now();
+        let mut breaker = suspected(now);
+        let own = breaker.take_suspicion().unwrap();
+        breaker.abandoned(own);
+        assert_eq!(breaker.take_suspicion(), None);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.failed_on(ticket, 3);
+        assert!(breaker.take_suspicion().is_some(), "a known conversation is reason enough then");
+    }
+
+    #[test]
+    fn a_trial_that_its_conversation_may_have_failed_is_decided_by_the_arenas_own_question() {
+        let now = Instant::now();
+        for answers in [true, false] {
+            let mut breaker = opened(now);
+            let trial = breaker.admit(now + OPEN_FOR).unwrap();
+            breaker.failed_on(trial, 1);
+            check(&breaker, BreakerPhase::HalfOpen, 4);
+            assert!(!breaker.may_be_drawn(now + OPEN_FOR), "not before it is decided");
+            let own = breaker.take_suspicion().unwrap();
+            if answers {
+                breaker.succeeded(own)
+            } else {
+                breaker.failed(own, now + OPEN_FOR)
+            }
+            let phase = if answers { BreakerPhase::Closed } else { BreakerPhase::Open };
+            assert_eq!(breaker.state().phase, phase);
+        }
     }
 
     #[test]
@@ -285,7 +384,7 @@ mod tests {
         let ticket = breaker.admit(now + OPEN_FOR).unwrap();
         breaker.abandoned(ticket);
         check(&breaker, BreakerPhase::HalfOpen, 3);
-        assert!(breaker.admit(now + OPEN_FOR).is_some());
+        assert!(breaker.may_be_drawn(now + OPEN_FOR));
     }
 
     #[test]
@@ -298,7 +397,7 @@ mod tests {
         breaker.succeeded(late_success);
         breaker.failed(late_failure, now + Duration::from_secs(10));
         check(&breaker, BreakerPhase::Open, 1);
-        assert!(breaker.admits(now + OPEN_FOR));
+        assert!(breaker.may_be_drawn(now + OPEN_FOR));
     }
 
     #[test]
@@ -334,6 +433,9 @@ mod tests {
             let ticket = breaker.admit(now).unwrap();
             breaker.failed(ticket, now);
         }
-        check(&breaker, BreakerPhase::Closed, 100);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.failed_on(ticket, 1);
+        assert_eq!(breaker.take_suspicion(), None);
+        check(&breaker, BreakerPhase::Closed, 101);
     }
 }

@@ -3,14 +3,16 @@
 //! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
 //! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
-//! counted once for each visitor and conversation.
+//! counted once for each visitor and conversation, and decide nothing: where there are enough of them, the arena asks a question
+//! of its own ([`ResilientModel::settle_suspicion`]).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
 use metrics::Histogram;
 use parking_lot::{Mutex, MutexGuard};
 use rand::RngExt;
@@ -31,6 +33,8 @@ use crate::metrics::{first_token, first_token_histogram, model_error};
 
 /// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
 const MOST_BLANK: usize = 16 << 10;
+/// What the arena asks a model to see whether it answers.
+pub const OWN_QUESTION: &str = "In one short sentence: what is the capital of France?";
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +112,22 @@ impl ResilientModel {
         Self::new(self.card.clone(), self.weight, Arc::clone(model), limits, rng)
     }
 
-    /// Whether the model may be paired: a reply would be let through now.
+    /// Whether the model may be drawn for a pair.
     #[must_use]
     pub fn healthy(&self) -> bool {
-        lock(&self.shared.breaker).admits(Instant::now())
+        lock(&self.shared.breaker).may_be_drawn(Instant::now())
+    }
+
+    /// Asks the model a question of the arena's own where so many visitors' questions have failed that it may be down: its result
+    /// opens or closes the circuit breaker. `None` where nothing is suspected.
+    #[must_use]
+    pub fn settle_suspicion(&self) -> Option<BoxFuture<'static, ()>> {
+        let ticket = self.shared.with_breaker(Breaker::take_suspicion)?;
+        let permit = BreakerPermit { shared: Arc::clone(&self.shared), ticket: Some(ticket) };
+        let question = vec![Message::user(OWN_QUESTION)];
+        let mut reply = GuardedReply::new(Arc::clone(&self.shared), None, question, Sampling::default(), permit);
+        reply.is_own_question = true;
+        Some(async move { while reply.next().await.is_some() {} }.boxed())
     }
 
     /// Opens the circuit breaker until then, because the model failed on another instance.
@@ -175,6 +191,8 @@ struct GuardedReply {
     shared: Arc<Shared>,
     /// Who asks, where it is a visitor.
     visitor: Option<VisitorId>,
+    /// Whether the arena asks for itself, so that the question is no reason of a failure.
+    is_own_question: bool,
     messages: Vec<Message>,
     sampling: Sampling,
     usage: Option<Usage>,
@@ -212,6 +230,7 @@ impl GuardedReply {
         Self {
             shared,
             visitor,
+            is_own_question: false,
             messages,
             sampling,
             usage: None,
@@ -352,7 +371,9 @@ impl GuardedReply {
         // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
         let verdict = match () {
-            () if may_be_the_question || is_our_load => ReplyOutcome::None,
+            () if is_our_load => ReplyOutcome::None,
+            () if self.is_own_question => ReplyOutcome::Failed,
+            () if may_be_the_question => ReplyOutcome::None,
             () if error.may_concern_one_conversation() => ReplyOutcome::FailedOn(self.fingerprint()),
             () => ReplyOutcome::Failed,
         };
@@ -453,7 +474,7 @@ impl BreakerPermit {
         self.shared.with_breaker(|breaker| match verdict {
             ReplyOutcome::Answered => breaker.succeeded(ticket),
             ReplyOutcome::Failed => breaker.failed(ticket, Instant::now()),
-            ReplyOutcome::FailedOn(conversation) => breaker.failed_on(ticket, conversation, Instant::now()),
+            ReplyOutcome::FailedOn(conversation) => breaker.failed_on(ticket, conversation),
             ReplyOutcome::None => breaker.abandoned(ticket),
         });
     }

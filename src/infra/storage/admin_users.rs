@@ -20,12 +20,15 @@ const SELECT_BY_NAME: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.
 const HAS_OWNER: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL";
 const INSERT_INVITE: &str = "INSERT INTO admin_invites \
      (id, token_hash, role, user_id, first_run, created_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-/// What a link printed at a start without an owner is good for ends with the first owner.
+/// What a link printed at a start without an owner is good for ends with the first owner. A link of somebody who is locked out waits until
+/// they are let in again.
 const SELECT_INVITE: &str = "SELECT i.role, i.user_id, u.name AS user_name FROM admin_invites i \
      LEFT JOIN admin_users u ON u.id = i.user_id WHERE i.token_hash = $1 AND i.used_at IS NULL AND i.expires_at > $2 \
+     AND u.disabled_at IS NULL \
      AND (NOT i.first_run OR NOT EXISTS (SELECT 1 FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL))";
 const USE_INVITE: &str = "UPDATE admin_invites SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL \
-     AND expires_at > $2 \
+     AND expires_at > $2 AND NOT EXISTS \
+     (SELECT 1 FROM admin_users u WHERE u.id = admin_invites.user_id AND u.disabled_at IS NOT NULL) \
      AND (NOT first_run OR NOT EXISTS (SELECT 1 FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL)) \
      RETURNING role, user_id";
 const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) \

@@ -21,7 +21,7 @@ const SELECT_CAMPAIGNS: &str = "SELECT c.id, c.plan, c.state, c.items, c.units, 
      (SELECT COUNT(*) FROM campaign_annotators a WHERE a.campaign = c.id) AS annotators, \
      (SELECT CAST(COALESCE(SUM(a.judged), 0) AS BIGINT) FROM campaign_annotators a WHERE a.campaign = c.id) AS judgements \
      FROM campaigns c WHERE ($1 = '' OR c.id = $1) ORDER BY c.created_at, c.id";
-const UPDATE_STATE: &str = "UPDATE campaigns SET state = $2 WHERE id = $1";
+const UPDATE_STATE: &str = "UPDATE campaigns SET state = $3 WHERE id = $1 AND state = $2";
 /// Locks the campaign until the end of the transaction, so that two new annotators have two numbers.
 pub(super) const LOCK_CAMPAIGN: &str = "UPDATE campaigns SET id = id WHERE id = $1";
 pub(super) const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
@@ -295,25 +295,25 @@ impl Store {
         row.filter(|_| !id.is_empty()).map(RawCampaign::row).transpose()
     }
 
-    /// Opens, pauses or closes a campaign. Returns whether there is one of this id.
+    /// Takes a campaign from one state to another. Returns whether there is one of this id in the first state.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn set_campaign_state(
         &self,
         id: &str,
-        state: CampaignState,
+        (from, to): (CampaignState, CampaignState),
         audit: &NewAuditEntry,
     ) -> Result<bool, StoreError> {
         let _time = store_time("set_campaign_state");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            let query = sqlx::query(UPDATE_STATE).bind(id).bind(state.as_str());
-            let is_there = query.execute(&mut *tx).await?.rows_affected() > 0;
-            if is_there {
+            let query = sqlx::query(UPDATE_STATE).bind(id).bind(from.as_str()).bind(to.as_str());
+            let is_done = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if is_done {
                 insert_audit!(&mut *tx, audit)?;
             }
-            tx.commit().await.map(|()| is_there)
+            tx.commit().await.map(|()| is_done)
         })
     }
 

@@ -9,7 +9,6 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
-use super::sqlite::not_found;
 use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
@@ -47,10 +46,24 @@ impl DataLock {
     /// As [`Self::take`], of a database that is there: where there is none, nothing is made.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], and as [`Self::take`].
-    pub fn take_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
-        if let Backend::Sqlite(database) = Backend::new(settings)? {
-            database.metadata().map_err(|error| not_found(&database, &error))?;
+    /// As [`Store::pending_migrations`], and as [`Self::take`].
+    pub async fn take_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+        Store::pending_migrations(settings).await?;
+        Self::take(settings, command)
+    }
+
+    /// As [`Self::take`], of a database that may still have to be made: beside a file that this program cannot use, nothing is made.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`], [`StoreError::Empty`] or [`StoreError::Newer`] for such a file, and as [`Self::take`].
+    pub async fn take_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+        // A server keeps its own files, and is asked when its database is opened.
+        if matches!(Backend::new(settings)?, Backend::Sqlite(_)) {
+            let found = Store::pending_migrations(settings).await;
+            // Whatever else is wrong is reported when the lock is taken or the database is opened.
+            if let Err(refused @ (StoreError::Foreign(_) | StoreError::Empty(_) | StoreError::Newer(_))) = found {
+                return Err(refused);
+            }
         }
         Self::take(settings, command)
     }

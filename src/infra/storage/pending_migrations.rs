@@ -50,6 +50,9 @@ async fn applied_on_sqlite(path: &Path) -> Result<Option<i64>, StoreError> {
     if found.is_dir() {
         return Err(StoreError::Foreign(path.to_owned()));
     }
+    if found.len() == 0 {
+        return Err(StoreError::Empty(path.to_owned()));
+    }
     let applied = sqlite::read_applied(path).await?;
     if applied.is_none() {
         return Err(StoreError::Missing(path.display().to_string()));

@@ -27,6 +27,9 @@ pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations
 
 const SELECT_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
 
+/// SQLite's words for a file that is no database of its own.
+const NO_DATABASE: &str = "not a database";
+
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;
 /// For so long the emptying of the write-ahead log waits for readings, and commits wait for it.
@@ -233,7 +236,7 @@ pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError>
 }
 
 /// Whether a write-ahead log is beside the file to which a path leads.
-fn has_log(path: &Path) -> bool {
+pub(super) fn has_log(path: &Path) -> bool {
     let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     log.push("-wal");
     Path::new(&log).symlink_metadata().is_ok()
@@ -317,6 +320,7 @@ async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), S
 pub(super) async fn applied(connection: &mut SqliteConnection, path: &Path) -> Result<Option<i64>, StoreError> {
     let failed = |error: sqlx::Error| match OutageKind::from_error(&error) {
         Some(OutageKind::FolderUnusable) => cannot_open(path, &error),
+        _ if says(&error, NO_DATABASE) => StoreError::Foreign(path.to_owned()),
         _ => error.into(),
     };
     let tables: Vec<String> = sqlx::query_scalar(SELECT_TABLES).fetch_all(&mut *connection).await.map_err(failed)?;
@@ -396,11 +400,13 @@ pub(super) fn not_found(database: &Path, error: &std::io::Error) -> StoreError {
 
 /// Whether the file is there and is no SQLite database, or a damaged one.
 fn is_foreign(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .is_some_and(|error| ["not a database", "malformed"].iter().any(|said| error.message().contains(said)))
+    says(error, NO_DATABASE) || says(error, "malformed")
 }
 
 fn is_read_only(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some_and(|error| error.message().contains("readonly"))
+    says(error, "readonly")
+}
+
+fn says(error: &sqlx::Error, part: &str) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains(part))
 }

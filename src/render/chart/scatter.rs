@@ -1,7 +1,7 @@
 //! Two series against each other: a dot a subject, its intervals as a thin cross, and the line of least squares.
 //!
 //! The line is y = a + b·x with b = Σ(x−x̄)(y−ȳ) / Σ(x−x̄)² and a = ȳ − b·x̄. A name stands beside its dot where there is
-//! room for it; every name is in the dot's tooltip and in the description.
+//! room for it. Every name is in the dot's tooltip and in the description; a page lists the values beside the chart.
 
 use super::axis::real;
 pub use super::plot::Dot;

@@ -102,7 +102,7 @@ fn links_within_the_arena_open_here_and_others_in_a_tab_of_their_own() {
     let html = page.html();
     assert!(html.contains("<a href=\"/docs/votes#a\">votes</a>"), "{html}");
     assert!(html.contains("https://example.org/\"") && html.contains("target=\"_blank\""), "{html}");
-    assert!(html.contains("<code>](/x)</code>"), "{html}");
+    assert!(html.contains("<code translate=\"no\">](/x)</code>"), "{html}");
     assert!(html.contains("<h2 id=\"x\"><a class=\"anchor\" href=\"#x\">A **b**</a></h2>"), "{html}");
 }
 

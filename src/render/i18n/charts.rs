@@ -163,7 +163,7 @@ const ENGLISH: ChartTexts = ChartTexts {
     matrix_tip: "{row}, {column}: {value}",
     scatter: ChartNotes {
         description: "{count} {count:dot|dots}. X axis: {x}; Y axis: {y}. {line} {models}",
-        reading: "Thin crosses: intervals. Dashed line: least squares. Hover over a dot to see its name.",
+        reading: "Thin crosses: intervals. Dashed line: least squares.",
     },
     scatter_one: "{name}: {x}, {y}.",
     scatter_line: "Line of least squares: y = {a} {b}·x.",
@@ -171,7 +171,7 @@ const ENGLISH: ChartTexts = ChartTexts {
     scatter_constant: "No line: all dots have the same value in {axis}.",
     correlations: ChartNotes {
         description: "{count} series; {cells} {cells:pair has|pairs have} a correlation, {weak} of them weak. The strongest: {models}",
-        reading: "Green, no sign: positive correlation. Red, with −: negative. In brackets: weak (fewer than {few} values, or the interval contains 0). Hover over a cell for details.",
+        reading: "Green, no sign: positive correlation. Red, with −: negative. In brackets: weak (fewer than {few} values, or the interval contains 0).",
     },
     correlation_tip: "{row} with {column}: {value}",
     correlation_weak: "weak",
@@ -269,7 +269,7 @@ const CHINESE: ChartTexts = ChartTexts {
     matrix_tip: "{row}，{column}：{value}",
     scatter: ChartNotes {
         description: "共 {count} 个点：向右为{x}，向上为{y}。{line}{models}",
-        reading: "细十字：区间。虚线：最小二乘。指针停在点上可见全名。",
+        reading: "细十字：区间。虚线：最小二乘。",
     },
     scatter_one: "{name}：{x}，{y}。",
     scatter_line: "最小二乘直线：y = {a} {b}·x。",
@@ -277,7 +277,7 @@ const CHINESE: ChartTexts = ChartTexts {
     scatter_constant: "未画直线：各点的{axis}都相同。",
     correlations: ChartNotes {
         description: "共 {count} 个序列；{cells} 对有相关系数，其中 {weak} 对较弱。最强：{models}",
-        reading: "绿色、无负号：同向；红色、带 −：反向；括号：较弱（不足 {few} 个，或区间含 0）。指针停在格上可见详情。",
+        reading: "绿色、无负号：同向；红色、带 −：反向；括号：较弱（不足 {few} 个，或区间含 0）。",
     },
     correlation_tip: "{row} 与 {column}：{value}",
     correlation_weak: "较弱",

@@ -1,5 +1,6 @@
 //! Texts of benchmark reports, and the names of parts in both languages.
 
+use crate::domain::benchmark::mtbench101::task_of;
 use crate::domain::language::Language;
 
 /// The texts of one language. `{…}` is filled in where they are used.
@@ -121,6 +122,29 @@ pub fn series_title(title: &str, language: Language) -> String {
             let part = part.strip_prefix(": ").map_or_else(String::new, |part| format!("：{}", named(part, language)));
             format!("{chinese}{part}{unit}")
         }
+    }
+}
+
+/// A task of MT-Bench-101 with its name behind its two letters; any other text as it is.
+#[must_use]
+pub fn task_spelled_out(code: &str, language: Language) -> String {
+    match (task_of(code), language) {
+        (None, _) => code.to_owned(),
+        (Some(task), Language::English) => format!("{code} ({})", task.title),
+        (Some(task), Language::Chinese) => format!("{code}（{}）", named(task.title, language)),
+    }
+}
+
+/// The title of a series, in which a task of MT-Bench-101 is spelled out.
+#[must_use]
+pub fn series_spelled_out(title: &str, language: Language) -> String {
+    match title.rsplit_once(": ").or_else(|| title.rsplit_once('：')) {
+        Some((_, part)) if title.starts_with("MT-Bench-101") => {
+            let code = part.split('/').next().unwrap_or(part);
+            let (before, rest) = (title.strip_suffix(part).unwrap_or_default(), part.strip_prefix(code));
+            format!("{before}{}{}", task_spelled_out(code, language), rest.unwrap_or_default())
+        }
+        _ => title.to_owned(),
     }
 }
 
@@ -338,5 +362,24 @@ mod tests {
         assert_eq!(chinese("URS by intent and language"), "URS，按意图与语言");
         assert_eq!(chinese("Elsewhere: overall"), "Elsewhere: overall", "a name of the operator's stays");
         assert_eq!(series_title("URS by intent: Leisure", Language::English), "URS by intent: Leisure");
+    }
+
+    #[test]
+    fn the_tasks_of_mt_bench_101_are_spelled_out_in_titles() {
+        let check = |title: &str, english: &str, chinese: &str| {
+            assert_eq!(series_spelled_out(title, Language::English), english);
+            assert_eq!(series_spelled_out(title, Language::Chinese), chinese);
+        };
+        check("MT-Bench-101: CM", "MT-Bench-101: CM (Context memory)", "MT-Bench-101: CM（上下文记忆）");
+        check(
+            "MT-Bench-101 · owl: TS/turn:2",
+            "MT-Bench-101 · owl: TS (Topic shift)/turn:2",
+            "MT-Bench-101 · owl: TS（话题转换）/turn:2",
+        );
+        for title in ["MT-Bench-101", "MT-Bench-101: turn:2", "MT-Bench-101: Memory", "Elsewhere: CM"] {
+            check(title, title, title);
+        }
+        let printed = series_title("MT-Bench-101 judged by GPT-4: MR", Language::Chinese);
+        assert_eq!(series_spelled_out(&printed, Language::Chinese), "MT-Bench-101，由 GPT-4 评判：MR（数学推理）");
     }
 }

@@ -53,12 +53,12 @@ pub(super) fn highlighted(language: &str, text: &str) -> String {
     framed(language, &coloured.unwrap_or_else(|| escape(text)))
 }
 
-/// The frame is a region that the keyboard can scroll.
+/// The frame is a region that the keyboard can scroll, and that a browser that translates the page leaves as it is.
 fn framed(language: &str, html: &str) -> String {
     let label: String = language.chars().filter(|c| c.is_alphanumeric() || "+#-_.".contains(*c)).take(24).collect();
     format!(
         "<div class=\"code\" dir=\"ltr\"><div class=\"code-language\">{label}</div>\
-         <pre tabindex=\"0\"><code>{html}</code></pre></div>"
+         <pre tabindex=\"0\" translate=\"no\"><code>{html}</code></pre></div>"
     )
 }
 

@@ -108,7 +108,9 @@ static PROSE_POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(UrlRelative::Deny)
         .link_rel(Some("nofollow noopener noreferrer"))
-        .set_tag_attribute_value("a", "target", "_blank");
+        .set_tag_attribute_value("a", "target", "_blank")
+        // A browser that translates the page leaves code as it is.
+        .set_tag_attribute_value("code", "translate", "no");
     policy
 });
 

@@ -94,6 +94,7 @@ const ATTRIBUTES: &[&str] = &[
     "symmetric",
     "tabindex",
     "target",
+    "translate",
     "voffset",
     "width",
 ];
@@ -140,7 +141,7 @@ fn markdown_becomes_one_string_for_each_block() {
         "# Hi\n\nA *b* **c** ~~d~~ `e<f`\n\n- x\n- y\n\n> q",
         &[
             "<h4>Hi</h4>",
-            "<p>A <em>b</em> <strong>c</strong> <del>d</del> <code>e&lt;f</code></p>",
+            "<p>A <em>b</em> <strong>c</strong> <del>d</del> <code translate=\"no\">e&lt;f</code></p>",
             "<ul>\n<li>x</li>\n<li>y</li>\n</ul>",
             "<blockquote>\n<p>q</p>\n</blockquote>",
         ],

@@ -10,6 +10,7 @@ pub mod judging_rounds;
 pub mod leader_election;
 pub mod leaderboard;
 pub mod metrics_upkeep;
+pub mod model_probes;
 pub mod model_register;
 mod next_event;
 mod next_run;

@@ -196,7 +196,7 @@ impl AdminUsers {
         }
     }
 
-    /// Gives a user another role, locks them out, or lets them in again.
+    /// Gives a user another role, locks them out, or lets them in again. What is so already stays so, without another entry.
     ///
     /// # Errors
     /// [`UserError`].
@@ -218,6 +218,15 @@ impl AdminUsers {
         if let UserChange::Role(role) = change {
             entry.former = audit_json(&json!({ "role": user.role }));
             entry.latter = audit_json(&json!({ "role": role }));
+        }
+        let is_so = match change {
+            UserChange::Role(role) => user.role == role,
+            UserChange::Disable => user.disabled_at.is_some(),
+            UserChange::Enable => user.disabled_at.is_none(),
+            UserChange::Reset => false,
+        };
+        if is_so {
+            return Ok(());
         }
         let done = self.store.change_admin_user(&user.id, change, self.clock.now(), &entry).await?;
         if done { Ok(()) } else { Err(UserError::LastOwner(user.name)) }
@@ -279,4 +288,10 @@ pub fn link_hash(token: &str) -> String {
 #[must_use]
 pub fn link_address(arena: &str, token: &str) -> String {
     format!("{}/admin/welcome#{token}", arena.trim_end_matches('/'))
+}
+
+/// The link of a token with which the user of this name chooses a new passphrase. It says whose account it is, so that the page need not ask.
+#[must_use]
+pub fn passphrase_link_address(arena: &str, name: &str, token: &str) -> String {
+    format!("{}/admin/welcome?account={}#{token}", arena.trim_end_matches('/'), name.trim().to_ascii_lowercase())
 }

@@ -84,9 +84,11 @@ impl Matchmaker {
         Some((opponent.id, opponent.probability))
     }
 
-    /// Whether a visitor may choose this model: it takes part and answers.
+    /// Whether a visitor may choose this model: it takes part, and its circuit breaker is not open. That another battle tries it
+    /// out makes no difference: a refusal would say that the model is in a battle that runs.
     fn can_ask(&self, model: &ModelId) -> bool {
-        self.models.current().get(model).is_some_and(|model| model.weight > 0.0 && model.healthy())
+        let model = self.models.current().get(model);
+        model.is_some_and(|model| model.weight > 0.0 && model.breaker_remaining().is_none())
     }
 
     /// Whether a battle could begin.

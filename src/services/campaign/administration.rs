@@ -5,7 +5,7 @@ use serde_json::json;
 use super::annotating::token_hash;
 use super::creation::{CreateCampaignError, PreparedCampaign};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::campaign::state::StateChange;
+use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
@@ -22,6 +22,11 @@ pub enum CampaignAdminError {
     /// There is none of this id.
     #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
     UnknownCampaign(String),
+    /// Somebody else has changed its state.
+    #[error(
+        "the state of campaign {0} was changed meanwhile: look at it (`langya campaign list`), then repeat the change if it still fits"
+    )]
+    StateChanged(String),
     /// The campaign has no such annotator, or the link is revoked already.
     #[error("campaign {campaign} has no annotator {annotator:?} with a link in force: its report names them")]
     UnknownAnnotator {
@@ -107,19 +112,29 @@ impl CampaignAdmin<'_> {
         was_there.then_some(()).ok_or_else(|| CampaignAdminError::UnknownCampaign(id.clone()))
     }
 
-    /// Opens, pauses or closes a campaign; one that is in the state already stays so.
+    /// Opens, pauses or closes a campaign; one that is in the state already stays so. With the state that a form has `shown`, a campaign
+    /// that has another one by now stays as it is.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
-    pub async fn set_state(&self, id: &str, change: StateChange) -> Result<(), CampaignAdminError> {
-        let former = self.store.campaign(id).await?;
-        let former = former.ok_or_else(|| CampaignAdminError::UnknownCampaign(id.to_owned()))?;
-        let state = change.state();
+    pub async fn set_state(
+        &self,
+        id: &str,
+        change: StateChange,
+        shown: Option<CampaignState>,
+    ) -> Result<(), CampaignAdminError> {
+        let campaign = self.store.campaign(id).await?;
+        let former = campaign.ok_or_else(|| CampaignAdminError::UnknownCampaign(id.to_owned()))?.state;
+        let latter = change.state();
+        if former == latter {
+            return Ok(());
+        }
         let mut entry = self.actor.entry(self.rng, self.clock, change.action(), &subject(id));
-        entry.former = audit_json(&json!({ "state": former.state.as_str() }));
-        entry.latter = audit_json(&json!({ "state": state.as_str() }));
-        self.store.set_campaign_state(id, state, &entry).await?;
-        Ok(())
+        entry.former = audit_json(&json!({ "state": former.as_str() }));
+        entry.latter = audit_json(&json!({ "state": latter.as_str() }));
+        let is_as_shown = shown.is_none_or(|shown| shown == former);
+        let is_done = is_as_shown && self.store.set_campaign_state(id, (former, latter), &entry).await?;
+        is_done.then_some(()).ok_or_else(|| CampaignAdminError::StateChanged(id.to_owned()))
     }
 
     /// Makes links for annotators, and returns their tokens, which are kept nowhere.

@@ -5,13 +5,16 @@
 
 use std::path::PathBuf;
 
+use sha2::{Digest, Sha256};
+
 use super::error::{ModelEntryError, Warning};
 use crate::domain::battle::model_card::shared_names;
+use crate::domain::hex::hex;
 use crate::infra::clock::Clock;
 use crate::infra::config::edit::actions::{ModelAction, model_actions};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::edit::settings_file::SettingsFile;
-use crate::infra::config::{ConfigError, Environment, Settings};
+use crate::infra::config::{ConfigError, Environment, ModelSettings, Settings};
 use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::rng::SharedRng;
@@ -55,14 +58,25 @@ pub struct AuditTrail<'e> {
 pub(super) type Edited<T> = (Option<String>, T);
 
 impl ModelEditor<'_> {
-    /// Removes, pauses, resumes or changes one model.
+    /// Removes, pauses, resumes or changes one model. With the [`values_version`] that a form showed, values that somebody else has
+    /// changed since are not written over: the file stays locked from this comparison until it is replaced.
     ///
     /// # Errors
     /// [`ModelEntryError`]
-    pub async fn change(&self, id: &str, change: &Change) -> Result<Vec<Warning>, ModelEntryError> {
+    pub async fn change(
+        &self,
+        id: &str,
+        change: &Change,
+        shown: Option<&str>,
+    ) -> Result<Vec<Warning>, ModelEntryError> {
         change.check()?;
         let (id, change, env, goal) = (id.to_owned(), change.clone(), self.env.clone(), self.goal);
-        self.edit(move |text, _| {
+        let shown = shown.map(str::to_owned);
+        self.edit(move |text, before| {
+            let now = before.models.iter().find(|entry| entry.id == id).map(values_version);
+            if shown.zip(now).is_some_and(|(shown, now)| shown != now) {
+                return Err(ModelEntryError::Outdated);
+            }
             let edited = change.apply(text, &id)?;
             let warnings = check_goal(&edited, &env, goal)?;
             Ok((Some(edited), warnings))
@@ -112,6 +126,14 @@ impl AuditTrail<'_> {
         let entries: Vec<NewAuditEntry> = actions.iter().map(entry).collect();
         self.store.add_audit_entries(&entries).await
     }
+}
+
+/// Version of the values that the form of a model shows: another one after each change of them.
+#[must_use]
+pub fn values_version(entry: &ModelSettings) -> String {
+    let limits = (entry.weight, entry.max_tokens, entry.max_concurrent, &entry.reason);
+    let prices = (entry.input_price, entry.output_price, entry.price_date, &entry.price_source);
+    hex(&Sha256::digest(format!("{limits:?} {prices:?}")))
 }
 
 /// What an arena lacks to run well on these settings: warnings, or an error where the goal is an arena that runs.

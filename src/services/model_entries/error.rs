@@ -51,6 +51,9 @@ pub enum ModelEntryError {
     /// There is nothing to add.
     #[error("nothing was added: {0}")]
     Duplicates(String),
+    /// The values have changed since the one who changes them saw them.
+    #[error("the values of the model were changed meanwhile: look at them again, then repeat the change")]
+    Outdated,
     /// The change is none.
     #[error(transparent)]
     Change(#[from] InvalidChange),

@@ -7,5 +7,5 @@ mod editor;
 mod error;
 
 pub use adding::{AddRequest, Additions, MOST_WITHOUT_FILTER};
-pub use editor::{AuditTrail, EditGoal, ModelEditor};
+pub use editor::{AuditTrail, EditGoal, ModelEditor, values_version};
 pub use error::{ModelEntryError, Warning};

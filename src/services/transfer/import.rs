@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::formats::rereadable_file::RereadableFile;
 use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
@@ -30,7 +30,7 @@ const KEPT: ColumnSet = ColumnSet {
     excluded_votes: false,
 };
 
-/// Why a file was not imported; nothing of it was.
+/// Why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// It cannot be read.
@@ -44,9 +44,6 @@ pub enum ImportError {
         /// What is named, and how.
         name: UnusableName,
     },
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Result of an import.
@@ -58,30 +55,49 @@ pub struct ImportReport {
     pub excluded: Vec<(String, u64)>,
 }
 
+/// A file of votes that was read to its end and can be imported.
+#[derive(Debug)]
+pub struct VotesFile {
+    /// Made of its bytes.
+    id: String,
+    source: String,
+    log: VoteLog,
+    read_at: Timestamp,
+}
+
+impl VotesFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ImportError`] where it cannot be read or imported.
+    pub fn read(path: &Path, options: &ReadOptions, now: Timestamp) -> Result<Self, ImportError> {
+        let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
+        // An endless pipe must not fill the disk for others.
+        let limit = options.limits.decompressed_bytes;
+        let most = |folder: &Path| disk::space(folder).map(|space| limit.min(space.free / 2));
+        let whole = RereadableFile::open(path, most).map_err(unreadable)?;
+        let log = read_log(&[whole.path()], KEPT, options).map_err(|error| error.in_file(path))?;
+        if let Some(name) = unusable_name(&log) {
+            return Err(ImportError::UnusableName { path: path.to_owned(), name });
+        }
+        let id = format!("import-{}", whole.digest().map_err(unreadable)?);
+        let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { id, source, log, read_at: now })
+    }
+}
+
 /// Imports one file. `progress` gets the number of votes so far and in total.
 ///
 /// # Errors
-/// [`ImportError`].
+/// [`StoreError`]; nothing of the file was imported then.
 pub async fn votes(
     store: &Store,
-    path: &Path,
-    options: &ReadOptions,
-    now: Timestamp,
+    file: VotesFile,
     mut progress: impl FnMut(u64, u64),
-) -> Result<ImportReport, ImportError> {
-    let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
-    // An endless pipe must not fill the disk for others.
-    let limit = options.limits.decompressed_bytes;
-    let most = |folder: &Path| disk::space(folder).map(|space| limit.min(space.free / 2));
-    let whole = RereadableFile::open(path, most).map_err(unreadable)?;
-    let log = read_log(&[whole.path()], KEPT, options).map_err(|error| error.in_file(path))?;
-    if let Some(name) = unusable_name(&log) {
-        return Err(ImportError::UnusableName { path: path.to_owned(), name });
-    }
-    let id = format!("import-{}", whole.digest().map_err(unreadable)?);
-    let source = path.file_name().unwrap_or_default().to_string_lossy();
-    let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: now };
-    let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, now));
+) -> Result<ImportReport, StoreError> {
+    let VotesFile { id, source, log, read_at } = file;
+    let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: read_at };
+    let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, read_at));
     let all = log.len() as u64;
     let imported = store.import_votes(import, rows, |done| progress(done, all)).await?;
     Ok(ImportReport { imported, excluded: log.excluded.into_iter().collect() })

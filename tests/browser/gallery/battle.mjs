@@ -7,7 +7,7 @@ const TABLES = "Compare bubble sort and quicksort in a table, then write quickso
 
 async function send(page, prompt) {
   await page.locator("#prompt").fill(prompt);
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Enter");
 }
 
 async function asked(page, prompt, state = "ready") {

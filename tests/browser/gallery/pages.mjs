@@ -91,6 +91,7 @@ export const PAGES = [
     "admin decision": ({ voter }) => `/admin/votes/decide?voter=${voter}&change=exclude&by=admin&reason=a+script`,
     "admin sign-in": { path: "/admin/sign-in", stranger: true },
     "admin welcome": { path: "/admin/welcome", stranger: true },
+    "admin welcome, new passphrase": { path: "/admin/welcome?account=ada", stranger: true },
   }),
   ...of("30 models", { "leaderboard of 30": { path: "/leaderboard", prepare: fitted }, "charts of 30": { path: "/leaderboard/charts", prepare: fitted } }),
   ...of("300 models", { "leaderboard of 300": { path: "/leaderboard", prepare: fitted }, "charts of 300": { path: "/leaderboard/charts", prepare: fitted } }),

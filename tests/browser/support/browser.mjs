@@ -67,7 +67,7 @@ export function phase(page, name) {
 export async function ask(page, prompt) {
   const turns = await page.locator(".turn").count();
   await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Enter"); // on a touch screen too
   await page.locator(".turn").nth(turns).waitFor();
 }
 

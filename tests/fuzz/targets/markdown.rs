@@ -15,7 +15,7 @@ const TAGS: &str = "a blockquote br code del div em h1 h2 h3 h4 h5 h6 hr li ol p
                     mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none";
 const ATTRIBUTES: &str = "accent accentunder align class columnspan depth dir display displaystyle fence form height largeop \
                           linethickness lspace mathvariant maxsize minsize movablelimits rel rowspan rspace scriptlevel \
-                          separator start stretchy symmetric tabindex target voffset width";
+                          separator start stretchy symmetric tabindex target translate voffset width";
 
 /// What a page may be given, written down a second time: nothing of the renderer is used here.
 static POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {

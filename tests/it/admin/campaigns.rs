@@ -116,6 +116,33 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
     assert!(!format!("{audit:?}").contains(tokens[0]), "the log holds no token");
 }
 
+#[actix_web::test]
+async fn a_form_that_was_shown_before_a_campaign_was_closed_does_not_pause_it() {
+    let arena = arena(|_| {}).await;
+    make(&arena).await;
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let change = async |operator: &mut Browser, from: &str, to: &str| {
+        let fields = [("id", "pilot"), ("from", from), ("change", to)];
+        operator.post_form("/admin/campaigns/state", &fields).await
+    };
+    let state = async || arena.app.store.campaign("pilot").await.unwrap().unwrap().state.as_str();
+    let page = operator.get("/admin/campaigns/one?id=pilot").await.text().await.unwrap();
+    assert!(page.contains("name=\"from\" value=\"draft\""), "{page}");
+    assert_eq!(change(&mut operator, "draft", "open").await.status(), StatusCode::SEE_OTHER);
+    // One tab closes it, another one that shows it open would pause it.
+    assert_eq!(change(&mut operator, "open", "close").await.status(), StatusCode::SEE_OTHER);
+    let stale = change(&mut operator, "open", "pause").await;
+    assert_eq!((stale.status(), state().await), (StatusCode::CONFLICT, "closed"));
+    let page = stale.text().await.unwrap();
+    assert!(page.contains("has changed since the page was shown") && page.contains("value=\"closed\""), "{page}");
+    // A form that is sent twice finds what it asks for, and keeps no second entry.
+    assert_eq!(change(&mut operator, "open", "close").await.status(), StatusCode::SEE_OTHER);
+    let audit = arena.app.store.audit_entries(&AuditFilter::default(), 2).await.unwrap();
+    let entries: Vec<_> = audit.iter().map(|entry| (entry.action.as_str(), entry.former.as_deref())).collect();
+    let (closed, opened) = ("{\"state\":\"open\"}", "{\"state\":\"draft\"}");
+    assert_eq!(entries, [("close_campaign", Some(closed)), ("open_campaign", Some(opened))]);
+}
+
 /// An open campaign of one pair that one annotator judges, and the annotator's token.
 async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> String {
     let plan = PLAN.replace("pilot", id) + "judgements_per_item = 1\n";
@@ -211,9 +238,13 @@ async fn an_operator_leaves_an_annotator_out_for_a_reason_and_counts_them_again(
         let fields = [("id", "pilot"), ("annotator", annotator), ("reason", reason)];
         operator.post_form("/admin/campaigns/leave-out", &fields).await.status()
     };
-    for (annotator, reason) in [("pilot-1", " "), ("pilot-9", "asleep")] {
-        assert_eq!(leave_out(&mut operator, annotator, reason).await, StatusCode::CONFLICT, "{annotator} {reason:?}");
+    for reason in ["", " "] {
+        assert_eq!(leave_out(&mut operator, "pilot-1", reason).await, StatusCode::BAD_REQUEST, "{reason:?}");
     }
+    assert_eq!(leave_out(&mut operator, "pilot-9", "asleep").await, StatusCode::CONFLICT, "nobody's name");
+    let fields = [("id", "pilot"), ("annotator", "pilot-1"), ("reason", "")];
+    let refused = operator.post_form("/admin/campaigns/leave-out", &fields).await.text().await.unwrap();
+    assert!(refused.contains("Write why the judgements do not count, in 1 to 500 characters."), "{refused}");
     assert_eq!(next(&arena, &token).await, StatusCode::OK);
     let page = operator.get(one).await.text().await.unwrap();
     assert!(page.contains("/admin/campaigns/leave-out") && !page.contains("/admin/campaigns/readmit"), "{page}");

@@ -146,6 +146,57 @@ async fn a_form_that_was_shown_before_another_change_writes_nothing_over_it() {
 }
 
 #[actix_web::test]
+async fn of_two_changes_at_the_same_moment_that_saw_the_same_values_one_is_refused() {
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
+    let (mut ada, mut other) = (context.owner().await, Browser::at(&context.server.url));
+    assert_eq!(other.sign_in("ada", PASSPHRASE, "").await.status(), StatusCode::SEE_OTHER);
+    let form = text(&mut ada, "/admin/models/change?model=two").await;
+    let version = form.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    // While the test holds the file, both forms come as far as an edit can.
+    let held = std::fs::File::open(context.folder.path().join("langya.toml")).unwrap();
+    held.lock().unwrap();
+    let change = async |browser: &mut Browser, weight: &str| {
+        let values = [("model", "two"), ("version", version.as_str()), ("weight", weight)];
+        browser.post_form("/admin/models/change", &values).await.status()
+    };
+    let free = async {
+        for _ in 0..10 {
+            get(&format!("{}/api/v1/pairing", context.server.url)).await;
+        }
+        drop(held);
+    };
+    let (first, second, ()) = tokio::join!(change(&mut ada, "2.5"), change(&mut other, "7.5"), free);
+    let mut answers = [first, second];
+    answers.sort_unstable();
+    assert_eq!(answers, [StatusCode::SEE_OTHER, StatusCode::CONFLICT]);
+    let weight = if first == StatusCode::SEE_OTHER { "weight = 2.5\n" } else { "weight = 7.5\n" };
+    assert!(context.text().contains(weight), "{}", context.text());
+}
+
+#[actix_web::test]
+async fn the_form_shows_what_stands_in_the_file_even_where_the_arena_cannot_run_on_it() {
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
+    let mut ada = context.owner().await;
+    let paused = context.text().replace("provider = \"openai\"", "provider = \"openai\"\nweight = 0.0");
+    std::fs::write(context.folder.path().join("langya.toml"), paused).unwrap();
+    context.server.signal("HUP");
+    context.server.logged("the previous settings stay in force").await;
+    let form = text(&mut ada, "/admin/models/change?model=two").await;
+    let version = form.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(
+        form.contains(
+            "id=\"weight\" name=\"weight\" type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" value=\"0\""
+        ),
+        "{form}"
+    );
+    // The change is not refused as one of values that were changed meanwhile, but for what is still wrong with the file.
+    let refused =
+        ada.post_form("/admin/models/change", &[("model", "two"), ("version", version), ("weight", "1")]).await;
+    let refused = refused.text().await.unwrap();
+    assert!(refused.contains("A battle needs two models, and 1 would be left"), "{refused}");
+}
+
+#[actix_web::test]
 async fn a_file_that_cannot_be_used_is_reported_on_the_page_without_its_values_and_the_arena_goes_on() {
     let context = SettingsFixture::start(&["one", "two"], &[]).await;
     let mut ada = context.owner().await;

@@ -1,6 +1,7 @@
 //! `langya agree` as a user runs it: votes with verdicts, scores with scores, and files that nobody should trust.
 
 mod input_files;
+mod intervals;
 mod scores;
 mod votes;
 

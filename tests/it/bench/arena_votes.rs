@@ -46,8 +46,9 @@ async fn votes_on_the_question_of_an_item_stand_at_it_until_their_texts_are_dele
     vote(&server, "which RIVER is the　longest on earth", "tie").await;
     vote(&server, "Which river is the longest on Earth？", "both_bad").await;
     vote(&server, "Which river is the longest in Asia?", "tie").await;
-    let counted = "<bdi>one</bdi> 0 · tie 1 · both bad 1 · <bdi>two</bdi> 0";
-    until(async || item(&server, "").await.contains(counted).then_some(())).await;
+    let [one, two] = ["one", "two"].map(|name| format!("<bdi translate=\"no\">{name}</bdi>"));
+    let counted = format!("{one} 0 · tie 1 · both bad 1 · {two} 0");
+    until(async || item(&server, "").await.contains(&counted).then_some(())).await;
     let chinese = item(&server, "?lang=zh").await;
     assert!(chinese.contains("访客的投票") && chinese.contains("都不好 1"), "{chinese}");
     field.store().await.delete_texts_before(Timestamp(i64::MAX)).await.unwrap();

@@ -7,15 +7,29 @@ async fn two_answers_stand_side_by_side_with_what_differs_marked() {
     let folder = filled();
     let server = Server::start(folder.path(), &[]);
     let item = page(&server, "/benchmarks/mtbench101/items/1").await;
-    holds(&item, &["<h4><bdi>crane</bdi></h4>", "<h4><bdi>heron</bdi></h4>", "**<mark>crane</mark>** answers"]);
-    holds(&item, &["**<mark>heron</mark>** answers", "left=crane&#38;right=heron#pair", "<dt><bdi>owl</bdi></dt>"]);
+    holds(
+        &item,
+        &[
+            "<h4><bdi translate=\"no\">crane</bdi></h4>",
+            "<h4><bdi translate=\"no\">heron</bdi></h4>",
+            "**<mark>crane</mark>** answers",
+        ],
+    );
+    holds(
+        &item,
+        &[
+            "**<mark>heron</mark>** answers",
+            "left=crane&#38;right=heron#pair",
+            "<dt><bdi translate=\"no\">owl</bdi></dt>",
+        ],
+    );
     let turned = page(&server, "/benchmarks/mtbench101/items/1?left=heron&right=crane").await;
     holds(&turned, &["left=heron&#38;right=crane#pair", "<option value=\"heron\" selected>heron</option>"]);
-    let first = |html: &str, model: &str| html.find(&format!("<h4><bdi>{model}</bdi></h4>")).unwrap();
+    let first = |html: &str, model: &str| html.find(&format!("<h4><bdi translate=\"no\">{model}</bdi></h4>")).unwrap();
     assert!(first(&item, "crane") < first(&item, "heron") && first(&turned, "heron") < first(&turned, "crane"));
     for odd in ["left=heron&right=heron", "left=nobody&right=%3Cimg%3E"] {
         let html = page(&server, &format!("/benchmarks/mtbench101/items/1?{odd}")).await;
-        holds(&html, &["<h4><bdi>crane</bdi></h4>", "<h4><bdi>heron</bdi></h4>"]);
+        holds(&html, &["<h4><bdi translate=\"no\">crane</bdi></h4>", "<h4><bdi translate=\"no\">heron</bdi></h4>"]);
         is_harmless(&html);
     }
     let chinese = page(&server, "/benchmarks/mtbench101/items/1?lang=zh").await;
@@ -63,13 +77,23 @@ async fn items_are_sorted_by_how_far_two_models_are_apart_and_lead_on_in_that_or
     assert!(at[0] < at[1], "2.5 apart before 2: {sorted}");
     holds(
         &sorted,
-        &["<option value=\"heron\" selected>", "<bdi>heron</bdi> 5.50 · <bdi>crane</bdi> 8.00 · <b>-2.50</b>"],
+        &[
+            "<option value=\"heron\" selected>",
+            "<bdi translate=\"no\">heron</bdi> 5.50 · <bdi translate=\"no\">crane</bdi> 8.00 · <b>-2.50</b>",
+        ],
     );
     let turned = page(&server, "/benchmarks/mtbench101/items?sort=difference&left=crane&right=heron").await;
-    holds(&turned, &["<bdi>crane</bdi> 8.00 · <bdi>heron</bdi> 5.50 · <b>+2.50</b>"]);
+    holds(&turned, &["<bdi translate=\"no\">crane</bdi> 8.00 · <bdi translate=\"no\">heron</bdi> 5.50 · <b>+2.50</b>"]);
 
     let first = page(&server, "/benchmarks/mtbench101/items/2?sort=difference&left=heron&right=crane").await;
-    holds(&first, &["Difference 1 of", &format!("rel=\"next\" href=\"{}", address("3")), "<h4><bdi>heron</bdi></h4>"]);
+    holds(
+        &first,
+        &[
+            "Difference 1 of",
+            &format!("rel=\"next\" href=\"{}", address("3")),
+            "<h4><bdi translate=\"no\">heron</bdi></h4>",
+        ],
+    );
     assert!(!first.contains("rel=\"prev\""));
     holds(&first, &["name=\"sort\" value=\"difference\"", "items/2?left=heron&#38;right=crane#pair"]);
     let chinese = page(&server, "/benchmarks/mtbench101/items?sort=difference&lang=zh").await;

@@ -27,7 +27,7 @@ async fn a_signal_leaves_no_file_of_an_export_or_a_report() {
         until(async || (files().len() > before.len()).then_some(())).await;
         running.signal("TERM");
         let run = running.ended().await;
-        assert!(run.code == Some(1) && run.stderr.contains("interrupted: nothing was written"), "{run:?}");
+        assert!(run.code == Some(1) && run.stderr.contains("interrupted: no file was written"), "{run:?}");
         assert_eq!(files(), before, "{command}");
     }
     holder.rollback().await.unwrap();

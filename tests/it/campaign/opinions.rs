@@ -38,8 +38,9 @@ async fn what_people_said_of_an_item_stands_on_its_page_once_their_campaign_is_c
     assert!(!page("q0").await.contains("What people said"), "others are still to judge");
     fixture.done(&["close", "pilot"]).await;
     let html = page("q0").await;
-    let said = "<bdi>pilot</bdi>: <bdi>bad</bdi> 0 · tie 1 · <bdi>good</bdi> 1";
-    assert!(html.contains("What people said") && html.contains(said), "{html}");
+    let [pilot, bad, good] = ["pilot", "bad", "good"].map(|name| format!("<bdi translate=\"no\">{name}</bdi>"));
+    let said = format!("{pilot}: {bad} 0 · tie 1 · {good} 1");
+    assert!(html.contains("What people said") && html.contains(&said), "{html}");
     assert!(!page("q1").await.contains("What people said"), "it asks something else");
     fixture.arena.end().await;
 }

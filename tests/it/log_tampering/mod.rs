@@ -23,7 +23,7 @@ use langya::infra::storage::{IfMissing, NewExclusions, Store, StoredLeaderboard,
 use langya::infra::stored_votes::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::verification::{LeaderboardSource, VerifyError, verify};
-use langya::services::transfer::import;
+use langya::services::transfer::import::{self, VotesFile};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
@@ -83,7 +83,8 @@ impl Arena {
         }
         let file = self.folder.path().join("votes.csv");
         fs::write(&file, csv).unwrap();
-        let report = import::votes(&self.store, &file, &ReadOptions::default(), Timestamp(5), |_, _| {}).await;
+        let read = VotesFile::read(&file, &ReadOptions::default(), Timestamp(5)).unwrap();
+        let report = import::votes(&self.store, read, |_, _| {}).await;
         assert_eq!(report.unwrap().excluded, []);
     }
 

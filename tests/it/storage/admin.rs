@@ -84,6 +84,19 @@ pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &St
     assert!(change("ben", UserChange::Role(Role::Owner), "2").await);
     assert!(change("ada", UserChange::Disable, "3").await, "there is another owner now");
     assert!(!change("ben", UserChange::Role(Role::Operator), "4").await, "one who is locked out is none");
+    let back = NewAdminInvite {
+        id: "back",
+        token_hash: "back",
+        role: Role::Owner,
+        user_id: Some("id of ada"),
+        first_run: false,
+        created_by: "ben",
+        created_at: Timestamp(1),
+        expires_at: Timestamp(100),
+    };
+    store.insert_admin_invite(back, None).await.unwrap();
+    assert_eq!(store.admin_invite("back", Timestamp(9)).await.unwrap(), None, "a link of one who is locked out");
+    assert_eq!(join(store, "back", "ada", 9).await, Joined::Void, "nor does it work");
     let audit = store.audit_entries(&AuditFilter::default(), 10).await.unwrap();
     let ids: Vec<&str> = audit.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, ["3", "2", "0-late-ben", "0-first-ada"], "what was refused is no action");

@@ -94,8 +94,10 @@ pub(super) async fn changes_of_campaigns_have_their_entries(store: &Store) {
     let new = NewCampaign { id: "c", plan: "{}", items: &[], units: &[], created_at: Timestamp(1) };
     store.insert_campaign(new, &entry("created", AdminAction::CreateCampaign), |_| {}).await.unwrap();
     let open = entry("a1", AdminAction::OpenCampaign);
-    assert!(store.set_campaign_state("c", CampaignState::Open, &open).await.unwrap());
-    assert!(!store.set_campaign_state("nowhere", CampaignState::Open, &open).await.unwrap());
+    let opened = (CampaignState::Draft, CampaignState::Open);
+    assert!(store.set_campaign_state("c", opened, &open).await.unwrap());
+    assert!(!store.set_campaign_state("c", opened, &open).await.unwrap(), "it is no draft any more");
+    assert!(!store.set_campaign_state("nowhere", opened, &open).await.unwrap());
     let annotator = |token_hash, quota, expires_at| NewAnnotator { token_hash, quota, expires_at };
     let new = [annotator("h1", Some(7), None), annotator("h2", None, Some(Timestamp(9)))];
     let invited = entry("a2", AdminAction::InviteAnnotators);

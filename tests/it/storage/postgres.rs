@@ -10,6 +10,7 @@ use super::{
     verdicts, vote,
 };
 use crate::support::postgres::TestDatabase;
+use crate::support::program::langya;
 use crate::support::until;
 
 #[actix_web::test]
@@ -133,6 +134,28 @@ async fn a_database_that_cannot_be_used_says_why() {
         assert!(matches!(error, StoreError::ReadOnly(_) | StoreError::NotDurable { .. }));
         database.as_admin(format!("ALTER DATABASE {name} RESET {setting}")).await;
     }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_refused_command_makes_no_tables() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.csv"), "model,score\none\n").unwrap();
+    for (command, said) in [
+        (&["judge", "run", "--judge", "m"][..], "there is no arena"),
+        (&["bench", "run", "urs", "--judge", "m"][..], "langya import suite NAME FILE"),
+        (&["bench", "stop"][..], "there is no arena"),
+        (&["upgrade"][..], "there is no arena"),
+        (&["import", "votes", "bad.csv"][..], "bad.csv has no column model_a"),
+    ] {
+        let run = langya(folder.path(), [command, &["--database", database.url.as_str()]].concat());
+        assert!(run.code == Some(2) && run.stderr.contains(said), "{command:?}: {run:?}");
+    }
+    let pool = database.raw().await;
+    let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&pool).await.unwrap(), 0);
+    pool.close().await;
     database.drop().await;
 }
 

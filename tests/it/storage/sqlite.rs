@@ -215,6 +215,17 @@ async fn the_database_of_another_program_gets_no_write_ahead_log_either() {
 }
 
 #[actix_web::test]
+async fn a_copy_leaves_no_write_ahead_log_beside_a_database_that_nobody_serves() {
+    let (folder, store) = open_with_tables().await;
+    store.close().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    back_up(&settings(folder.path()), &elsewhere.path().join("copy"), Timestamp(0)).await.unwrap();
+    for ending in ["-wal", "-shm"] {
+        assert!(!folder.path().join(format!("langya.db{ending}")).exists(), "{ending}");
+    }
+}
+
+#[actix_web::test]
 async fn a_link_to_the_database_of_another_arena_leads_to_its_lock() {
     let (folder, _store) = open().await;
     let elsewhere = tempfile::tempdir().unwrap();

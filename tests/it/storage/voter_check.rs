@@ -21,7 +21,7 @@ use langya::infra::stored_votes::selection::select;
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
-use langya::services::transfer::import;
+use langya::services::transfer::import::{self, VotesFile};
 use sqlx::postgres::PgPool;
 
 use super::admin::entry;
@@ -59,7 +59,8 @@ pub(crate) async fn import_votes(store: &Store, log: &VoteLog, votes: impl Itera
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("votes.csv");
     std::fs::write(&file, rows).unwrap();
-    import::votes(store, &file, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
+    let read = VotesFile::read(&file, &ReadOptions::default(), Timestamp(1)).unwrap();
+    import::votes(store, read, |_, _| {}).await.unwrap();
 }
 
 fn winner(log: &VoteLog, vote: usize) -> &'static str {

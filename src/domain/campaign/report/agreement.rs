@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::items::{PatternsOfItems, RESAMPLES};
+use super::items::RESAMPLES;
 use super::judged::{CampaignFacts, JudgedUnit, by_name, preference_by_name};
 use crate::battle::Outcome;
 use crate::campaign::judgement::UnitJudgement;
@@ -16,6 +16,7 @@ use crate::stats::Undefined;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff_of_groups};
 use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::item_patterns::PatternsOfItems;
 use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
 

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::judged::JudgedUnit;
@@ -55,50 +53,4 @@ pub(super) fn count_items(judged: &[&JudgedUnit]) -> u64 {
     items.sort_unstable();
     items.dedup();
     items.len() as u64
-}
-
-/// What was said of units, as the number of a pattern, item by item.
-pub(super) struct PatternsOfItems {
-    patterns: Vec<usize>,
-    /// Start of each item's units, and the end of the last.
-    starts: Vec<usize>,
-    distinct: usize,
-}
-
-impl PatternsOfItems {
-    /// Items with the patterns of their units, in the order of the items; the patterns are numbers below `distinct`.
-    pub(super) fn new(units: impl Iterator<Item = (u32, usize)>, distinct: usize) -> Self {
-        let (mut patterns, mut starts, mut last) = (Vec::new(), Vec::new(), None);
-        for (item, pattern) in units {
-            if last != Some(item) {
-                starts.push(patterns.len());
-                last = Some(item);
-            }
-            patterns.push(pattern);
-        }
-        starts.push(patterns.len());
-        Self { patterns, starts, distinct }
-    }
-
-    /// Units.
-    pub(super) fn units(&self) -> usize {
-        self.patterns.len()
-    }
-
-    /// Units of each pattern.
-    pub(super) fn counts(&self) -> Vec<usize> {
-        let mut counts = vec![0; self.distinct];
-        self.patterns.iter().for_each(|at| counts[*at] += 1);
-        counts
-    }
-
-    /// Units of each pattern where as many items as there are were drawn with replacement.
-    pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Vec<usize> {
-        let (mut counts, items) = (vec![0; self.distinct], self.starts.len() - 1);
-        for _ in 0..items {
-            let at = rng.random_range(0..items);
-            self.patterns[self.starts[at]..self.starts[at + 1]].iter().for_each(|pattern| counts[*pattern] += 1);
-        }
-        counts
-    }
 }

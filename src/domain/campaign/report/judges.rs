@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::items::{PatternsOfItems, RESAMPLES};
+use super::items::RESAMPLES;
 use super::judged::{JudgedUnit, UnitVerdict, by_name};
 use crate::battle::Outcome;
 use crate::battle_judging::agreement::Rate;
@@ -19,6 +19,7 @@ use crate::rating::vote_log::VoteLog;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::agreement::kappa::cohen_of_counts;
 use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::item_patterns::PatternsOfItems;
 use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
 use crate::stats::{Share, Undefined};
 

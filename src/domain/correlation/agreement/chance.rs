@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::vote_intervals::ChanceIntervals;
 use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, MetricValue};
 use crate::stats::Undefined;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{Choice, VotesByQuestion, majority};
 use crate::stats::agreement::kappa::{cohen, fleiss, randolph};
+use crate::stats::resample::BootstrapOptions;
 
 /// A kappa of fewer items than this says nothing of a person.
 const FEWEST: usize = 10;
@@ -31,16 +33,21 @@ pub struct ChanceReport {
 }
 
 /// Where several judged a question, the judge's verdict is that of most of them.
-pub(super) fn by_chance(people: &VotesByQuestion, judge: &VotesByQuestion) -> ChanceReport {
+pub(super) fn by_chance(
+    people: &VotesByQuestion,
+    judge: &VotesByQuestion,
+    intervals: ChanceIntervals,
+    bootstrap: BootstrapOptions,
+) -> ChanceReport {
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     let counts: Vec<Vec<u64>> = questions.iter().map(|votes| counts(votes)).collect();
     ChanceReport {
-        cohen_majority: with_majority(people, judge),
-        cohen_people: with_each(people, judge),
-        fleiss: KappaReport::new(fleiss(&counts), counts.len()),
-        randolph: KappaReport::new(randolph(&counts, LABELS.len()), counts.len()),
-        krippendorff: alpha(questions),
-        krippendorff_with_judge: with_judge(people, judge),
+        cohen_majority: with_majority(people, judge).with(intervals.cohen_majority),
+        cohen_people: with_each(people, judge, bootstrap),
+        fleiss: KappaReport::new(fleiss(&counts), counts.len()).with(intervals.fleiss),
+        randolph: KappaReport::new(randolph(&counts, LABELS.len()), counts.len()).with(intervals.randolph),
+        krippendorff: alpha(questions).with(intervals.krippendorff),
+        krippendorff_with_judge: with_judge(people, judge).with(intervals.krippendorff_with_judge),
     }
 }
 
@@ -80,7 +87,7 @@ fn with_majority(people: &VotesByQuestion, judge: &VotesByQuestion) -> KappaRepo
     KappaReport::new(cohen(&of_people, &of_judge), both.len())
 }
 
-fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion) -> MeanKappa {
+fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion, bootstrap: BootstrapOptions) -> MeanKappa {
     let mut by_person: BTreeMap<&str, [Vec<Choice>; 2]> = BTreeMap::new();
     for (key, cast) in people.cast() {
         let Some(verdict) = majority(&judge.of(key)) else { continue };
@@ -96,11 +103,12 @@ fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion) -> MeanKappa {
         }
         cohen(own, judged).map(|found| found.kappa)
     };
-    MeanKappa::over(&by_person.values().map(kappa).collect::<Vec<_>>(), FEWEST)
+    MeanKappa::over(&by_person.values().map(kappa).collect::<Vec<_>>(), FEWEST, bootstrap)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::vote_intervals::VoteIntervals;
     use super::*;
     use crate::stats::agreement::choices::PairVote;
 
@@ -118,6 +126,10 @@ mod tests {
     fn without_a_judge_there_is_no_agreement_with_one() {
         use Choice::{First, Second};
         let people = [("q", "ann", First), ("q", "bob", First), ("r", "ann", First), ("r", "bob", Second)];
+        let none = BootstrapOptions { replicates: 0, seed: 0 };
+        let by_chance = |people: &VotesByQuestion, judge: &VotesByQuestion| {
+            super::by_chance(people, judge, VoteIntervals::new(people, judge, none).chance, none)
+        };
         let alone = by_chance(&votes(&people), &votes(&[]));
         assert_eq!(alone.krippendorff_with_judge, Err(Undefined::Nothing).into());
         assert_eq!(alone.krippendorff.value, Some(0.0));

@@ -5,10 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
-use crate::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, MetricValue, ShareReport};
+use crate::correlation::agreement::intervals::AgreementBootstrap;
+use crate::correlation::agreement::label_intervals::{LabelIntervals, LabelNumbers};
+use crate::correlation::agreement::metrics::{
+    AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
+};
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{band, between, majority, within};
 use crate::stats::agreement::kappa::{fleiss, randolph};
+use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined, real_len};
 
 /// A kappa with a person takes an item.
@@ -76,6 +81,8 @@ pub struct LabelsReport {
     pub krippendorff_nominal: MetricValue,
     /// The same with the judge as one of them.
     pub krippendorff_nominal_with_judge: MetricValue,
+    /// How the intervals were found; none where nothing was resampled.
+    pub bootstrap: Option<AgreementBootstrap>,
 }
 
 /// How far the judge agrees with what most people said.
@@ -102,7 +109,7 @@ pub struct FleissReport {
 }
 
 /// Bands are those of a scale from 1 to 10.
-pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins) -> LabelsSection {
+pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins, bootstrap: BootstrapOptions) -> LabelsSection {
     let scores = people.0.values().chain(judge.0.values()).flat_map(BTreeMap::values);
     if let Some(outside) = scores.clone().find(|score| bins == Bins::Bands && !(1.0..=10.0).contains(*score)) {
         let undefined = format!("the score {outside} is not between 1 and 10, as the bands are: take exact bins");
@@ -110,7 +117,7 @@ pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins) -> LabelsS
     }
     let labels = scores.map(|&score| bins.label(score)).collect::<BTreeSet<u64>>();
     let labelled = BinnedLabels { people, judge, bins, labels: labels.into_iter().collect() };
-    LabelsSection::Found(Box::new(labelled.report()))
+    LabelsSection::Found(Box::new(labelled.report(bootstrap)))
 }
 
 /// The label that each individual gave.
@@ -124,7 +131,7 @@ struct BinnedLabels<'a> {
 }
 
 impl<'a> BinnedLabels<'a> {
-    fn report(&self) -> LabelsReport {
+    fn report(&self, bootstrap: BootstrapOptions) -> LabelsReport {
         let people: Vec<ByRater> = self.people.0.values().map(|scores| self.labels_of(scores)).collect();
         let counts: Vec<Vec<u64>> = people.iter().map(|labels| self.counts(labels.values())).collect();
         let given = people.iter().flat_map(BTreeMap::values).collect::<BTreeSet<_>>().len();
@@ -134,26 +141,36 @@ impl<'a> BinnedLabels<'a> {
         let of_people: Vec<Vec<f64>> =
             self.people.0.values().map(|scores| scores.values().copied().collect()).collect();
         let of_all = self.scores_of_all();
-        let alpha = |scores: &[Vec<f64>], scale| krippendorff(scores, scale).into();
+        let alpha = |scores: &[Vec<f64>], scale| MetricValue::from(krippendorff(scores, scale));
         let with_judge = |scores: &[Vec<f64>], scale| match both.is_empty() {
-            true => Err(Undefined::Nothing).into(),
+            true => MetricValue::from(Err(Undefined::Nothing)),
             false => alpha(scores, scale),
         };
         let (labels_of_people, labels_of_all) = (self.places(&of_people), self.places(&of_all));
+        let of_bins = self.intervals(given, bootstrap);
+        let [[numbers, numbers_all], [ordered, ordered_all], [labels, labels_all]] = of_bins.krippendorff;
         LabelsReport {
             bins: self.bins,
-            human_human: within(people.iter().map(lists)).into(),
-            judge_human: between(both.iter().map(of_both)).into(),
-            judge_majority: judge_majority(&both),
-            fleiss: self.fleiss(&counts, &both),
-            randolph: KappaReport::new(randolph(&counts, given), counts.len()),
-            krippendorff: alpha(&of_people, MeasurementLevel::Interval),
-            krippendorff_with_judge: with_judge(&of_all, MeasurementLevel::Interval),
-            krippendorff_ordinal: alpha(&of_people, MeasurementLevel::Ordinal),
-            krippendorff_ordinal_with_judge: with_judge(&of_all, MeasurementLevel::Ordinal),
-            krippendorff_nominal: alpha(&labels_of_people, MeasurementLevel::Nominal),
-            krippendorff_nominal_with_judge: with_judge(&labels_of_all, MeasurementLevel::Nominal),
+            human_human: AgreementMetrics::from(within(people.iter().map(lists))).with(of_bins.human_human),
+            judge_human: AgreementMetrics::from(between(both.iter().map(of_both))).with(of_bins.judge_human),
+            judge_majority: judge_majority(&both, of_bins.judge_majority),
+            fleiss: self.fleiss(&counts, &both, bootstrap).with(of_bins.fleiss),
+            randolph: KappaReport::new(randolph(&counts, given), counts.len()).with(of_bins.randolph),
+            krippendorff: alpha(&of_people, MeasurementLevel::Interval).with(numbers),
+            krippendorff_with_judge: with_judge(&of_all, MeasurementLevel::Interval).with(numbers_all),
+            krippendorff_ordinal: alpha(&of_people, MeasurementLevel::Ordinal).with(ordered),
+            krippendorff_ordinal_with_judge: with_judge(&of_all, MeasurementLevel::Ordinal).with(ordered_all),
+            krippendorff_nominal: alpha(&labels_of_people, MeasurementLevel::Nominal).with(labels),
+            krippendorff_nominal_with_judge: with_judge(&labels_of_all, MeasurementLevel::Nominal).with(labels_all),
+            bootstrap: of_bins.bootstrap,
         }
+    }
+
+    /// `given` labels are people's.
+    fn intervals(&self, given: usize, bootstrap: BootstrapOptions) -> LabelIntervals {
+        let label = |score: f64| self.labels.binary_search(&self.bins.label(score)).unwrap_or_default();
+        let labels = LabelNumbers { all: self.labels.len(), by_people: given };
+        LabelIntervals::new(self.people, self.judge, label, labels, bootstrap)
     }
 
     /// The numbers of the labels of scores.
@@ -184,7 +201,7 @@ impl<'a> BinnedLabels<'a> {
         counts
     }
 
-    fn fleiss(&self, people: &[Vec<u64>], both: &[(ByRater, ByRater)]) -> FleissReport {
+    fn fleiss(&self, people: &[Vec<u64>], both: &[(ByRater, ByRater)], bootstrap: BootstrapOptions) -> FleissReport {
         let two = |[one, other]: [u64; 2]| self.counts([one, other].iter());
         let decided: Vec<Vec<u64>> = decided(both).into_iter().map(two).collect();
         let all: Vec<Vec<u64>> =
@@ -195,9 +212,21 @@ impl<'a> BinnedLabels<'a> {
         });
         FleissReport {
             people: KappaReport::new(fleiss(people), people.len()),
-            judge_with_each: MeanKappa::over(&each.collect::<Vec<Result<f64, Undefined>>>(), FEWEST),
+            judge_with_each: MeanKappa::over(&each.collect::<Vec<Result<f64, Undefined>>>(), FEWEST, bootstrap),
             judge_with_majority: KappaReport::new(fleiss(&decided), both.len()),
             people_and_judge: KappaReport::new(fleiss(&all), all.len()),
+        }
+    }
+}
+
+impl FleissReport {
+    /// With the intervals of people, of judge and majority, and of people and judge.
+    fn with(self, [people, two, all]: [IntervalReport; 3]) -> Self {
+        Self {
+            people: self.people.with(people),
+            judge_with_majority: self.judge_with_majority.with(two),
+            people_and_judge: self.people_and_judge.with(all),
+            judge_with_each: self.judge_with_each,
         }
     }
 }
@@ -221,11 +250,11 @@ fn most(labels: &ByRater) -> Option<u64> {
     majority(&labels.values().copied().collect::<Vec<u64>>())
 }
 
-fn judge_majority(both: &[(ByRater, ByRater)]) -> MajorityReport {
+fn judge_majority(both: &[(ByRater, ByRater)], uncertainty: IntervalReport) -> MajorityReport {
     let decided = decided(both);
     let mut share = Share::default();
     decided.iter().for_each(|[people, judge]| share.count(people == judge));
-    MajorityReport { share: share.into(), undecided: both.len() - decided.len() }
+    MajorityReport { share: ShareReport::from(share).with(uncertainty), undecided: both.len() - decided.len() }
 }
 
 #[cfg(test)]
@@ -237,7 +266,8 @@ mod tests {
         let scores = |scores: &[(&'static str, f64)]| scores.iter().copied().collect::<BTreeMap<_, _>>();
         let answers = |of: BTreeMap<&'static str, f64>| Answers([(("q", "m"), of)].into_iter().collect());
         let people = answers(scores(&[("ann", 2.0), ("bob", 8.0)]));
-        let report = |judge: &Answers<'static>| match by_label(&people, judge, Bins::Bands) {
+        let report = |judge: &Answers<'static>| match by_label(&people, judge, Bins::Bands, BootstrapOptions::default())
+        {
             LabelsSection::Found(report) => report,
             LabelsSection::Undefined { undefined } => panic!("{undefined}"),
         };

@@ -4,7 +4,35 @@ use serde::Serialize;
 
 use crate::stats::agreement::choices::Agreement;
 use crate::stats::agreement::kappa::Kappa;
-use crate::stats::{Share, Undefined};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::distribution::mean;
+use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, uncertainty};
+use crate::stats::{Interval, Share, Undefined};
+
+/// The interval of a number over resamples, or why it has none. Both are none where nothing was resampled or there is no number.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct IntervalReport {
+    /// Percentiles of the resamples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<String>,
+}
+
+impl IntervalReport {
+    /// Of a number of so many units, by its replicates; there are none where nothing was resampled. One unit alone has no spread.
+    pub(super) fn new(units: usize, found: Result<f64, Undefined>, values: &[Result<f64, Undefined>]) -> Self {
+        if found.is_err() || values.is_empty() {
+            return Self::default();
+        }
+        let interval = match units {
+            0 | 1 => Err(Undefined::TooFew { found: units, needed: 2 }),
+            _ => uncertainty(values, ConfidenceLevel::default()),
+        };
+        Self { interval: interval.ok(), no_interval: interval.err().map(|why| why.to_string()) }
+    }
+}
 
 /// The metrics of one agreement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,12 +50,16 @@ pub struct AgreementMetrics {
     /// Why there is no rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The interval over resampled questions or voters.
+    #[serde(flatten)]
+    pub uncertainty: IntervalReport,
 }
 
 impl From<Agreement> for AgreementMetrics {
     fn from(found: Agreement) -> Self {
-        let ShareReport { agree, total, rate, undefined } = found.pooled.into();
-        Self { agree, total, rate, mean_over_questions: found.mean.ok(), questions: found.questions, undefined }
+        let ShareReport { agree, total, rate, undefined, uncertainty } = found.pooled.into();
+        let mean_over_questions = found.mean.ok();
+        Self { agree, total, rate, mean_over_questions, questions: found.questions, undefined, uncertainty }
     }
 }
 
@@ -43,12 +75,15 @@ pub struct ShareReport {
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The interval over resampled questions or voters.
+    #[serde(flatten)]
+    pub uncertainty: IntervalReport,
 }
 
 impl From<Share> for ShareReport {
     fn from(share: Share) -> Self {
-        let number = MetricValue::from(share.rate());
-        Self { agree: share.of, total: share.total, rate: number.value, undefined: number.undefined }
+        let MetricValue { value: rate, undefined, uncertainty } = share.rate().into();
+        Self { agree: share.of, total: share.total, rate, undefined, uncertainty }
     }
 }
 
@@ -60,11 +95,15 @@ pub struct MetricValue {
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The interval over resampled questions or voters.
+    #[serde(flatten)]
+    pub uncertainty: IntervalReport,
 }
 
 impl From<Result<f64, Undefined>> for MetricValue {
     fn from(found: Result<f64, Undefined>) -> Self {
-        Self { value: found.ok(), undefined: found.err().map(|why| why.to_string()) }
+        let (value, undefined) = (found.ok(), found.err().map(|why| why.to_string()));
+        Self { value, undefined, uncertainty: IntervalReport::default() }
     }
 }
 
@@ -86,6 +125,9 @@ pub struct KappaReport {
     /// Why there is no kappa.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The interval over resampled questions or voters.
+    #[serde(flatten)]
+    pub uncertainty: IntervalReport,
 }
 
 impl KappaReport {
@@ -100,6 +142,7 @@ impl KappaReport {
                 items: found.items,
                 excluded: items - found.items,
                 undefined: None,
+                uncertainty: IntervalReport::default(),
             },
             Err(why) => Self {
                 kappa: None,
@@ -109,6 +152,7 @@ impl KappaReport {
                 items: 0,
                 excluded: items,
                 undefined: Some(why.to_string()),
+                uncertainty: IntervalReport::default(),
             },
         }
     }
@@ -128,14 +172,41 @@ pub struct MeanKappa {
     /// Why there is no mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The interval over resampled people.
+    #[serde(flatten)]
+    pub uncertainty: IntervalReport,
 }
 
 impl MeanKappa {
     /// Over the people with a kappa.
-    pub(super) fn over(kappas: &[Result<f64, Undefined>], fewest: usize) -> Self {
+    pub(super) fn over(kappas: &[Result<f64, Undefined>], fewest: usize, bootstrap: BootstrapOptions) -> Self {
         let found: Vec<f64> = kappas.iter().copied().filter_map(Result::ok).collect();
-        let mean = MetricValue::from(crate::stats::distribution::mean(&found));
-        let (kappa, undefined) = (mean.value, mean.undefined);
-        Self { kappa, people: found.len(), excluded: kappas.len() - found.len(), fewest, undefined }
+        let people = found.len();
+        let drawn = || {
+            replicates(bootstrap, |rng| {
+                mean(&resample_indices(people, rng).iter().map(|&at| found[at]).collect::<Vec<_>>())
+            })
+        };
+        let observed = mean(&found);
+        let uncertainty = match observed {
+            Ok(_) => IntervalReport::new(people, observed, &drawn()),
+            Err(_) => IntervalReport::default(),
+        };
+        let MetricValue { value: kappa, undefined, .. } = observed.into();
+        Self { kappa, people, excluded: kappas.len() - people, fewest, undefined, uncertainty }
     }
 }
+
+/// Numbers that take an interval.
+macro_rules! with_interval {
+    ($($report:ty),+) => {
+        $(impl $report {
+            /// The same with its interval.
+            pub(super) fn with(self, uncertainty: IntervalReport) -> Self {
+                Self { uncertainty, ..self }
+            }
+        })+
+    };
+}
+
+with_interval!(AgreementMetrics, ShareReport, MetricValue, KappaReport);

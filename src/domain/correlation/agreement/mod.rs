@@ -12,15 +12,21 @@ pub mod scores;
 mod answers;
 mod calibration;
 mod chance;
+mod intervals;
+mod label_intervals;
 mod labels;
 mod score_sheet;
 mod side_shares;
+mod vote_intervals;
 mod wins;
 
 use serde::Serialize;
 
+use crate::stats::resample::BootstrapOptions;
+
 pub use calibration::{CalibrationMetrics, CalibrationOptions, CalibrationReport, CurvePoint};
 pub use chance::ChanceReport;
+pub use intervals::{AgreementBootstrap, ResampledUnit};
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
 pub use reference_bias::{BiasReport, bias};
@@ -38,6 +44,8 @@ pub struct AgreementOptions {
     pub bins: Bins,
     /// How a judge's scores are calibrated on people's.
     pub calibration: CalibrationOptions,
+    /// How intervals are resampled.
+    pub bootstrap: BootstrapOptions,
 }
 
 /// What two files say.

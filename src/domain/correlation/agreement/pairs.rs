@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
+use super::intervals::AgreementBootstrap;
 use super::side_shares::{SideSharesReport, by_side};
+use super::vote_intervals::VoteIntervals;
 use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;
@@ -11,6 +13,7 @@ use crate::correlation::agreement::score_sheet::Votes;
 use crate::rating::verdict_worth::{JudgedPair, WorthReport};
 use crate::stats::agreement::choices::{Choice, VotesByQuestion, between, decided, within};
 use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::BootstrapOptions;
 
 /// One agreement with ties as an answer of their own, and without them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,6 +45,8 @@ pub struct VotesReport {
     pub worth: WorthReport,
     /// How every two models did against each other by the votes and by the verdicts, where both have some.
     pub wins: Vec<PairWins>,
+    /// How the intervals of agreement were found; none where nothing was resampled.
+    pub bootstrap: Option<AgreementBootstrap>,
 }
 
 /// Compares votes with verdicts on the same questions and models. `planned` comparisons were to be of every two models; as
@@ -49,8 +54,15 @@ pub struct VotesReport {
 ///
 /// # Errors
 /// [`PlannedTooFew`] where there are more.
-pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<VotesReport, PlannedTooFew> {
+pub fn compare(
+    votes: &Votes,
+    verdicts: &Votes,
+    planned: Option<u64>,
+    bootstrap: BootstrapOptions,
+) -> Result<VotesReport, PlannedTooFew> {
     let (people, judge) = (votes.ballot(), verdicts.ballot());
+    let intervals = VoteIntervals::new(&people, &judge, bootstrap);
+    let ([human, human_decided], [judged_all, judged_decided]) = (intervals.human_human, intervals.judge_human);
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(&judge).collect();
     let kept: usize = questions.iter().map(Vec::len).chain(judge.questions().map(|cast| cast.len())).sum();
@@ -59,17 +71,22 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
         judged: both.len(),
         replaced: votes.len() + verdicts.len() - kept,
         human_human: TieSetups {
-            with_ties: within(&questions).into(),
-            without_ties: within(questions.iter().map(|votes| decided(votes))).into(),
+            with_ties: AgreementMetrics::from(within(&questions)).with(human),
+            without_ties: AgreementMetrics::from(within(questions.iter().map(|votes| decided(votes))))
+                .with(human_decided),
         },
         judge_human: TieSetups {
-            with_ties: between(both.iter().map(|(one, other)| (one, other))).into(),
-            without_ties: between(both.iter().map(|(one, other)| (decided(one), decided(other)))).into(),
+            with_ties: AgreementMetrics::from(between(both.iter().map(|(one, other)| (one, other)))).with(judged_all),
+            without_ties: AgreementMetrics::from(between(
+                both.iter().map(|(one, other)| (decided(one), decided(other))),
+            ))
+            .with(judged_decided),
         },
-        chance: by_chance(&people, &judge),
-        sides: by_side(votes, verdicts),
+        chance: by_chance(&people, &judge, intervals.chance, bootstrap),
+        sides: by_side(votes, verdicts, bootstrap),
         worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
         wins: wins(&people, &judge, planned)?,
+        bootstrap: intervals.bootstrap,
     })
 }
 

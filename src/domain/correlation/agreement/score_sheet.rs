@@ -67,6 +67,11 @@ pub(super) fn shown(question: &str) -> String {
     question.trim_end_matches(TURN_MARK).replace(TURN_MARK, ", turn ")
 }
 
+/// The question of a key, without its turn and whatever stands behind it.
+pub(super) fn item_of(key: &str) -> &str {
+    key.split(TURN_MARK).next().unwrap_or_default()
+}
+
 /// A question and its turn in one key.
 #[must_use]
 pub fn question_key(question: &str, turn: &str) -> String {

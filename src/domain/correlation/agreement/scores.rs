@@ -15,6 +15,7 @@ use crate::stats::agreement::scores::{
 };
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::Coefficient;
+use crate::stats::resample::BootstrapOptions;
 
 /// How far the scores of a judge agree with those of people. Where several people or judges scored an answer, their mean
 /// counts.
@@ -87,7 +88,13 @@ pub struct PairwiseReport {
 
 /// Compares scores of the same questions and models.
 #[must_use]
-pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins, calibration: CalibrationOptions) -> ScoresReport {
+pub fn compare(
+    people: &ScoreSheet,
+    judge: &ScoreSheet,
+    bins: Bins,
+    calibration: CalibrationOptions,
+    bootstrap: BootstrapOptions,
+) -> ScoresReport {
     let (by_people, by_judge) = (Answers::new(&people.0), Answers::new(&judge.0));
     let both: Vec<AnswerKey> = by_people.0.keys().copied().filter(|key| by_judge.0.contains_key(key)).collect();
     let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
@@ -111,7 +118,7 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins, calibration:
             judge_ties_dropped: pairwise(&scored, JudgeTies::Drop).into(),
         },
         calibration: calibrate(&scored, calibration),
-        labels: by_label(&by_people, &by_judge, bins),
+        labels: by_label(&by_people, &by_judge, bins, bootstrap),
     }
 }
 

@@ -9,7 +9,9 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::chance::{ChanceReport, by_chance};
 use super::metrics::MetricValue;
 use super::score_sheet::Votes;
+use super::vote_intervals::VoteIntervals;
 use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
+use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real};
 
 /// Both files by side.
@@ -39,12 +41,14 @@ pub struct SideShares {
 }
 
 /// The shares of both files, and agreement with sides kept.
-pub(super) fn by_side(votes: &Votes, verdicts: &Votes) -> SideSharesReport {
+pub(super) fn by_side(votes: &Votes, verdicts: &Votes, bootstrap: BootstrapOptions) -> SideSharesReport {
     let (people, judge) = (Sided::new(votes), Sided::new(verdicts));
+    let (people, judge) = (people.votes(), judge.votes());
+    let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     SideSharesReport {
-        people: shares(&people.votes()),
-        judge: shares(&judge.votes()),
-        chance: by_chance(&people.votes(), &judge.votes()),
+        people: shares(&people),
+        judge: shares(&judge),
+        chance: by_chance(&people, &judge, intervals.chance, bootstrap),
     }
 }
 
@@ -71,6 +75,7 @@ struct Sided<'v> {
 
 impl<'v> Sided<'v> {
     fn new(votes: &'v Votes) -> Self {
+        // Behind the question's turn, so that its first part is still the question.
         let key = |vote: &super::Vote| format!("{}\u{1f}{}\u{1f}{}", vote.question, vote.models[0], vote.models[1]);
         Self { votes, questions: votes.0.iter().map(key).collect() }
     }
@@ -90,6 +95,8 @@ impl<'v> Sided<'v> {
 mod tests {
     use super::super::Vote;
     use super::*;
+
+    const NONE: BootstrapOptions = BootstrapOptions { replicates: 0, seed: 0 };
 
     fn vote(question: &str, voter: &str, models: [&str; 2], choice: Choice) -> Vote {
         Vote { question: question.into(), voter: voter.into(), models: models.map(str::to_owned), choice }
@@ -113,7 +120,7 @@ mod tests {
         let people = questions.iter().map(|(question, models)| vote(question, "ann", *models, for_x(models)));
         let judge = questions.iter().map(|(question, models)| vote(question, "judge", *models, Choice::First));
         let (people, judge) = (Votes(people.collect()), Votes(judge.collect()));
-        let found = by_side(&people, &judge);
+        let found = by_side(&people, &judge, NONE);
         assert_eq!((found.people.a, found.people.b, found.judge.a, found.judge.b), (20, 20, 40, 0));
         assert!(found.people.p.value.unwrap() > 0.99 && found.judge.p.value.unwrap() < 1e-9);
         assert_eq!(found.judge.share_a.value, Some(1.0));
@@ -127,7 +134,7 @@ mod tests {
             let once: Vec<Vote> = (0..5).map(|n| vote(&n.to_string(), "ann", ["x", "y"], Choice::First)).collect();
             Votes(once.iter().cycle().take(5 * times).cloned().collect())
         };
-        let (once, twice) = (by_side(&votes(1), &votes(1)), by_side(&votes(2), &votes(1)));
+        let (once, twice) = (by_side(&votes(1), &votes(1), NONE), by_side(&votes(2), &votes(1), NONE));
         assert_eq!((twice.people.a, &twice.people), (5, &once.people));
     }
 }

@@ -7,8 +7,12 @@ use serde::Serialize;
 
 use super::{Correlations, SeriesReport, StudyOptions, notes};
 use crate::correlation::{Series, SeriesError, align};
-use crate::stats::combination::{Search, best, leave_one_out, mix};
+use crate::stats::combination::{Search, best, leave_one_out, mix, permutation_test};
 use crate::stats::matrix::{DataColumn, pair};
+use crate::stats::resample::BootstrapOptions;
+
+/// Permutations of the target behind the p that knows that the weights were fitted.
+const PERMUTATIONS: u32 = 999;
 
 /// The mixture that follows a target best.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -21,11 +25,13 @@ pub struct MixtureReport {
     pub confidence: f64,
     /// What of each series goes into the mixture; they sum to 1.
     pub weights: BTreeMap<String, f64>,
-    /// The correlations of the mixture with the target, which it was fitted to.
+    /// The correlations of the mixture with the target, which it was fitted to. Their p and intervals take the weights as given.
     #[serde(flatten)]
     pub correlations: Correlations,
     /// That the correlations are of the very numbers that the weights were fitted to, so that they flatter.
     pub in_sample: bool,
+    /// Whether chance reaches Pearson's correlation where the weights are fitted to it, too.
+    pub permutation_test: PermutationReport,
     /// How a mixture does on models that it was not fitted to.
     pub leave_one_out: HeldOutCorrelations,
     /// The series that are mixed.
@@ -36,6 +42,17 @@ pub struct MixtureReport {
     pub unmatched: Vec<String>,
     /// What a reader must know.
     pub notes: Vec<String>,
+}
+
+/// The target permuted over the models, and the weights fitted again to each permutation (the exact optimum).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct PermutationReport {
+    /// Share of the permutations, the observed order among them, whose best mixture correlates as much as this one or more; one-sided.
+    pub p: f64,
+    /// Number of random permutations.
+    pub permutations: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
 }
 
 /// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
@@ -97,6 +114,8 @@ pub fn mixture(
         Ok(left) => HeldOutCorrelations::Found(Box::new(against(&left.predicted))),
         Err(error) => HeldOutCorrelations::Undefined { undefined: error.to_string() },
     };
+    let seed = options.bootstrap.seed;
+    let tested = permutation_test(&mixed, of_target, BootstrapOptions { replicates: PERMUTATIONS, seed })?;
     let named = series.iter().map(|series| series.name.to_string()).zip(weights.iter().copied());
     Ok(MixtureReport {
         n: found.models.len(),
@@ -104,6 +123,7 @@ pub fn mixture(
         weights: named.collect(),
         correlations: against(&mix(&mixed, &weights)),
         in_sample: true,
+        permutation_test: PermutationReport { p: tested.p, permutations: tested.permutations, seed },
         leave_one_out: left_out,
         series: series.iter().enumerate().map(|(at, series)| SeriesReport::new(series, at, &found)).collect(),
         target: SeriesReport::new(target, series.len(), &found),

@@ -52,10 +52,9 @@ pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: MeasurementLevel)
 /// The distinct values in ascending order, with their counts.
 struct DistinctValues {
     places: BTreeMap<u64, usize>,
-    values: Vec<f64>,
     counts: Vec<f64>,
-    /// The counts of all smaller values, for each value and behind the last.
-    below: Vec<f64>,
+    /// Where each value stands, so that the distance of two is their squared difference; for labels only whether they are equal counts.
+    positions: Vec<f64>,
     scale: MeasurementLevel,
 }
 
@@ -65,18 +64,21 @@ impl DistinctValues {
         let mut sorted: Vec<(f64, f64)> = all.map(|(value, times)| (value + 0.0, times)).collect();
         sorted.sort_by(|(x, _), (y, _)| x.total_cmp(y));
         let groups: Vec<&[(f64, f64)]> = sorted.chunk_by(|(x, _), (y, _)| x.total_cmp(y).is_eq()).collect();
-        // α does not depend on the unit.
-        let unit = squarable_unit(sorted.iter().map(|(value, _)| value.abs()).fold(0.0, f64::max));
         let counts: Vec<f64> = groups.iter().map(|group| group.iter().map(|(_, times)| times).sum()).collect();
-        let mut below = vec![0.0];
-        for count in &counts {
-            below.push(below[below.len() - 1] + count);
-        }
+        let values = groups.iter().map(|group| group[0].0);
+        // α does not depend on the unit.
+        let unit = squarable_unit(values.clone().map(f64::abs).fold(0.0, f64::max));
+        // From the smallest on: the digits of large values would be lost in their mean.
+        let smallest = values.clone().next().unwrap_or_default() / unit;
         Self {
             places: groups.iter().enumerate().map(|(place, group)| (group[0].0.to_bits(), place)).collect(),
-            values: groups.iter().map(|group| group[0].0 / unit).collect(),
+            positions: match scale {
+                MeasurementLevel::Ordinal => middles(&counts),
+                MeasurementLevel::Nominal | MeasurementLevel::Interval => {
+                    values.map(|value| value / unit - smallest).collect()
+                }
+            },
             counts,
-            below,
             scale,
         }
     }
@@ -85,19 +87,24 @@ impl DistinctValues {
         match self.scale {
             _ if one == other => 0.0,
             MeasurementLevel::Nominal => 1.0,
-            MeasurementLevel::Interval => (self.values[one] - self.values[other]).powi(2),
-            MeasurementLevel::Ordinal => {
-                let (low, high) = (one.min(other), one.max(other));
-                let ends = f64::midpoint(self.counts[low], self.counts[high]);
-                (self.below[high + 1] - self.below[low] - ends).powi(2)
+            MeasurementLevel::Ordinal | MeasurementLevel::Interval => {
+                (self.positions[one] - self.positions[other]).powi(2)
             }
         }
     }
 
-    /// Sum over ordered pairs of all ratings.
+    /// Sum over ordered pairs of all ratings: Σᵢⱼ cᵢcⱼ(xᵢ − xⱼ)² = 2n·Σcᵢ(xᵢ − x̄)², and of labels Σcᵢ(n − cᵢ).
     fn expected(&self) -> f64 {
-        let pairs = (0..self.counts.len()).flat_map(|i| (0..self.counts.len()).map(move |j| (i, j)));
-        pairs.map(|(i, j)| self.counts[i] * self.counts[j] * self.between(i, j)).sum()
+        let total: f64 = self.counts.iter().sum();
+        let counted = || self.counts.iter().zip(&self.positions);
+        match self.scale {
+            _ if self.counts.len() < 2 => 0.0,
+            MeasurementLevel::Nominal => self.counts.iter().map(|count| count * (total - count)).sum(),
+            MeasurementLevel::Ordinal | MeasurementLevel::Interval => {
+                let mean = counted().map(|(count, position)| count / total * position).sum::<f64>();
+                2.0 * total * counted().map(|(count, position)| count * (position - mean).powi(2)).sum::<f64>()
+            }
+        }
     }
 
     /// Sum over ordered pairs of ratings of one unit, divided by its number of ratings minus one.
@@ -106,6 +113,18 @@ impl DistinctValues {
         let sum: f64 = places.iter().flat_map(|&i| places.iter().map(move |&j| self.between(i, j))).sum();
         sum / (real_len(values.len()) - 1.0)
     }
+}
+
+/// The middle of each value's ratings among all of them. Two middles are apart by the ratings between two values and half of those
+/// of either, the ordinal distance.
+fn middles(counts: &[f64]) -> Vec<f64> {
+    let mut below = 0.0;
+    let middle = |count: &f64| {
+        let middle = below + count / 2.0;
+        below += count;
+        middle
+    };
+    counts.iter().map(middle).collect()
 }
 
 #[cfg(test)]
@@ -164,6 +183,16 @@ mod tests {
                 let alpha = krippendorff(&of_unit, scale).unwrap();
                 assert!((alpha - expected).abs() < 1e-12, "{scale:?} {unit}: {alpha}");
             }
+        }
+    }
+
+    #[test]
+    fn large_values_that_are_close_keep_their_distances() {
+        let near = |origin: f64| [vec![origin, origin + 2.0], vec![origin + 4.0, origin + 4.0]];
+        // Squared differences: 0–2: 4, 0–4 twice: 32, 2–4 twice: 8; both ways 88, over 4 − 1. Within units: 2·4. α = 1 − 8·3/88.
+        for origin in [0.0, 1e16, -1e16] {
+            let alpha = krippendorff(&near(origin), MeasurementLevel::Interval).unwrap();
+            assert!((alpha - (1.0 - 24.0 / 88.0)).abs() < 1e-12, "{origin}: {alpha}");
         }
     }
 

@@ -109,7 +109,15 @@ pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> 
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    let rated = Rated::new(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>())?;
+    randolph_of_groups(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>(), labels)
+}
+
+/// As [`randolph`], of groups of equal items: the counts of one, and how many there are.
+///
+/// # Errors
+/// As [`randolph`].
+pub fn randolph_of_groups(groups: &[(&[u64], usize)], labels: usize) -> Result<Kappa, Undefined> {
+    let rated = Rated::new(groups)?;
     let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
     rated.kappa(expected)
 }

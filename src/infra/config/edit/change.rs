@@ -7,8 +7,11 @@ use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidChange {
     /// The weight is none.
-    #[error("a weight must be above 0, for example 1")]
+    #[error("a weight must be 0 or more, for example 1; 0 pauses the model")]
     Weight,
+    /// A price is no number.
+    #[error("a price must be a number of 0 or more, for a million tokens")]
+    Price,
     /// No value was given.
     #[error("there is nothing to change: give a weight, a limit, prices or a reason")]
     Nothing,
@@ -59,7 +62,8 @@ pub enum PriceValues {
 }
 
 impl Change {
-    /// Refuses an invalid weight, whose message the settings' own would hide.
+    /// Refuses an invalid weight, whose message the settings' own would hide, and prices that are no number, which would not equal what is
+    /// read back.
     ///
     /// # Errors
     /// [`InvalidChange`]
@@ -71,6 +75,11 @@ impl Change {
         };
         if weight.is_some_and(|weight| !(weight.is_finite() && weight >= 0.0)) {
             return Err(InvalidChange::Weight);
+        }
+        if let Self::Values(ModelValues { prices: Some(PriceValues::Set { input, output, .. }), .. }) = self
+            && (input.is_nan() || output.is_nan())
+        {
+            return Err(InvalidChange::Price);
         }
         if matches!(self, Self::Values(values) if *values == ModelValues::default()) {
             return Err(InvalidChange::Nothing);
@@ -121,5 +130,26 @@ impl ModelValues {
             ]),
         }
         keys
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_and_prices_that_are_no_numbers_are_refused_before_the_text_is_read() {
+        for weight in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(Change::Weight(weight).check(), Err(InvalidChange::Weight), "{weight}");
+        }
+        assert_eq!(Change::Weight(0.0).check(), Ok(()));
+        let prices = |input, output| {
+            let set = PriceValues::Set { input, output, date: "2026-11-21".parse().unwrap(), source: None };
+            Change::Values(ModelValues { prices: Some(set), ..ModelValues::default() })
+        };
+        for change in [prices(f64::NAN, 1.0), prices(1.0, f64::NAN)] {
+            assert_eq!(change.check(), Err(InvalidChange::Price));
+        }
+        assert_eq!(prices(0.0, 1.0).check(), Ok(()));
     }
 }

@@ -307,9 +307,11 @@ async fn a_question_that_fails_again_and_again_counts_once_unless_the_failure_ca
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_fails_for_several_visitors_counts_for_each_and_a_trial_with_it_fails() {
-    let failing = std::iter::repeat_with(|| vec![Fail(ChatError::Reported)]).take(5);
-    let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), failing.collect());
+async fn questions_that_fail_never_open_the_breaker_and_the_arenas_own_question_decides() {
+    let failing = || vec![Fail(ChatError::Reported)];
+    let answering = vec![Say("Paris.")];
+    let scripts = [failing(), failing(), failing(), failing(), answering, failing(), failing(), failing(), vec![]];
+    let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), scripts.into());
     let ask = async |visitor: &str| {
         let reply = bench.model.reply_to(&VisitorId::new(visitor), &[Message::user("Hello")]);
         reply.collect::<Vec<_>>().await
@@ -318,12 +320,52 @@ async fn a_question_that_fails_for_several_visitors_counts_for_each_and_a_trial_
         assert_eq!(ask(visitor).await, [Err(ChatError::Reported)]);
     }
     bench.check_state(BreakerPhase::Closed, 2);
+    assert!(bench.model.settle_suspicion().is_none());
     ask("three").await;
-    bench.check_state(BreakerPhase::Open, 3);
-    tokio::time::advance(Duration::from_secs(30)).await;
-    ask("three").await;
+    bench.check_state(BreakerPhase::Closed, 3);
+    assert!(bench.model.healthy(), "visitors alone take it from nobody");
+    bench.model.settle_suspicion().unwrap().await;
+    bench.check_state(BreakerPhase::Closed, 0);
+
+    for visitor in ["one", "two", "three"] {
+        ask(visitor).await;
+    }
+    bench.model.settle_suspicion().unwrap().await;
     bench.check_state(BreakerPhase::Open, 4);
-    assert!(!bench.model.healthy(), "it is not paired until the next trial");
+    assert_eq!(bench.asked(), 9, "an empty reply to the arena's own question is a failure");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trial_with_a_question_that_fails_is_decided_by_the_arenas_own_question() {
+    let down = || vec![Fail(status(401))];
+    let scripts = [down(), down(), down(), vec![Fail(ChatError::Reported)], vec![Fail(status(500))]];
+    let limits = ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) };
+    let bench = bench_with(limits, scripts.into());
+    for _ in 0..3 {
+        bench.ask().await;
+    }
+    tokio::time::advance(Duration::from_secs(30)).await;
+    bench.ask().await;
+    bench.check_state(BreakerPhase::HalfOpen, 4);
+    assert!(!bench.model.healthy(), "it is not drawn before that");
+    bench.model.settle_suspicion().unwrap().await;
+    bench.check_state(BreakerPhase::Open, 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_own_question_that_finds_no_room_beside_our_load_decides_nothing() {
+    let failing = || vec![Fail(ChatError::Reported)];
+    let busy = vec![Say("a"), Say("b")];
+    let scripts = [failing(), failing(), busy, failing(), vec![Fail(status(429))]];
+    let limits = ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) };
+    let bench = bench_with(limits, scripts.into());
+    bench.ask().await;
+    bench.ask().await;
+    let mut under_way = bench.model.reply(&[]);
+    assert!(under_way.next().await.unwrap().is_ok());
+    bench.ask().await;
+    bench.model.settle_suspicion().unwrap().await;
+    bench.check_state(BreakerPhase::Closed, 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -344,7 +386,7 @@ async fn a_conversation_that_fails_with_each_of_its_questions_counts_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_rests_after_failures_and_is_then_tried_out() {
-    let bench = bench([vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![Fail(status(403))]]);
+    let bench = bench([vec![Fail(ChatError::Reported)], vec![Fail(status(403))], vec![Fail(status(401))]]);
     let mut changes = bench.model.watch_state();
     for _ in 0..3 {
         bench.ask().await;
@@ -359,6 +401,7 @@ async fn a_model_rests_after_failures_and_is_then_tried_out() {
     assert!(bench.model.healthy());
     let trial = bench.model.reply(&[]);
     assert!(!bench.model.healthy(), "one trial at a time");
+    assert_eq!(bench.model.breaker_remaining(), None, "who chooses it does not learn of the trial");
     drop(trial);
     assert!(bench.model.healthy());
     assert_eq!(bench.ask().await.0, "again");
@@ -378,7 +421,7 @@ async fn a_reply_that_is_dropped_or_unfit_is_neither_success_nor_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_of_ours() {
-    let no_room = || [vec![Fail(status(429))], vec![Fail(status(503))], vec![Wait(999)]];
+    let no_room = || [vec![Wait(999)], vec![Fail(status(429))], vec![Fail(status(503))]];
     let limits = ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) };
     let scripts = std::iter::once(vec![Say("a"), Say("b")]).chain(no_room()).chain(no_room());
     let bench = bench_with(limits, scripts.collect());
@@ -398,7 +441,7 @@ async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_o
 
 #[tokio::test(start_paused = true)]
 async fn other_failures_count_however_much_is_under_way() {
-    let [one, two, three] = [status(401), ChatError::Reported, status(403)].map(|error| vec![Fail(error)]);
+    let [one, two, three] = [ChatError::Reported, status(403), status(401)].map(|error| vec![Fail(error)]);
     let bench = bench([vec![Say("a"), Say("b")], one, two, three]);
     let mut under_way = bench.model.reply(&[]);
     assert!(under_way.next().await.unwrap().is_ok());

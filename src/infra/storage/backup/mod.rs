@@ -133,6 +133,10 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
     if path.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(path));
     }
+    // A folder that is not there; found only when the whole copy gets its name.
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(unusable(&path)(ErrorKind::NotFound.into()));
+    }
     let partial = partial_beside(&path, now)?;
     let votes = match backend {
         Backend::Sqlite(database) => sqlite::copy(&database, partial.path()).await?,

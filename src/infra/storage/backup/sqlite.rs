@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Connection};
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::sqlite::{MIGRATIONS, applied, not_found, warn_of_other_names};
+use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::{missing_folders, remove_with_side_files};
 
@@ -38,21 +38,48 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     warn_of_other_names(database, &found);
     let damaged = damaged(database);
     let unfinished = UnfinishedCopy(partial);
+    let had_log = has_log(database);
     let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
-    match applied(&mut connection, database).await {
+    let written = write_copy(&mut connection, database, partial).await;
+    let closed = connection.close().await;
+    if !had_log {
+        remove_log(database).await;
+    }
+    let before = written?;
+    closed.map_err(&damaged)?;
+    let kept = check(partial).await?.votes;
+    unfinished.keep();
+    if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+}
+
+/// Writes the copy; returns the votes that the database held before.
+async fn write_copy(connection: &mut SqliteConnection, database: &Path, partial: &Path) -> Result<i64, BackupError> {
+    let damaged = damaged(database);
+    match applied(connection, database).await {
         Err(foreign @ StoreError::Foreign(_)) => return Err(foreign.into()),
         Ok(None) => return Err(StoreError::Missing(database.display().to_string()).into()),
         // What is damaged is found below.
         Ok(Some(_)) | Err(_) => {}
     }
-    let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
+    let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut *connection).await.map_err(&damaged)?;
     let to = partial.display().to_string();
-    let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut connection).await;
+    let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut *connection).await;
     written.map_err(|error| no_space(partial, &error).unwrap_or_else(|| damaged(error)))?;
-    connection.close().await.map_err(&damaged)?;
-    let kept = check(partial).await?.votes;
-    unfinished.keep();
-    if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+    Ok(before)
+}
+
+/// Removes the empty write-ahead log that reading has made. Only a connection that may write does that, when it is closed as the last one of
+/// all programs, so the log of an arena that has started meanwhile stays.
+async fn remove_log(database: &Path) {
+    if !has_log(database) {
+        return;
+    }
+    let options = SqliteConnectOptions::new().filename(database).disable_statement_logging();
+    if let Ok(mut connection) = options.connect().await {
+        // Where either fails, an empty log stays, which does no harm.
+        let _ = sqlx::query("PRAGMA schema_version").execute(&mut connection).await;
+        let _ = connection.close().await;
+    }
 }
 
 /// An unfinished copy: dropping it removes its file and what SQLite has made beside that.
@@ -79,9 +106,13 @@ pub(super) async fn restore(
     database: &Path,
     now: Timestamp,
 ) -> Result<RestoreReport, BackupError> {
-    if occupying(database).is_some() {
-        // To read a large copy takes minutes, and this place will not take it.
-        lock_free_place(settings, database)?;
+    // To read a large copy takes minutes, and this place would not take it.
+    if let Some(taken) = occupying(database) {
+        // Where an arena is served, the error says so. Beside the file of another program no lock is made.
+        if database.with_extension("lock").exists() {
+            lock_free_place(settings, database)?;
+        }
+        return Err(BackupError::Occupied(taken));
     }
     if fs::metadata(beside(file, "-wal")).is_ok_and(|log| log.len() > 0) {
         return Err(BackupError::InUse(file.to_owned()));

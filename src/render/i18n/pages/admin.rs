@@ -92,6 +92,10 @@ pub struct AdminSignInTexts {
 pub struct WelcomeTexts {
     pub title: &'static str,
     pub lead: &'static str,
+    /// In place of the title and of the lead, where the link is for a new passphrase.
+    pub reset_title: &'static str,
+    pub reset_lead: &'static str,
+    pub reset_button: &'static str,
     pub link_code: &'static str,
     pub name: &'static str,
     pub name_hint: &'static str,

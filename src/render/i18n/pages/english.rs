@@ -215,7 +215,7 @@ pub const ENGLISH: PageTexts = PageTexts {
             "The interval, drawn as a bar, shows how precisely the votes determine the rating: such an interval contains the true rating {confidence} times out of 100. The thin line marks 1000.",
             "A rank such as 2–4 means: at least one model is clearly better than this one, and the votes do not determine which of the three places this one holds. In {confidence} of 100 such lists all ranks are right.",
             "Elo is a second score, known from chess. It is updated after every vote, in the order of the votes, so late votes count more than early ones.",
-            "The win or tie rate is the share of a model’s battles that it won or tied.",
+            "The win or tie rate is the share of a model’s battles that it won or tied. A battle in which both replies were found bad counts as neither.",
             "Rated votes are the votes that count here. A vote that a published rule excludes is kept and not rated.",
         ],
     },

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Analysis, Report, ReportRow, ReportTable};
+use super::{Analysis, Report, ReportColumn, ReportRow, ReportTable};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, report_texts};
 
@@ -21,6 +21,7 @@ pub fn write(report: &Report, language: Language) -> String {
         write!(out, "{}\n\n", words.nothing).expect(TEXT_GROWS);
     } else {
         write!(out, "## {}\n\n{}\n\n", words.scores, words.reading).expect(TEXT_GROWS);
+        abbreviations(&mut out, report);
     }
     for one in &report.tables {
         table(&mut out, one, words);
@@ -33,6 +34,9 @@ pub fn write(report: &Report, language: Language) -> String {
     }
     if !report.published.is_empty() {
         write!(out, "## {}\n\n{}\n\n", words.published, words.published_lead).expect(TEXT_GROWS);
+        if report.tables.is_empty() {
+            abbreviations(&mut out, report);
+        }
     }
     for one in &report.published {
         table(&mut out, one, words);
@@ -47,6 +51,15 @@ fn facts(out: &mut String, report: &Report, words: &ReportTexts) {
         writeln!(out, "- {label}: {}", escaped(&value)).expect(TEXT_GROWS);
     }
     out.push('\n');
+}
+
+/// What the abbreviations in the heads of columns mean.
+fn abbreviations(out: &mut String, report: &Report) {
+    let meaning = |column: &&ReportColumn| format!("**{}** {}", escaped(&column.label), escaped(&column.name));
+    let meanings: Vec<String> = report.abbreviations().iter().map(meaning).collect();
+    if !meanings.is_empty() {
+        write!(out, "{}\n\n", meanings.join(" · ")).expect(TEXT_GROWS);
+    }
 }
 
 fn table(out: &mut String, table: &ReportTable, words: &ReportTexts) {

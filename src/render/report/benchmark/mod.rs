@@ -259,6 +259,19 @@ impl Report {
         }
     }
 
+    /// The columns of all tables whose short names are abbreviations, each once.
+    #[must_use]
+    pub fn abbreviations(&self) -> Vec<&ReportColumn> {
+        let mut found: Vec<&ReportColumn> = Vec::new();
+        let columns = self.tables.iter().chain(&self.published).flat_map(|table| &table.columns);
+        for column in columns.filter(|column| column.is_abbreviated()) {
+            if !found.iter().any(|known| known.label == column.label) {
+                found.push(column);
+            }
+        }
+        found
+    }
+
     /// The day of the latest judgement, in UTC.
     #[must_use]
     pub fn day(&self) -> Option<String> {

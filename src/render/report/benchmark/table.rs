@@ -44,6 +44,14 @@ pub struct ReportColumn {
     pub name: String,
 }
 
+impl ReportColumn {
+    /// Whether its short name is an abbreviation.
+    #[must_use]
+    pub fn is_abbreviated(&self) -> bool {
+        self.label != self.name && self.label.chars().all(|c| c.is_ascii_uppercase())
+    }
+}
+
 /// A model's scores.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportRow {

@@ -127,6 +127,30 @@ fn every_printed_score_of_a_model_is_shown() {
 }
 
 #[test]
+fn abbreviations_in_the_heads_of_columns_are_spelled_out_once() {
+    for (language, first, last) in [
+        (Language::English, "**CM** Context memory · **SI** Separate input · ", "**PI** Proactive interaction\n"),
+        (Language::Chinese, "**CM** 上下文记忆 · **SI** 分离输入 · ", "**PI** 主动互动\n"),
+    ] {
+        for is_judged in [true, false] {
+            let parts = layout::all_parts(&*named("mtbench101"));
+            let scores = parts.into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
+            let entries = if is_judged { vec![entry("m", "j", scores)] } else { Vec::new() };
+            let report = report("mtbench101", &entries, &printed("mtbench101"), language);
+            assert_eq!(report.abbreviations().len(), 13, "tasks");
+            let text = markdown::write(&report, language);
+            assert_eq!((text.matches(first).count(), text.matches(last).count()), (1, 1), "{text}");
+            let html = html::body(&report, language).unwrap();
+            let name = if language == Language::English { "Context memory" } else { "上下文记忆" };
+            assert_eq!(html.matches(&format!("<b>CM</b> {name} · ")).count(), 1, "{html}");
+        }
+    }
+    for name in NAMES.iter().filter(|name| **name != "mtbench101") {
+        assert!(report(name, &[], &printed(name), Language::English).abbreviations().is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn parts_have_names_in_both_languages() {
     for name in NAMES {
         let (suite, printed) = (named(name), printed(name));

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::state::StateChange;
+use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::render::report::campaign::Audience;
@@ -50,7 +50,8 @@ pub(super) async fn report(call: SignedInRequest) -> Result<HttpResponse, PageEr
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// `POST /admin/campaigns/state`: `id`, and `change` open, pause or close.
+/// `POST /admin/campaigns/state`: `id`, `change` open, pause or close, and `from` with the state that the form showed: a campaign that was
+/// changed meanwhile stays as it is.
 pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let change = match call.fields.one("change") {
@@ -59,8 +60,9 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
         "close" => StateChange::Close,
         _ => return Err(invalid("change is open, pause or close")),
     };
-    admin(&call).set_state(id, change).await.map_err(refused)?;
-    Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id))))
+    let shown = CampaignState::ALL.into_iter().find(|state| state.as_str() == call.fields.one("from"));
+    let done = admin(&call).set_state(id, change, shown).await;
+    after_change(&call, id, done).await
 }
 
 /// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later;
@@ -113,15 +115,16 @@ async fn after_change(
     done: Result<(), CampaignAdminError>,
 ) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin.campaigns;
-    let problem = match done {
+    let (status, problem) = match done {
         Ok(()) => return Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id)))),
-        Err(CampaignAdminError::UnknownAnnotator { .. }) => words.unknown_annotator,
-        Err(CampaignAdminError::NotCounted { .. }) => words.not_counted,
-        Err(CampaignAdminError::NotLeftOut { .. }) => words.not_left_out,
-        Err(CampaignAdminError::Reason) => words.reason_needed,
+        Err(CampaignAdminError::StateChanged(_)) => (StatusCode::CONFLICT, words.state_changed),
+        Err(CampaignAdminError::UnknownAnnotator { .. }) => (StatusCode::CONFLICT, words.unknown_annotator),
+        Err(CampaignAdminError::NotCounted { .. }) => (StatusCode::CONFLICT, words.not_counted),
+        Err(CampaignAdminError::NotLeftOut { .. }) => (StatusCode::CONFLICT, words.not_left_out),
+        Err(CampaignAdminError::Reason) => (StatusCode::BAD_REQUEST, words.reason_needed),
         Err(error) => return Err(refused(error)),
     };
-    show(call, StatusCode::CONFLICT, call.frame_with(AdminTab::Campaigns, problem), Vec::new()).await
+    show(call, status, call.frame_with(AdminTab::Campaigns, problem), Vec::new()).await
 }
 
 fn admin(call: &SignedInRequest) -> CampaignAdmin<'_> {

@@ -5,6 +5,7 @@ use actix_web::http::{StatusCode, header};
 
 use super::call::{Call, SignedInRequest};
 use super::cookie::{self, cookie_of, expired_cookie};
+use crate::domain::admin::account::{AccountError, parse_name};
 use crate::domain::admin::role::Role;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow};
@@ -107,7 +108,8 @@ pub(super) async fn sign_out(call: SignedInRequest) -> Result<HttpResponse, Page
     Ok(response)
 }
 
-/// `GET /admin/welcome`: the code of the link stands behind `#`, so that no server and no log sees it.
+/// `GET /admin/welcome`: the code of the link stands behind `#`, so that no server and no log sees it. `account` names the account that gets a
+/// new passphrase.
 pub(super) async fn welcome(call: Call<()>) -> Result<HttpResponse, PageError> {
     Ok(show_welcome(&call, StatusCode::OK, None))
 }
@@ -201,9 +203,12 @@ fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) 
         UserError::Passphrase(_) => words.sign_in.busy,
         _ => words.welcome.void_link,
     });
+    // A link that is for a new account after all needs a name.
+    let needs_name = matches!(error, Some(UserError::Account(AccountError::Name)));
     let view = WelcomePage {
         link: call.fields.one("link").to_owned(),
         name: call.fields.one("name").to_owned(),
+        account: parse_name(call.fields.one("account")).ok().filter(|_| !needs_name),
         token: form_token::token(&call.app, &visitor),
         problem,
         page,

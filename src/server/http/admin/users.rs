@@ -13,7 +13,7 @@ use crate::server::http::pages::admin::users::UsersPage;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::admin::oidc_users::ProviderUser;
-use crate::services::admin::users::{UserError, link_address};
+use crate::services::admin::users::{UserError, link_address, passphrase_link_address};
 
 /// `GET /admin/users`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -25,7 +25,8 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let role = role_of(call.fields.one("role"))?;
     let token = call.app.admin_users.invite(role, call.app.settings.now().admin.link_hours, &call.actor()).await?;
-    show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(&token)).await
+    let link = link_address(&public_address(&call.request, &call.app), &token);
+    show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(link)).await
 }
 
 /// `POST /admin/users/add`: `name`, `role`, and `email` or `subject`.
@@ -51,10 +52,20 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
         _ => return Err(PageError::InvalidQuery("change is role, disable, enable or reset".to_owned())),
     };
     match done {
-        Ok(None) => Ok(see_other("/admin/users?done=1")),
-        Ok(Some(token)) => show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(&token)).await,
+        Ok(None) => Ok(see_other(after_change(&call))),
+        Ok(Some(token)) => {
+            let link = passphrase_link_address(&public_address(&call.request, &call.app), name, &token);
+            show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(link)).await
+        }
         Err(error) => refused(&call, error).await,
     }
+}
+
+/// Who has given up the role of an owner may not read the list any more.
+fn after_change(call: &SignedInRequest) -> &'static str {
+    let is_own = call.fields.one("name") == call.session.name && call.fields.one("change") == "role";
+    let stays = call.fields.one("role") == Role::Owner.as_str();
+    if is_own && !stays { "/admin?done=1" } else { "/admin/users?done=1" }
 }
 
 async fn refused(call: &SignedInRequest, error: UserError) -> Result<HttpResponse, PageError> {
@@ -82,10 +93,9 @@ async fn show(
     call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
-    token: Option<&str>,
+    link: Option<String>,
 ) -> Result<HttpResponse, PageError> {
     let settings = call.app.settings.now();
-    let link = token.map(|token| link_address(&public_address(&call.request, &call.app), token));
     let (page, users, hours) = (call.page(), call.app.admin_users.list().await?, settings.admin.link_hours);
     let oidc = &settings.oidc;
     let (provider, adds_at_provider) = (oidc.shown_name(), oidc.admins);

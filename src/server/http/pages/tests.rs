@@ -187,7 +187,12 @@ fn the_noun_beside_the_number_of_votes_fits_it_in_both_languages() {
 fn the_leaderboard_leads_to_what_its_words_mean() {
     let page = leaderboard_html(&request("/leaderboard"), &view());
     assert!(page.contains("href=\"#reading\"") && page.contains("id=\"reading\""), "{page}");
-    for word in ["The interval, drawn as a bar", "Elo is a second score", "Rated votes are", "The win or tie rate is"] {
+    for word in [
+        "The interval, drawn as a bar",
+        "Elo is a second score",
+        "Rated votes are",
+        "both replies were found bad counts as neither",
+    ] {
         assert!(page.contains(word), "{word}");
     }
 }

@@ -38,6 +38,9 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     welcome: WelcomeTexts {
         title: "创建账号",
         lead: "你收到了管理本站的链接。请设置用户名和口令。链接只能使用一次。",
+        reset_title: "设置新口令",
+        reset_lead: "请为账号 {name} 设置新口令。链接只能使用一次。",
+        reset_button: "保存口令",
         link_code: "链接代码",
         name: "用户名",
         name_hint: "可用字母 a 到 z、数字、“.”、“-”和“_”，不含空格和汉字，例如 ada.lovelace；大写字母会变为小写。用于重设口令的链接不会更改用户名。",

@@ -39,6 +39,9 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     welcome: WelcomeTexts {
         title: "Your account",
         lead: "You were given a link to run this arena. Choose a sign-in name and a passphrase. The link can be used once.",
+        reset_title: "New passphrase",
+        reset_lead: "Choose a new passphrase for the account {name}. The link can be used once.",
+        reset_button: "Save passphrase",
         link_code: "Code of the link",
         name: "Sign-in name",
         name_hint: "Letters a to z, digits, “.”, “-” and “_”, without spaces, such as ada.lovelace. Capital letters become lower case. A link for a new passphrase keeps the name.",

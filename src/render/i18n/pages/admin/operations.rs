@@ -45,7 +45,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 23],
+    job_duties: [(&'static str, &'static str); 24],
 }
 
 impl OperationTexts {
@@ -138,6 +138,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
         ("follow_sign_outs", "ends the sockets of people who were signed out"),
         ("handle_messages", "answers what other instances ask"),
         ("judge_battles", "has judge models judge battles"),
+        ("probe_models", "asks models that failed on visitors' questions"),
         ("record_model_changes", "records changes of models"),
         ("run_metrics_upkeep", "keeps the memory of metrics bounded"),
         ("run_plans", "runs the plan of benchmarks"),
@@ -202,6 +203,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("follow_sign_outs", "断开已退出登录者的连接"),
         ("handle_messages", "回应其他实例的询问"),
         ("judge_battles", "让裁判模型评判对战"),
+        ("probe_models", "向在访客提问下出错的模型提问，确认其是否可用"),
         ("record_model_changes", "记录模型的变更"),
         ("run_metrics_upkeep", "限制指标占用的内存"),
         ("run_plans", "运行评测计划"),

@@ -21,8 +21,6 @@ pub(super) enum EditRefusal {
     HalfAPrice,
     /// What stands in a field cannot be used; the text says why.
     Field(String),
-    /// The values have changed since the form was shown.
-    Outdated,
     /// The arena follows no file.
     NoFile,
     /// No model was chosen.
@@ -39,7 +37,6 @@ impl EditRefusal {
         match self {
             Self::Number(field) => words.invalid_number.replace("{field}", field(words)),
             Self::HalfAPrice => words.half_a_price.to_owned(),
-            Self::Outdated => words.outdated.to_owned(),
             Self::NoFile => words.no_file.to_owned(),
             Self::NoneChosen => words.add.none_chosen.to_owned(),
             Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),
@@ -57,6 +54,7 @@ impl EditRefusal {
 
 fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
     match error {
+        ModelEntryError::Outdated => words.outdated.to_owned(),
         ModelEntryError::Change(InvalidChange::Nothing) => words.nothing_to_change.to_owned(),
         ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
         ModelEntryError::NoModels => words.add.no_models.to_owned(),
@@ -75,14 +73,15 @@ pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c WatchedSettingsFil
     ModelEditor { file: file.path.clone(), env: &file.env, goal: EditGoal::Runnable, audit: Some(audit) }
 }
 
-/// Changes one entry and has the arena take it up.
+/// Changes one entry, unless its values are others than a form has `shown`, and has the arena take it up.
 pub(super) async fn edit(
     call: &SignedInRequest,
     id: &ModelId,
     change: &Change,
+    shown: Option<&str>,
 ) -> Result<Result<(), EditRefusal>, PageError> {
     let Some(file) = &call.app.settings_file else { return Ok(Err(EditRefusal::NoFile)) };
-    match editor(call, file).change(id.as_str(), change).await {
+    match editor(call, file).change(id.as_str(), change, shown).await {
         Ok(_) => {
             file.read_now().await;
             Ok(Ok(()))

@@ -23,8 +23,9 @@ use crate::server::http::pages::admin::models::{AdminModelPage, AdminModelsPage}
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::model_check::{CheckedModel, check_one};
-use editing::{EditRefusal, edit};
-use viewing::{ModelViews, file_state, today};
+use crate::services::model_entries::values_version;
+use editing::edit;
+use viewing::{ModelViews, file_entry, file_state, today};
 
 /// `GET /admin/models`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -40,7 +41,7 @@ pub(super) async fn pause(call: SignedInRequest) -> Result<HttpResponse, PageErr
         "resume" => ModelViews::read(&call.app).await?.health.last_weight(&id),
         _ => return Err(PageError::InvalidQuery("change is pause or resume".to_owned())),
     };
-    match edit(&call, &id, &Change::Weight(weight)).await? {
+    match edit(&call, &id, &Change::Weight(weight), None).await? {
         Ok(()) => Ok(see_other("/admin/models?done=1")),
         Err(refusal) => {
             let frame = call.frame_with(AdminTab::Models, &refusal.text(&call.page().t().admin.models));
@@ -59,10 +60,8 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
 /// written over.
 pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = model_of(&call)?;
-    let version = ModelViews::read(&call.app).await?.version(&id);
     let done = match editing::values(&call) {
-        _ if call.fields.given("version").is_some_and(|shown| shown != version) => Err(EditRefusal::Outdated),
-        Ok(values) => edit(&call, &id, &Change::Values(values)).await?,
+        Ok(values) => edit(&call, &id, &Change::Values(values), call.fields.given("version")).await?,
         Err(refusal) => Err(refusal),
     };
     match done {
@@ -113,12 +112,13 @@ async fn show_one(
 ) -> Result<HttpResponse, PageError> {
     let views = ModelViews::read(&call.app).await?;
     let line = views.line(id).ok_or_else(|| unknown(id))?;
+    let entry = file_entry(&call.app, id).await.or_else(|| views.entry(id));
     let view = AdminModelPage {
         page: call.page(),
         frame,
         line,
-        entry: views.entry(id),
-        version: views.version(id),
+        version: entry.as_ref().map(values_version).unwrap_or_default(),
+        entry,
         failures: views.health.failures_of(id).cloned().collect(),
         checked,
         currency: views.currency(),

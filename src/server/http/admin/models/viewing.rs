@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use sha2::{Digest, Sha256};
 
 use crate::domain::battle::ModelId;
-use crate::domain::hex::hex;
 use crate::domain::rating::value::prices::PriceDate;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::edit::settings_file::SettingsFile;
@@ -62,17 +60,9 @@ impl ModelViews {
         self.roster.get(id).map(|model| self.line_of(&model))
     }
 
-    /// What the settings say of it.
+    /// What the settings in force say of it.
     pub(super) fn entry(&self, id: &ModelId) -> Option<ModelSettings> {
         self.roster.entry(id).cloned()
-    }
-
-    /// Of the values that the form of a model shows: another one after each change of them. Empty where the settings say nothing of it.
-    pub(super) fn version(&self, id: &ModelId) -> String {
-        let Some(entry) = self.roster.entry(id) else { return String::new() };
-        let limits = (entry.weight, entry.max_tokens, entry.max_concurrent, &entry.reason);
-        let prices = (entry.input_price, entry.output_price, entry.price_date, &entry.price_source);
-        hex(&Sha256::digest(format!("{limits:?} {prices:?}")))
     }
 
     /// The currency of prices.
@@ -124,6 +114,19 @@ pub(super) async fn file_state(app: &AppState) -> FileState {
     let written = tokio::task::spawn_blocking(move || file.check_writable().map_err(|error| error.to_string()));
     let read_only = written.await.map_or_else(|error| Some(error.to_string()), Result::err);
     FileState { exists: true, read_only, problem: followed.problem() }
+}
+
+/// What the settings file says of a model, which is what an edit changes, even where an arena cannot run on the file. `None` where the file
+/// cannot be read, or does not name the model.
+pub(super) async fn file_entry(app: &AppState, id: &ModelId) -> Option<ModelSettings> {
+    let followed = app.settings_file.as_ref()?;
+    let (path, env, id) = (followed.path.clone(), followed.env.clone(), id.clone());
+    let read = move || {
+        let text = std::fs::read_to_string(&path).ok()?;
+        let settings = Settings::parse(&text, &path.display().to_string(), &env).ok()?;
+        settings.models.into_iter().find(|entry| entry.id == id.as_str())
+    };
+    tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
 /// The day, for prices that were looked up now.

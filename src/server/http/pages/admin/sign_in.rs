@@ -37,6 +37,25 @@ pub(crate) struct WelcomePage {
     pub(crate) page: Page,
     pub(crate) link: String,
     pub(crate) name: String,
+    /// Whose account it is, where the link is for a new passphrase.
+    pub(crate) account: Option<String>,
     pub(crate) token: String,
     pub(crate) problem: Option<&'static str>,
+}
+
+impl WelcomePage {
+    fn title(&self) -> &'static str {
+        let words = &self.page.t().admin.welcome;
+        if self.account.is_some() { words.reset_title } else { words.title }
+    }
+
+    fn lead(&self) -> String {
+        let words = &self.page.t().admin.welcome;
+        self.account.as_ref().map_or_else(|| words.lead.to_owned(), |name| words.reset_lead.replace("{name}", name))
+    }
+
+    fn button(&self) -> &'static str {
+        let words = &self.page.t().admin.welcome;
+        if self.account.is_some() { words.reset_button } else { words.button }
+    }
 }

@@ -23,7 +23,7 @@ use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::CorrelationTexts;
-use crate::render::i18n::reports::series_title;
+use crate::render::i18n::reports::{series_spelled_out, series_title};
 use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
@@ -149,8 +149,11 @@ impl ShownNames<'_> {
                 std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
             SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
-            SeriesName::Published(_) => series_title(&series.title, self.language()),
-            SeriesName::Column(_) | SeriesName::Campaign { .. } | SeriesName::Bench { .. } => series.title.clone(),
+            SeriesName::Published(_) => {
+                series_spelled_out(&series_title(&series.title, self.language()), self.language())
+            }
+            SeriesName::Bench { .. } => series_spelled_out(&series.title, self.language()),
+            SeriesName::Column(_) | SeriesName::Campaign { .. } => series.title.clone(),
         }
     }
 

@@ -7,6 +7,7 @@ use askama::Template;
 use crate::domain::benchmark::paper_claims::{BilingualText, Claim, ClaimVerdict};
 use crate::domain::language::Language;
 use crate::render::i18n::pages::CorrelationTexts;
+use crate::render::i18n::reports::task_spelled_out;
 use crate::server::http::pages::{Page, Section, respond};
 
 #[derive(Template)]
@@ -30,6 +31,11 @@ impl PapersPage<'_> {
             Language::English => &text.en,
             Language::Chinese => &text.zh,
         }
+    }
+
+    /// What a number is of; a task of MT-Bench-101 is spelled out.
+    fn number(&self, name: &BilingualText) -> String {
+        task_spelled_out(self.text(name), self.page.language)
     }
 
     fn verdict(&self, claim: &Claim) -> &'static str {

@@ -1,0 +1,142 @@
+//! Intervals of the agreement of votes and verdicts.
+
+use super::intervals::{AgreementBootstrap, Drawn, OpinionPatterns, Opinions, alphas, groups, label_counts, share};
+use super::metrics::IntervalReport;
+use crate::stats::agreement::alpha::MeasurementLevel;
+use crate::stats::agreement::choices::{Choice, PairKey, VoterChoice, VotesByQuestion, between, majority, within};
+use crate::stats::agreement::kappa::{cohen_of_counts, fleiss_of_groups, randolph_of_groups};
+use crate::stats::resample::BootstrapOptions;
+use crate::stats::{Undefined, real_len};
+
+/// First, second and tie.
+const LABELS: usize = 3;
+const TIE: usize = 2;
+
+/// The interval of each number of a report on votes.
+pub(super) struct VoteIntervals {
+    /// Of two people, with and without ties.
+    pub(super) human_human: [IntervalReport; 2],
+    /// Of a person and the judge.
+    pub(super) judge_human: [IntervalReport; 2],
+    /// Of what is beyond chance.
+    pub(super) chance: ChanceIntervals,
+    /// How they were found.
+    pub(super) bootstrap: Option<AgreementBootstrap>,
+}
+
+/// The interval of each number beyond chance that is of resampled questions.
+pub(super) struct ChanceIntervals {
+    pub(super) cohen_majority: IntervalReport,
+    pub(super) fleiss: IntervalReport,
+    pub(super) randolph: IntervalReport,
+    pub(super) krippendorff: IntervalReport,
+    pub(super) krippendorff_with_judge: IntervalReport,
+}
+
+impl VoteIntervals {
+    pub(super) fn new(people: &VotesByQuestion<'_>, judge: &VotesByQuestion<'_>, bootstrap: BootstrapOptions) -> Self {
+        let patterns = OpinionPatterns::new(opinions(people, judge), label);
+        let [human, human_decided, judged, judged_decided, cohen_majority, fleiss, randolph, alpha, alpha_with_judge] =
+            patterns.intervals(bootstrap, statistics);
+        Self {
+            human_human: [human, human_decided],
+            judge_human: [judged, judged_decided],
+            chance: ChanceIntervals {
+                cohen_majority,
+                fleiss,
+                randolph,
+                krippendorff: alpha,
+                krippendorff_with_judge: alpha_with_judge,
+            },
+            bootstrap: patterns.bootstrap(bootstrap),
+        }
+    }
+}
+
+/// Choices as their labels. Where several judged a question, the judge is one rater, whose choice is that of most of them.
+fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Vec<Opinions<'a>> {
+    let value = |choice: Choice| match choice {
+        Choice::First => 0.0,
+        Choice::Second => 1.0,
+        Choice::Tie => 2.0,
+    };
+    let of = |(key, cast): (PairKey<'a>, &[VoterChoice<'a>])| {
+        let (question, ..) = key;
+        let verdicts = judge.of(key);
+        let said: Vec<f64> = cast.iter().map(|(_, choice)| value(*choice)).collect();
+        Opinions {
+            question,
+            voters: cast.iter().map(|(voter, _)| *voter).collect(),
+            all: said.iter().copied().chain(majority(&verdicts).map(value)).collect(),
+            people: said,
+            judge: verdicts.into_iter().map(value).collect(),
+        }
+    };
+    people.cast().map(of).collect()
+}
+
+/// The label of a choice's value.
+fn label(value: f64) -> usize {
+    (0..LABELS).find(|label| real_len(*label) >= value).unwrap_or(TIE)
+}
+
+fn statistics(drawn: &Drawn<'_>) -> [Result<f64, Undefined>; 9] {
+    let decided = |labels: &[usize]| labels.iter().copied().filter(|label| *label != TIE).collect::<Vec<usize>>();
+    let counts = label_counts(drawn, LABELS, |said| Some(said.people.clone()));
+    let raters = groups(&counts);
+    let majorities = drawn
+        .iter()
+        .filter_map(|&(said, times)| Some(([majority(&said.people)?, majority(&said.judge)?], times as u64)));
+    let majorities: Vec<([usize; 2], u64)> = majorities.collect();
+    let [alpha, alpha_with_judge] = alphas(drawn, MeasurementLevel::Nominal, |said| &said.values);
+    [
+        share(drawn, |said| within([&said.people]).pooled),
+        share(drawn, |said| within([decided(&said.people)]).pooled),
+        share(drawn, |said| between([(&said.people, &said.judge)]).pooled),
+        share(drawn, |said| between([(decided(&said.people), decided(&said.judge))]).pooled),
+        cohen_of_counts(majorities.iter().copied()).map(|found| found.kappa),
+        fleiss_of_groups(&raters).map(|found| found.kappa),
+        randolph_of_groups(&raters, LABELS).map(|found| found.kappa),
+        alpha,
+        alpha_with_judge,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pairs::compare;
+    use super::super::score_sheet::{Vote, Votes};
+    use super::*;
+
+    fn vote(question: usize, voter: &str, choice: usize) -> Vote {
+        let choice = [Choice::First, Choice::Second, Choice::Tie][choice % LABELS];
+        let models = ["x", "y"].map(str::to_owned);
+        Vote { question: question.to_string(), voter: voter.to_owned(), models, choice }
+    }
+
+    #[test]
+    fn what_is_resampled_are_the_numbers_of_the_report() {
+        // Two to four people and none to two judges on each of thirty questions.
+        let people = (0..30).flat_map(|q| (0..2 + q % 3).map(move |v| vote(q, &format!("p{v}"), q * (v + 2) / 3 + v)));
+        let judges = (0..30).flat_map(|q| (0..q % 3).map(move |v| vote(q, &format!("j{v}"), q / 2 + v / 2)));
+        let (people, judges) = (Votes(people.collect()), Votes(judges.collect()));
+        let report = compare(&people, &judges, None, BootstrapOptions { replicates: 0, seed: 0 }).unwrap();
+        let found = OpinionPatterns::new(opinions(&people.ballot(), &judges.ballot()), label).observed(statistics);
+        let chance = &report.chance;
+        let expected = [
+            report.human_human.with_ties.rate,
+            report.human_human.without_ties.rate,
+            report.judge_human.with_ties.rate,
+            report.judge_human.without_ties.rate,
+            chance.cohen_majority.kappa,
+            chance.fleiss.kappa,
+            chance.randolph.kappa,
+            chance.krippendorff.value,
+            chance.krippendorff_with_judge.value,
+        ];
+        for (at, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+            let (found, expected) = (found.unwrap(), expected.unwrap());
+            assert!((found - expected).abs() < 1e-12, "{at}: {found} {expected}");
+        }
+    }
+}
