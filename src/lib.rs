@@ -8,15 +8,15 @@
 //! - [`infra`]: adapters, one outside world each: database, providers, Redis, settings, metrics, clock
 //! - [`services`]: use cases, which put the parts above together
 //! - [`server`]: HTTP, websockets and background jobs
-//! - [`cli`]: one module per subcommand
-//! - [`app`] builds every part once and starts the server's jobs
+//! - [`cli`]: one module per subcommand, without the server
+//! - [`serve`]: the subcommand that runs the server
 
-pub mod app;
-pub mod cli;
-pub mod server;
-pub mod services;
+pub mod serve;
 
+pub use langya_cli as cli;
 pub use langya_domain as domain;
 pub use langya_formats as formats;
 pub use langya_infra as infra;
 pub use langya_render as render;
+pub use langya_server as server;
+pub use langya_services as services;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    langya::cli::run()
+    langya::cli::run(langya::serve::serve)
 }

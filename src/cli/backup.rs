@@ -7,14 +7,14 @@ use clap::Args;
 
 use super::Location;
 use super::output::print;
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::signals::unless_interrupted;
 use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::error::{CommandError, CommandResult};
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::backup::{back_up, restore as restore_copy};
+use crate::signals::unless_interrupted;
 
 /// `langya backup …`
 #[derive(Debug, Clone, Args)]

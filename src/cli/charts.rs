@@ -8,7 +8,6 @@ use tokio::runtime::Handle;
 
 use super::out_file::{partial_beside, reason};
 use super::signals::Signals;
-use crate::cli::error::CommandFailure;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
 use crate::domain::rating::history::history;
@@ -16,6 +15,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
+use crate::error::CommandFailure;
 use crate::infra::unfinished_files::NewFolders;
 use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;

@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use crate::app::StartError;
 use crate::domain::benchmark::SuiteError;
 use crate::domain::campaign::items::ItemError;
 use crate::domain::correlation::study::StudyError;
@@ -212,16 +211,6 @@ impl CommandFailure for PreviewError {
             Self::Votes(error) => error.is_input(),
             Self::Fit(_) => true,
             Self::Thread(_) => false,
-        }
-    }
-}
-
-impl CommandFailure for StartError {
-    fn is_input(&self) -> bool {
-        match self {
-            Self::Store(error) => error.is_input(),
-            Self::Rating(_) => true,
-            Self::PublicLog(error) => error.is_input(),
         }
     }
 }

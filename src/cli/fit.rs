@@ -21,7 +21,6 @@ pub use options::FitOptions;
 pub use print::{FitResult, print};
 
 use super::{Location, charts, output, progress};
-use crate::cli::error::CommandResult;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::notes::RatingNote;
@@ -35,6 +34,7 @@ use crate::domain::rating::value::prices::PriceList;
 use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
+use crate::error::CommandResult;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};

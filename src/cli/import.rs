@@ -12,11 +12,10 @@ use super::bench::{RunSelectorFlags, open_beside, open_with_suites, read_text};
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
 use crate::domain::benchmark::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::formats::bench_records;
 use crate::formats::votes::ReadOptions;
 use crate::infra::clock::{Clock, SystemClock};
@@ -26,6 +25,7 @@ use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Mo
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::import::{self, ImportError, ImportReport, VotesFile};
+use crate::terminal_text::printable;
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]

@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use super::Location;
 use super::actor::actor;
 use super::output::{lines_of_csv, print};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::terminal_text::printable;
-use crate::cli::times::show_time;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::passphrase_hash::code_hash;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
+use crate::output_format::OutputFormat;
 use crate::services::admin::actor::audit_json;
+use crate::terminal_text::printable;
+use crate::times::show_time;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 

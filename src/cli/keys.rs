@@ -12,14 +12,14 @@ use super::output::print;
 use super::table::{TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::time::Timestamp;
+use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ApiKeyRow, IfMissing, Store};
+use crate::output_format::OutputFormat;
 use crate::services::admin::api_keys::{ApiKeys, CreatedKey, KeyRequest, MOST_DAYS};
 
 /// Flags of `langya keys`.

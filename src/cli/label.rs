@@ -8,11 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::{Location, progress};
-use crate::cli::bench::open_existing_beside;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::model_run::clients::{BudgetFlags, model_clients};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::table;
+use crate::bench::open_existing_beside;
 use crate::domain::battle::ModelId;
 use crate::domain::csv_injection::defused;
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
@@ -22,13 +18,17 @@ use crate::domain::labeling::seeds::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
 use crate::domain::plural::counted;
 use crate::domain::stats::Undefined;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{entries, provider_model};
 use crate::infra::storage::{IfMissing, JobLock, Store};
+use crate::model_run::clients::{BudgetFlags, model_clients};
+use crate::output_format::OutputFormat;
 use crate::services::labeling::model_labeler::{LabelingEstimate, ModelLabeler, SHOTS};
 use crate::services::labeling::{self, Proposer, ReviewImport};
+use crate::table::table;
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]

@@ -24,7 +24,7 @@ pub mod models;
 pub mod moderation;
 mod name_table;
 mod out_file;
-mod output;
+pub mod output;
 pub mod output_format;
 pub mod passphrase;
 mod progress;
@@ -34,7 +34,7 @@ pub mod requests;
 pub mod retention;
 mod robustness_table;
 pub mod serve;
-mod signals;
+pub mod signals;
 pub mod simulate;
 mod slice_flags;
 pub mod table;
@@ -53,7 +53,14 @@ use std::process::ExitCode;
 use actix_web::rt::SystemRunner;
 use clap::{Args, Parser, Subcommand};
 
+use langya_domain as domain;
+use langya_formats as formats;
+use langya_infra as infra;
+use langya_render as render;
+use langya_services as services;
+
 use self::error::CommandResult;
+use self::serve::ServeOptions;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::telemetry;
 
@@ -67,7 +74,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run the arena.
-    Serve(serve::ServeOptions),
+    Serve(ServeOptions),
     /// List, check, add, edit and pause models.
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
@@ -155,15 +162,15 @@ impl Location {
     }
 }
 
-/// Reads the arguments, runs the subcommand, and returns how it went.
+/// Reads the arguments, runs the subcommand, and returns how it went. `serve` is given from above, where the server is known.
 #[must_use]
-pub fn run() -> ExitCode {
+pub fn run(serve: impl AsyncFnOnce(ServeOptions, &Environment) -> CommandResult<ExitCode>) -> ExitCode {
     let cli = Cli::parse();
     let env = Environment::of_process();
     let system = actix_web::rt::System::new();
     let done = system.block_on(async {
         match cli.command {
-            Command::Serve(options) => serve::run(options, &env).await,
+            Command::Serve(options) => serve(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
             Command::Fit(command) => fit::run(*command, &env).await,
             Command::Import(options) => import::run(options, &env).await,

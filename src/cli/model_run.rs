@@ -14,45 +14,40 @@ use parking_lot::Mutex;
 
 use self::clients::BudgetFlags;
 use self::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::progress::BenchBar;
-use crate::cli::table::render;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::Spent;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::progress::BenchBar;
 use crate::services::benchmark::RunProgress;
 use crate::services::benchmark::locked_run::LockedRun;
 use crate::services::benchmark::run_record::RunPhase;
+use crate::table::render;
 
 /// What a run may spend, and how it speaks.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct LimitFlags {
+pub(crate) struct LimitFlags {
     /// Print the number of requests and their expected cost, and send nothing
     #[arg(long)]
-    pub(in crate::cli) dry_run: bool,
+    pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(in crate::cli) budget: BudgetFlags,
+    pub(crate) budget: BudgetFlags,
     /// How to print the outcome
     #[arg(long, value_enum, default_value_t)]
-    pub(in crate::cli) format: OutputFormat,
+    pub(crate) format: OutputFormat,
 }
 
 /// Takes a lock, or says that it is taken.
-pub(in crate::cli) async fn begin(
-    store: &Store,
-    lock: &str,
-    taken: &str,
-    limits: Arc<RunLimits>,
-) -> CommandResult<LockedRun> {
+pub(crate) async fn begin(store: &Store, lock: &str, taken: &str, limits: Arc<RunLimits>) -> CommandResult<LockedRun> {
     let run = LockedRun::begin(store, lock, limits).await?;
     Ok(run.ok_or_else(|| BadInput(taken.to_owned()))?)
 }
 
 /// Gives the lock back and says what came of the run. A budget that was kept is a success; what failed or was stopped is not.
-pub(in crate::cli) async fn end(
+pub(crate) async fn end(
     run: LockedRun,
     rows: Vec<OutcomeRow>,
     outcomes: &[RunOutcome],
@@ -66,11 +61,11 @@ pub(in crate::cli) async fn end(
 
 /// The progress bar of a run: one for each phase.
 #[derive(Default)]
-pub(in crate::cli) struct PhaseBar(Mutex<Option<(RunPhase, BenchBar)>>);
+pub(crate) struct PhaseBar(Mutex<Option<(RunPhase, BenchBar)>>);
 
 impl PhaseBar {
     /// Shows how far a phase is.
-    pub(in crate::cli) fn show(&self, phase: RunPhase, progress: RunProgress, spent: Spent) {
+    pub(crate) fn show(&self, phase: RunPhase, progress: RunProgress, spent: Spent) {
         let mut shown = self.0.lock();
         if shown.as_ref().is_none_or(|(of, _)| *of != phase) {
             // The bar before it takes itself away first.
@@ -87,7 +82,7 @@ impl PhaseBar {
     }
 
     /// Says a line, above the bar where there is one.
-    pub(in crate::cli) fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         match &*self.0.lock() {
             Some((_, bar)) => bar.say(line),
             None => eprintln!("{line}"),
@@ -95,13 +90,13 @@ impl PhaseBar {
     }
 
     /// Takes the bar away, before anything else is said.
-    pub(in crate::cli) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.0.lock() = None;
     }
 }
 
 /// Says what would be asked.
-pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: OutputFormat) -> CommandResult<ExitCode> {
+pub(crate) fn print_plans(mut rows: Vec<PlanRow>, format: OutputFormat) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
     let asked = rows.iter().filter(|row| !row.model.is_empty());
@@ -110,7 +105,7 @@ pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: OutputFormat) 
 }
 
 /// Names the models whose cost no plan knows.
-pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Option<f64>)>) {
+pub(crate) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Option<f64>)>) {
     let unpriced = plans.filter(|(_, calls, cost)| *calls > 0 && cost.is_none());
     let unpriced: BTreeSet<&str> = unpriced.map(|(model, ..)| model).collect();
     if !unpriced.is_empty() {
@@ -120,7 +115,7 @@ pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u6
 }
 
 /// Says what the numbers of a plan mean.
-pub(in crate::cli) fn tell_of_plan() -> ExitCode {
+pub(crate) fn tell_of_plan() -> ExitCode {
     eprintln!(
         "expected: with retries at the rate seen so far; at most: no reply is usable, every request is tried [bench] attempts \
          times, and every reply has the maximum length (max_tokens; where a request sends none, the longest reply so far, or the \

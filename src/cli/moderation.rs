@@ -12,14 +12,14 @@ use super::actor::actor;
 use super::output::print;
 use super::table::{TableRow, or_dash, render};
 use super::times::show_time;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
 use crate::domain::moderation::ModerationResult;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, ModerationFlagRow, Store};
+use crate::output_format::OutputFormat;
 use crate::services::moderation_reviews::ModerationReviews;
 
 /// Bytes of a text at most.

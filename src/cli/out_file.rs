@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tempfile::NamedTempFile;
 
-use crate::cli::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::unfinished_files::remove_abandoned;
 

@@ -8,14 +8,14 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::cli::error::CommandResult;
 use crate::domain::csv_injection::defused;
+use crate::error::CommandResult;
 
 /// Prints the result of a command. A reader of a pipe that ends early, as `head` does, has all it wants.
 ///
 /// # Errors
 /// An output that takes nothing, such as a full disk.
-pub(super) fn print(text: &str) -> CommandResult<()> {
+pub fn print(text: &str) -> CommandResult<()> {
     print_to(std::io::stdout().lock(), text)
 }
 

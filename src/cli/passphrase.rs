@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::output::print;
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::admin::account::LEAST_PASSPHRASE_CHARS;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::passphrase_hash::passphrase_hash;
 
 /// Nobody types more.

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::out_file::{OutFile, Overwrite, write_together};
-use crate::cli::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 
 /// How a report is written.

@@ -10,15 +10,15 @@ use super::actor::actor;
 use super::output::print;
 use super::table::{TableRow, render};
 use super::times::show_time;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DeletionRequestRow, IfMissing, Store};
+use crate::output_format::OutputFormat;
 use crate::services::deletion_requests::{DeletionPreview, DeletionRequests};
 
 /// Flags of `langya requests`.

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::Location;
 use super::actor::actor;
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;

@@ -2,22 +2,22 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::cli::error::{CommandResult, Interrupted};
+use crate::error::{CommandResult, Interrupted};
 
 /// The two signals that end the process.
-pub(super) struct Signals {
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
     /// Takes the signals over from the system, which would end the process.
-    pub(super) fn listen() -> std::io::Result<Self> {
+    pub fn listen() -> std::io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
     /// Waits for either.
-    pub(super) async fn next(&mut self) -> SignalKind {
+    pub async fn next(&mut self) -> SignalKind {
         tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
@@ -26,7 +26,7 @@ impl Signals {
 
     /// Ends the process at the next signal, with the exit code that shells give to it. What was acknowledged is in the
     /// database; all else is lost, as in a crash.
-    pub(super) async fn end_at_the_next(mut self) {
+    pub async fn end_at_the_next(mut self) {
         let signal = self.next().await;
         tracing::warn!("second signal: exiting at once");
         std::process::exit(128 + signal.as_raw_value());

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::output::lines_of_csv;
 use super::output_format::OutputFormat;
 use super::terminal_text::{printable, width};
-use crate::cli::error::CommandResult;
+use crate::error::CommandResult;
 
 /// A row that can be printed as a line of a table.
 pub trait TableRow: Serialize {

@@ -9,11 +9,11 @@ use super::Location;
 use super::output::print;
 use super::table::{TableRow, render};
 use super::times::show_time;
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
+use crate::error::CommandResult;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{DataLock, PendingMigration, Store};
+use crate::output_format::OutputFormat;
 
 /// Flags of `langya upgrade`.
 #[derive(Debug, Args)]

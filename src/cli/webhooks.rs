@@ -11,13 +11,13 @@ use super::output::print;
 use super::table::{TableRow, or_dash, render, value_or_dash};
 use super::terminal_text::printable;
 use super::times::show_time;
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
 use crate::domain::webhook::DeliveryState;
+use crate::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, WebhookMessageRow};
+use crate::output_format::OutputFormat;
 use crate::services::webhooks::retry;
 
 /// Flags of `langya webhooks`.

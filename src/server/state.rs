@@ -13,7 +13,6 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -41,6 +40,7 @@ use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::model_register::ModelRegister;
 use crate::services::public_log::PublicLog;
+use crate::watched_settings_file::WatchedSettingsFile;
 use std::sync::Arc;
 
 /// What the edges reach.

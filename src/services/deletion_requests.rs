@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
@@ -12,7 +13,6 @@ use crate::infra::storage::{
     BattleRecord, DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest, Store, StoreError,
     is_storable,
 };
-use crate::services::admin::actor::{Actor, audit_json};
 
 /// Most characters of a reason.
 pub const LONGEST_REASON: usize = 500;

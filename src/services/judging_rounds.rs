@@ -6,13 +6,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
+use crate::arena::models::Models;
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
 use crate::infra::config::Settings;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
-use crate::services::arena::models::Models;
 
 /// How a round ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,3 +20,8 @@ pub mod public_log;
 pub mod retention;
 pub mod transfer;
 pub mod webhooks;
+
+use langya_domain as domain;
+use langya_formats as formats;
+use langya_infra as infra;
+use langya_render as render;

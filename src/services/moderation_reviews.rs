@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::moderation::ModerationFlagState;
 use crate::infra::clock::Clock;
@@ -10,7 +11,6 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     BattleRecord, DeletionTarget, ModerationDecision, ModerationFlagRow, Store, StoreError, is_storable,
 };
-use crate::services::admin::actor::{Actor, audit_json};
 
 /// Why a flag is not decided.
 #[derive(Debug, thiserror::Error)]

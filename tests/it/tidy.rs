@@ -15,7 +15,7 @@ const USES: [(&str, &[&str]); 7] = [
     ("infra", &["domain", "formats", "render"]),
     ("services", &["domain", "formats", "render", "infra"]),
     ("server", &["domain", "formats", "render", "infra", "services"]),
-    ("cli", &["domain", "formats", "render", "infra", "services", "server", "app"]),
+    ("cli", &["domain", "formats", "render", "infra", "services"]),
 ];
 /// Crates that talk to the outside world, which only `infra` and what lies above it may name.
 const OUTSIDE: [&str; 7] = ["tokio::", "sqlx::", "actix_web::", "actix_ws::", "reqwest::", "redis::", "futures_util::"];

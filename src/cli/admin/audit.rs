@@ -4,14 +4,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Admin;
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render};
-use crate::cli::terminal_text::printable;
-use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
+use crate::error::CommandResult;
 use crate::infra::storage::{AuditFilter, AuditRow};
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, render};
+use crate::terminal_text::printable;
+use crate::times::show_time;
 
 /// Flags of `langya admin audit`.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::actor::actor;
-use crate::cli::error::CommandResult;
+use crate::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;

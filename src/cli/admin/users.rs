@@ -4,15 +4,15 @@ use clap::{ArgGroup, Args, Subcommand};
 use serde::Serialize;
 
 use super::Admin;
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render};
-use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
+use crate::error::CommandResult;
 use crate::infra::storage::{AdminUserRow, UserChange};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::admin::oidc_users::ProviderUser;
 use crate::services::admin::users::{link_address, passphrase_link_address};
+use crate::table::{TableRow, render};
+use crate::times::show_time;
 
 /// Flags of `langya admin invite`.
 #[derive(Debug, Args)]

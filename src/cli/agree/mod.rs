@@ -9,13 +9,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::output::print;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::error::{BadInput, CommandResult};
 use crate::formats::agreement::{JudgeChoice, bias_of_file, compare_files};
+use crate::output_format::OutputFormat;
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
 /// both hold scores (a question, a model, a score, and who gave it).

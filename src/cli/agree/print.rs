@@ -1,8 +1,6 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
 use super::{AgreeOutput, Between};
-use crate::cli::error::CommandResult;
-use crate::cli::terminal_text::{coefficient, printable, width};
 use crate::domain::correlation::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
@@ -14,6 +12,8 @@ use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
+use crate::error::CommandResult;
+use crate::terminal_text::{coefficient, printable, width};
 
 /// How to read the lines.
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \

@@ -7,23 +7,23 @@ use clap::Args;
 use serde::Serialize;
 
 use super::open_existing_beside;
-use crate::cli::Location;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::model_run::PhaseBar;
-use crate::cli::model_run::clients::BudgetFlags;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render, value_or_dash};
-use crate::cli::times::show_time;
+use crate::Location;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, IfMissing, Store, StoreError};
+use crate::model_run::PhaseBar;
+use crate::model_run::clients::BudgetFlags;
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::suite_run::RunSession;
+use crate::table::{TableRow, render, value_or_dash};
+use crate::times::show_time;
 
 /// Whether requests are sent in batches.
 #[derive(Debug, Clone, Args)]

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::output::{lines_of_csv, print};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render, value_or_dash};
+use crate::Location;
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::plural::counted;
 use crate::domain::stats::paired::{PairedDifference, PairedTest};
+use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
+use crate::output::{lines_of_csv, print};
+use crate::output_format::OutputFormat;
 use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
+use crate::table::{TableRow, render, value_or_dash};
 
 /// Items that a table lists at most.
 const LISTED: usize = 20;

@@ -8,21 +8,21 @@ use clap::Args;
 use serde::Serialize;
 
 use super::read_text;
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::model_run::clients::{BudgetFlags, model_clients, tell_given_up};
-use crate::cli::model_run::rows::left_over;
-use crate::cli::out_file::{OutFile, Overwrite};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::progress::BenchBar;
-use crate::cli::table::{TableRow, or_dash, render, value_or_dash};
+use crate::Location;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgress};
+use crate::error::CommandResult;
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
+use crate::model_run::clients::{BudgetFlags, model_clients, tell_given_up};
+use crate::model_run::rows::left_over;
+use crate::out_file::{OutFile, Overwrite};
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::progress::BenchBar;
 use crate::services::benchmark::construction::{DraftRunInput, DraftRunOutcome, construct};
+use crate::table::{TableRow, or_dash, render, value_or_dash};
 
 /// Flags of `langya bench construct`.
 #[derive(Debug, Clone, Args)]

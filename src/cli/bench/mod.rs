@@ -18,11 +18,11 @@ use clap::{Args, Subcommand};
 
 use self::suite_rows::SuiteRow;
 use super::Location;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
+use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
+use crate::output_format::OutputFormat;
 use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::scores::suites;
 use crate::services::benchmark::suite_run::SuiteChoice;

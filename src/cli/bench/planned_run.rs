@@ -10,22 +10,22 @@ use tokio::time::Instant;
 use super::answer_and_judge::{BenchJudgeOptions, tell_changed, tell_partial};
 use super::batches::tell_open;
 use super::{RunSelectorFlags, read_text, session};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::model_run::clients::tell_given_up;
-use crate::cli::model_run::rows::{OutcomeRow, left_over, outcome_rows};
-use crate::cli::model_run::{PhaseBar, tell_of_plan, tell_unpriced};
-use crate::cli::output::print;
-use crate::cli::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::time_left;
 use crate::domain::judging::budget::Spent;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
+use crate::model_run::clients::tell_given_up;
+use crate::model_run::rows::{OutcomeRow, left_over, outcome_rows};
+use crate::model_run::{PhaseBar, tell_of_plan, tell_unpriced};
+use crate::output::print;
 use crate::services::benchmark::planned_run::{AskedPlan, OpenPlan, OpenRun, PlanOptions, PlanWatch, all_suites};
 use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::suite_run::SuiteRun;
+use crate::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 
 /// Stands for every suite that has data.
 const ALL: &str = "all";

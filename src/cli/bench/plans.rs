@@ -6,20 +6,20 @@ use clap::Args;
 use serde::Serialize;
 
 use super::open_existing_beside;
-use crate::cli::Location;
-use crate::cli::actor::actor;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, cost_or_dash, or_dash, render};
-use crate::cli::times::show_time;
+use crate::Location;
+use crate::actor::actor;
 use crate::domain::benchmark::plan_progress::PlanProgress;
 use crate::domain::benchmark::run_plan::RunPlan;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::benchmark::plans::stop_plan;
+use crate::table::{TableRow, cost_or_dash, or_dash, render};
+use crate::times::show_time;
 
 /// Flags of `langya bench plans`.
 #[derive(Debug, Clone, Args)]

@@ -8,14 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::RunSelectorFlags;
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::out_file::Overwrite;
-use crate::cli::output::{lines_of_csv, print};
-use crate::cli::report_files::{OutputLayout, files};
-use crate::cli::signals::unless_interrupted;
-use crate::cli::table::table;
-use crate::cli::terminal_text::printable;
+use crate::Location;
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
@@ -25,13 +18,17 @@ use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::csv_injection::defused;
 use crate::domain::language::Language;
 use crate::domain::plural::counted;
+use crate::error::CommandResult;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchJudgementRow, BenchSet, IfMissing, JudgedGroup, Store, StoreError};
+use crate::out_file::Overwrite;
+use crate::output::{lines_of_csv, print};
 use crate::render::i18n::reports::named;
 use crate::render::report::benchmark::suite_results::ReportChoice;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
+use crate::report_files::{OutputLayout, files};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::load;
@@ -39,6 +36,9 @@ use crate::services::benchmark::reread::{imported_otherwise, reread};
 use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results::{measure, report_sources};
+use crate::signals::unless_interrupted;
+use crate::table::table;
+use crate::terminal_text::printable;
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]

@@ -5,16 +5,16 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, cost_or_dash, or_dash, render};
-use crate::cli::times::show_time;
+use crate::Location;
 use crate::domain::time::Timestamp;
+use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::{BenchRunRow, IfMissing, Store, StoreError};
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, cost_or_dash, or_dash, render};
+use crate::times::show_time;
 
 /// Flags of `langya bench runs`.
 #[derive(Debug, Clone, Args)]

@@ -1,11 +1,11 @@
 //! What commands that ask models work with.
 
 use super::open_with_suites;
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::model_run::clients::model_clients;
+use crate::Location;
+use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
+use crate::model_run::clients::model_clients;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::suite_run::RunSession;
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cli::table::{TableRow, or_dash, value_or_dash};
 use crate::domain::benchmark::suite_summary::SuiteSummary;
+use crate::table::{TableRow, or_dash, value_or_dash};
 
 /// A suite with its data.
 #[derive(Debug, Clone, Serialize)]

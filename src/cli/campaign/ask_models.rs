@@ -4,28 +4,28 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::model_run::clients::{model_clients, tell_given_up};
-use crate::cli::model_run::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::model_run::{LimitFlags, PhaseBar};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::render;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::prompts::CampaignPrompt;
+use crate::error::{BadInput, CommandResult};
 use crate::formats::campaign_files::{CampaignFiles, read_prompts, with_answers};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::Store;
+use crate::model_run::clients::{model_clients, tell_given_up};
+use crate::model_run::rows::{OutcomeRow, PlanRow, left_over};
+use crate::model_run::{LimitFlags, PhaseBar};
+use crate::output_format::OutputFormat;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::loading::Loaded;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
+use crate::table::render;
 
 /// How models are asked.
 pub(super) struct AskingFlags<'a> {

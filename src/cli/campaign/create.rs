@@ -7,21 +7,21 @@ use clap::Args;
 use serde::Serialize;
 
 use super::ask_models::{Asking, AskingFlags, AskingOutcome};
-use crate::cli::error::CommandResult;
-use crate::cli::model_run::clients::BudgetFlags;
-use crate::cli::model_run::rows::PlanRow;
-use crate::cli::model_run::{LimitFlags, tell_of_plan};
-use crate::cli::output::{lines_of_csv, print};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::progress;
-use crate::cli::table::render;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
+use crate::error::CommandResult;
 use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
 use crate::infra::config::{Environment, Settings, VoteAccess};
+use crate::model_run::clients::BudgetFlags;
+use crate::model_run::rows::PlanRow;
+use crate::model_run::{LimitFlags, tell_of_plan};
+use crate::output::{lines_of_csv, print};
+use crate::output_format::OutputFormat;
+use crate::progress;
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::creation::{CreateCampaignError, PreparedCampaign};
 use crate::services::campaign::suite_answers::suite_answers;
+use crate::table::render;
 
 /// Flags of `langya campaign create`.
 #[derive(Debug, Args)]

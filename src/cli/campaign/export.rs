@@ -8,14 +8,14 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::find;
-use crate::cli::error::CommandResult;
-use crate::cli::out_file::{OutFile, Overwrite};
-use crate::cli::output::lines_of_csv;
-use crate::cli::signals::unless_interrupted;
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::judgement::UnitJudgement;
 use crate::domain::plural::counted;
+use crate::error::CommandResult;
 use crate::infra::storage::{CampaignJudgementRow, Store};
+use crate::out_file::{OutFile, Overwrite};
+use crate::output::lines_of_csv;
+use crate::signals::unless_interrupted;
 
 /// Flags of `langya campaign export`.
 #[derive(Debug, Args)]

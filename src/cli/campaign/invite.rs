@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
 use crate::domain::plural::counted;
+use crate::error::CommandResult;
+use crate::output::print;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin};
 
 /// Flags of `langya campaign invite`.

@@ -3,14 +3,14 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render};
-use crate::cli::times::show_time;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
+use crate::error::CommandResult;
 use crate::infra::storage::{CampaignRow, Store};
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, render};
+use crate::times::show_time;
 
 /// Flags of `langya campaign list`.
 #[derive(Debug, Args)]

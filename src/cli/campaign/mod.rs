@@ -14,8 +14,8 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::actor::actor;
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::campaign::state::StateChange;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::rng::SharedRng;

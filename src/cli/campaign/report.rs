@@ -6,14 +6,6 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::find;
-use crate::cli::error::CommandResult;
-use crate::cli::out_file::Overwrite;
-use crate::cli::output::{lines_of_csv, print};
-use crate::cli::report_files::{OutputLayout, files};
-use crate::cli::signals::unless_interrupted;
-use crate::cli::table::table;
-use crate::cli::terminal_text::printable;
-use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::report::{
     AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOutAnnotator, QuestionSummary, ScoredModel,
@@ -24,10 +16,18 @@ use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::domain::time::Timestamp;
+use crate::error::CommandResult;
 use crate::infra::config::Settings;
+use crate::out_file::Overwrite;
+use crate::output::{lines_of_csv, print};
 use crate::render::report::campaign::{Audience, CampaignDocument, html, markdown};
+use crate::report_files::{OutputLayout, files};
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::reports::campaign_report;
+use crate::signals::unless_interrupted;
+use crate::table::table;
+use crate::terminal_text::printable;
+use crate::times::show_time;
 
 /// Flags of `langya campaign report`.
 #[derive(Debug, Args)]

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::campaign::state::StateChange;
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::services::campaign::administration::CampaignAdmin;
 
 /// Which campaign.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::cli::charts::write_all;
-use crate::cli::error::CommandResult;
+use crate::charts::write_all;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions};
 use crate::domain::stats::correlation::Coefficient;
+use crate::error::CommandResult;
 use crate::render::report::correlation as figures;
 
 /// Draws two series: `scatter.svg`, and `resampled.svg` where something was resampled.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::sha256::sha256;
+use crate::error::{BadInput, CommandResult};
 
 /// The list of the folder's files.
 const SUMS: &str = "SHA256SUMS";

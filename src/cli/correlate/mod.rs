@@ -14,9 +14,6 @@ use serde::Serialize;
 
 use super::output::print;
 use super::{Location, progress};
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::domain::correlation::study::StudyError;
@@ -26,11 +23,14 @@ use crate::domain::rating::resample::Metric;
 use crate::domain::stats::combination::Search;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::error::CommandResult;
 use crate::formats::model_table::ModelTable;
 use crate::formats::read_text;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
+use crate::output_format::OutputFormat;
 use crate::services::correlation::{SeriesReader, Sources};
+use crate::terminal_text::printable;
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `verdicts:JUDGE`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.

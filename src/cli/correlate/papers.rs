@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::error::CommandResult;
 use crate::domain::benchmark::paper_claims::{Claim, ClaimVerdict, Number};
+use crate::error::CommandResult;
 
 /// The studies for people.
 pub(super) fn table(claims: &[Claim]) -> String {

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::cli::error::CommandResult;
-use crate::cli::terminal_text::{coefficient, printable};
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, PermutationReport, SeriesReport,
 };
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::stats::correlation::PMethod;
+use crate::error::CommandResult;
+use crate::terminal_text::{coefficient, printable};
 
 /// Width of the column of intervals.
 const WIDTH: usize = 24;

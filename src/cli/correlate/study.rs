@@ -4,17 +4,17 @@ use std::path::Path;
 
 use super::folder::StudyFolder;
 use super::{open, warn};
-use crate::cli::error::{BadInput, CommandError, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::progress;
 use crate::domain::correlation::Aliases;
 use crate::domain::correlation::study::{Results, Study, StudySources, compute};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::sha256::sha256;
+use crate::error::{BadInput, CommandError, CommandResult};
 use crate::formats::model_table::ModelTable;
 use crate::formats::{read_file, read_text};
 use crate::infra::config::Settings;
+use crate::output::print;
+use crate::output_format::OutputFormat;
+use crate::progress;
 use crate::render::report::study::{StudyFiles, files};
 use crate::services::correlation::{SeriesReader, Sources};
 

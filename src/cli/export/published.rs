@@ -8,12 +8,9 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
-use crate::cli::error::{BadInput, CommandError, CommandResult};
-use crate::cli::out_file::{OutFile, reason};
-use crate::cli::signals::unless_interrupted;
-use crate::cli::{Location, progress};
 use crate::domain::plural::counted;
 use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
+use crate::error::{BadInput, CommandError, CommandResult};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
@@ -21,9 +18,12 @@ use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::unfinished_files::remove_abandoned_folders;
+use crate::out_file::{OutFile, reason};
 use crate::services::transfer::export::ExportSelection;
 use crate::services::transfer::export::dataset::dataset;
 use crate::services::transfer::export::preferences::preferences;
+use crate::signals::unless_interrupted;
+use crate::{Location, progress};
 
 /// How the name of a folder begins in which a data set is written, beside its place.
 const PARTIAL_PREFIX: &str = ".langya-dataset-";

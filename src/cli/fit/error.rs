@@ -1,10 +1,10 @@
 //! Errors of `langya fit`.
 
-use crate::cli::charts::ChartsError;
-use crate::cli::error::CommandFailure;
+use crate::charts::ChartsError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
+use crate::error::CommandFailure;
 use crate::formats::makers::MakerFileError;
 use crate::formats::prices::PriceFileError;
 use crate::formats::votes::VoteFileError;

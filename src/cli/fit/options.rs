@@ -4,11 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::output_format::OutputFormat;
+use crate::output_format::OutputFormat;
 
-use crate::cli::fit::error::FitCommandError;
-use crate::cli::slice_flags::SliceFlags;
-use crate::cli::vote_files::ReadFlags;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::neighbours::{MOST_OPTIMAL_AT, SequentialOptions};
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
@@ -20,8 +17,11 @@ use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::fit::error::FitCommandError;
 use crate::formats::makers::read_makers;
 use crate::formats::prices::read_prices;
+use crate::slice_flags::SliceFlags;
+use crate::vote_files::ReadFlags;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::options::FitOptions;
 use super::table::table;
 use super::value_table::value_table;
-use crate::cli::output_format::OutputFormat;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::value::report::ValueReport;
 use crate::formats::tables::Format;
+use crate::output_format::OutputFormat;
 use crate::services::transfer::export::ranked_models;
 
 /// What `langya fit` finds.

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::robustness_table::robustness_table;
-use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
 use crate::domain::plural::counted;
 use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
@@ -13,6 +11,8 @@ use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
 use crate::domain::rating::style::StyleEffect;
 use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
+use crate::robustness_table::robustness_table;
+use crate::terminal_text::{SHORTEST_NAME, printable, width};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];

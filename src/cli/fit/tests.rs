@@ -6,9 +6,9 @@ use clap::Parser;
 
 use super::print::print_within;
 use super::*;
-use crate::cli::terminal_text::width;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
+use crate::terminal_text::width;
 
 #[derive(Parser)]
 struct FitArguments {

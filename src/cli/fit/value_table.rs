@@ -1,10 +1,10 @@
 //! What models cost for what they are worth, as a table below the leaderboard.
 
-use crate::cli::name_table::name_table;
-use crate::cli::terminal_text::printable;
 use crate::domain::rating::value::report::{
     Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport, amount, percent, points,
 };
+use crate::name_table::name_table;
+use crate::terminal_text::printable;
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];
 /// Columns that a narrow terminal drops, in this order.

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::tables;
-use crate::cli::Location;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
+use crate::Location;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::tasks::Tasks;
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 
 /// Flags of `langya judge report`.

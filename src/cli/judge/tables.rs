@@ -5,9 +5,6 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::cli::error::CommandResult;
-use crate::cli::table::table;
-use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
@@ -15,6 +12,9 @@ use crate::domain::benchmark::judgement::Status;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
+use crate::error::CommandResult;
+use crate::table::table;
+use crate::terminal_text::printable;
 
 /// Everything, for people.
 pub(super) fn tables(report: &BattleJudgingReport) -> String {

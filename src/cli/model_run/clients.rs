@@ -6,18 +6,18 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::error::CommandResult;
-use crate::cli::signals::Signals;
 use crate::domain::judging::budget::Budget;
+use crate::error::CommandResult;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
 use crate::services::benchmark::model_clients::ModelClients;
+use crate::signals::Signals;
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct BudgetFlags {
+pub(crate) struct BudgetFlags {
     /// Maximum amount to spend, in the currency of the models' prices
     #[arg(long, value_name = "MONEY", value_parser = parse_money)]
     budget: Option<f64>,
@@ -34,27 +34,27 @@ fn parse_money(text: &str) -> Result<f64, String> {
 
 impl BudgetFlags {
     /// These limits, or else others.
-    pub(in crate::cli) fn or(&self, budget: Option<f64>, max_calls: Option<u64>) -> Self {
+    pub(crate) fn or(&self, budget: Option<f64>, max_calls: Option<u64>) -> Self {
         Self { budget: self.budget.or(budget), max_calls: self.max_calls.or(max_calls) }
     }
 
     /// Whether there is any limit.
-    pub(in crate::cli) fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.budget.is_some() || self.max_calls.is_some()
     }
 
     /// The amounts.
-    pub(in crate::cli) fn amounts(&self) -> Budget {
+    pub(crate) fn amounts(&self) -> Budget {
         Budget { max_calls: self.max_calls, max_cost: self.budget }
     }
 
     /// The limits of a run, which the first signal stops and a second one ends.
-    pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
+    pub(crate) fn limits(&self) -> CommandResult<RunLimits> {
         self.limits_that_say("stopping: requests under way are finished; a second signal drops them")
     }
 
     /// The same for a run that says something of its own at the first signal.
-    pub(in crate::cli) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
+    pub(crate) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
         Ok(RunLimits::new(stopped_by_signals(stopping)?, self.amounts()))
     }
 }
@@ -73,14 +73,14 @@ fn stopped_by_signals(stopping: &'static str) -> CommandResult<CancellationToken
 }
 
 /// The models of the settings, with randomness of the system.
-pub(in crate::cli) fn model_clients(settings: Settings, env: &Environment) -> CommandResult<ModelClients> {
+pub(crate) fn model_clients(settings: Settings, env: &Environment) -> CommandResult<ModelClients> {
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
     Ok(ModelClients::new(Arc::new(settings), Arc::new(roster), Arc::new(rng)))
 }
 
 /// Says which models were given up, and what to change.
-pub(in crate::cli) fn tell_given_up<'m>(clients: &ModelClients, models: impl IntoIterator<Item = &'m ModelClient>) {
+pub(crate) fn tell_given_up<'m>(clients: &ModelClients, models: impl IntoIterator<Item = &'m ModelClient>) {
     for said in clients.given_up(models) {
         eprintln!("{said}");
     }

@@ -4,30 +4,30 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::table::{TableRow, cost_or_dash, or_dash};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::ReachedLimit;
 use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;
+use crate::table::{TableRow, cost_or_dash, or_dash};
 
 /// What a model or judge would be asked.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::cli) struct PlanRow {
-    pub(in crate::cli) step: &'static str,
-    pub(in crate::cli) model: String,
-    pub(in crate::cli) done: u64,
-    pub(in crate::cli) reused: u64,
-    pub(in crate::cli) calls: u64,
-    pub(in crate::cli) worst_calls: u64,
-    pub(in crate::cli) input_tokens: u64,
-    pub(in crate::cli) output_tokens: u64,
-    pub(in crate::cli) cost: Option<f64>,
-    pub(in crate::cli) worst_cost: Option<f64>,
-    pub(in crate::cli) basis: String,
+pub(crate) struct PlanRow {
+    pub(crate) step: &'static str,
+    pub(crate) model: String,
+    pub(crate) done: u64,
+    pub(crate) reused: u64,
+    pub(crate) calls: u64,
+    pub(crate) worst_calls: u64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    pub(crate) cost: Option<f64>,
+    pub(crate) worst_cost: Option<f64>,
+    pub(crate) basis: String,
 }
 
 impl PlanRow {
-    pub(in crate::cli) fn new(step: &'static str, plan: &RequestPlan) -> Self {
+    pub(crate) fn new(step: &'static str, plan: &RequestPlan) -> Self {
         Self {
             step,
             model: plan.model.to_string(),
@@ -44,7 +44,7 @@ impl PlanRow {
     }
 
     /// All rows together; a cost only where every row has one.
-    pub(in crate::cli) fn total(rows: &[Self]) -> Self {
+    pub(crate) fn total(rows: &[Self]) -> Self {
         let sum = |number: fn(&Self) -> u64| rows.iter().map(number).sum();
         Self {
             step: "all",
@@ -96,20 +96,20 @@ impl TableRow for PlanRow {
 
 /// Outcome for a model or judge.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::cli) struct OutcomeRow {
-    pub(in crate::cli) step: &'static str,
-    pub(in crate::cli) model: String,
-    pub(in crate::cli) total: u64,
-    pub(in crate::cli) before: u64,
-    pub(in crate::cli) kept: u64,
-    pub(in crate::cli) reused: u64,
-    pub(in crate::cli) refused: u64,
-    pub(in crate::cli) left: u64,
-    pub(in crate::cli) failed: String,
+pub(crate) struct OutcomeRow {
+    pub(crate) step: &'static str,
+    pub(crate) model: String,
+    pub(crate) total: u64,
+    pub(crate) before: u64,
+    pub(crate) kept: u64,
+    pub(crate) reused: u64,
+    pub(crate) refused: u64,
+    pub(crate) left: u64,
+    pub(crate) failed: String,
 }
 
 impl OutcomeRow {
-    pub(in crate::cli) fn new(step: &'static str, outcome: &RunOutcome) -> Self {
+    pub(crate) fn new(step: &'static str, outcome: &RunOutcome) -> Self {
         Self {
             step,
             model: outcome.model.to_string(),
@@ -143,16 +143,16 @@ impl TableRow for OutcomeRow {
     }
 }
 
-pub(in crate::cli) fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
+pub(crate) fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
     plans.iter().map(|plan| PlanRow::new(step, plan)).collect()
 }
 
-pub(in crate::cli) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
+pub(crate) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
     outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
 }
 
 /// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
-pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
+pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     let cost = if spent.cost > 0.0 { format!("cost {:.4}", spent.cost) } else { "no cost".to_owned() };
     eprintln!(

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use super::{TableRow, render};
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::value_or_dash;
+use crate::error::CommandResult;
 use crate::infra::config::{Environment, Settings};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::model_check::{CheckedModel, check_all};
+use crate::table::value_or_dash;
 
 /// Prints a row for each model; the exit code is 1 where one failed.
 ///

@@ -10,21 +10,21 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::{TableRow, render};
-use crate::cli::Location;
-use crate::cli::error::CommandResult;
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{or_dash, value_or_dash};
+use crate::Location;
 use crate::domain::plural::counted;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
+use crate::error::CommandResult;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::infra::config::{DEFAULT_FILE, Environment};
 use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::admin::actor::Actor;
 use crate::services::model_entries::{AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, Warning};
+use crate::table::{or_dash, value_or_dash};
 
 /// `langya models add …`
 #[derive(Debug, Clone, Args)]

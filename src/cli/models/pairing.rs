@@ -8,19 +8,19 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{TableRow, render};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::preview::{PairChange, PairingPreview};
 use crate::domain::battle::pairing::{ModelPool, PairingRules, Policy, distribution};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::model_pool::model_pool;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{PairingPolicySetting, PairingSettings, Settings};
 use crate::infra::llm::roster::entries;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// `langya models pairing …`

@@ -6,20 +6,20 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::error::{CommandFailure, CommandResult};
-use crate::cli::output::print;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, or_dash, render, table, value_or_dash};
-use crate::cli::times::show_time;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::leaderboard_json;
 use crate::domain::time::Timestamp;
+use crate::error::{CommandFailure, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
+use crate::output::print;
+use crate::output_format::OutputFormat;
 use crate::services::model_register::read;
 use crate::services::model_register::recording::{ReasonError, state_reason};
+use crate::table::{TableRow, or_dash, render, table, value_or_dash};
+use crate::times::show_time;
 
 /// Flags of `models register`.
 #[derive(Debug, Clone, Args)]

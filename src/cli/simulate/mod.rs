@@ -9,9 +9,9 @@ use clap::Args;
 
 use super::out_file::{OutFile, Overwrite, finish_together};
 use super::signals::unless_interrupted;
-use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::plural::counted;
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
+use crate::error::{BadInput, CommandResult};
 use crate::formats::simulation::{SimulatedVotesFile, write_truth};
 use crate::formats::tables::Format;
 

@@ -6,15 +6,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::SimulateOptions;
-use crate::cli::error::{BadInput, CommandFailure, CommandResult};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render};
-use crate::cli::{output, progress};
 use crate::domain::battle::pairing::{PairingRules, Policy};
 use crate::domain::integrity::rigging_simulation::{
     Control, ControlLimits, PLACES, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
 };
+use crate::error::{BadInput, CommandFailure, CommandResult};
 use crate::infra::config::PairingSettings;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, render};
+use crate::{output, progress};
 
 /// Flags of a simulated attack.
 #[derive(Debug, Clone, Args)]

@@ -8,22 +8,22 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use super::list::ListedVote;
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{render, table};
-use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::domain::plural::counted;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
 use crate::infra::stored_votes::selection::select;
+use crate::output_format::OutputFormat;
 use crate::services::admin::actor::Actor;
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
+use crate::table::{render, table};
+use crate::{Location, output, progress};
 
 /// Most characters of a reason or a name.
 const LONGEST_TEXT: usize = 500;

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::times::parse_time;
 use crate::domain::battle::BattleId;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::domain::time::Timestamp;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
+use crate::times::parse_time;
 
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]

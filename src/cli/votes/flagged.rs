@@ -6,20 +6,20 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, or_dash, render, value_or_dash};
-use crate::cli::vote_files::ReadFlags;
-use crate::cli::{Location, output, progress};
 use crate::domain::integrity::rigging_detection::{
     DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
 use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::error::{BadInput, CommandResult};
 use crate::formats::votes;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
+use crate::output_format::OutputFormat;
 use crate::services::exclusions::flagged::{hide_voters, read_voters};
+use crate::table::{TableRow, or_dash, render, value_or_dash};
+use crate::vote_files::ReadFlags;
+use crate::{Location, output, progress};
 
 /// Flags of `langya votes flagged`.
 #[derive(Debug, Clone, Args)]

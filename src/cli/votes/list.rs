@@ -6,15 +6,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filters::FilterFlags;
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, or_dash, render};
-use crate::cli::times::show_time;
-use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::SelectedVote;
+use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::stored_votes::selection::select;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, or_dash, render};
+use crate::times::show_time;
+use crate::{Location, output, progress};
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]

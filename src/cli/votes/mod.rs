@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::error::CommandResult;
+use crate::error::CommandResult;
 use crate::infra::config::Environment;
 
 /// Flags of `langya votes`.

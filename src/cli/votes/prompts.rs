@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::error::CommandResult;
-use crate::cli::output_format::OutputFormat;
-use crate::cli::table::{TableRow, render};
-use crate::cli::{Location, output, progress};
 use crate::domain::integrity::prompt_index::ClusterSummary;
 use crate::domain::plural::counted;
+use crate::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
+use crate::output_format::OutputFormat;
+use crate::table::{TableRow, render};
+use crate::{Location, output, progress};
 
 /// Characters of a prompt in a table.
 const SHOWN: usize = 60;

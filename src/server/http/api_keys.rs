@@ -10,8 +10,8 @@ use super::address::network_of;
 use super::error::PageError;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::storage::{ApiKeyRow, AuditFilter, AuditRow};
-use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
+use crate::state::AppState;
 
 /// Wrong keys from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
 const THIS_MACHINE: &str = "this machine";

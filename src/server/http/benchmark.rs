@@ -14,11 +14,11 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
+use crate::http::pages::requested_language;
 use crate::render::report::benchmark::suite_results::{ReportChoice, SuiteResults};
-use crate::server::http::pages::requested_language;
-use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
+use crate::state::AppState;
 
 /// Items on a page.
 const PAGE: usize = 50;

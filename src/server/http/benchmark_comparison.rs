@@ -11,9 +11,9 @@ use super::pages::benchmark as pages;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::run_comparison::RunComparison;
 use crate::domain::benchmark::{SuiteOptions, custom_suite};
-use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::run_comparison::ComparedRuns;
+use crate::state::AppState;
 
 /// Runs to choose from.
 const RUNS: u32 = 100;

@@ -24,10 +24,10 @@ use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::infra::storage::StandingJudgement;
 use crate::render::i18n::pages::MissingThing;
 use crate::render::markup;
-use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking};
 use crate::services::campaign::joining::{self, JoinIdentity};
+use crate::state::AppState;
 
 /// Bytes of a request at most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;

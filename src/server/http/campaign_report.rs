@@ -13,7 +13,7 @@ use crate::infra::storage::{CampaignRow, CampaignState};
 use crate::render::i18n::campaign_report::campaign_report_texts;
 use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::{Audience, CampaignDocument, html};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// A report as a page shows it.
 pub(super) struct DocumentBody {

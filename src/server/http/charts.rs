@@ -12,7 +12,7 @@ use crate::domain::rating::leaderboard::RankedModel;
 use crate::render::chart;
 use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Numbers of models to choose from.
 const COUNTS: [usize; 4] = [10, 25, 50, 100];

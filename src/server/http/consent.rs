@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::pages;
 use crate::render::i18n::pages::ConsentText;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// What visitors agree to.
 #[derive(Serialize, JsonSchema)]

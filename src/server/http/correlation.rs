@@ -16,7 +16,7 @@ use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::Correlations;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// `GET /correlation`
 ///

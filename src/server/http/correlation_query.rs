@@ -3,7 +3,7 @@
 use crate::domain::correlation::catalog::{MixtureQuestion, SeriesGroup};
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
-use crate::server::http::error::PageError;
+use crate::http::error::PageError;
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -10,7 +10,7 @@ use actix_web::{Error, web};
 
 use super::openapi;
 use crate::infra::config::ANY_ORIGIN;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Middleware for `actix_web::middleware::from_fn`.
 ///

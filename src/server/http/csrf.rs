@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout_at};
 use super::error::PageError;
 use super::hosts::is_own_page;
 use super::images;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// How long a body may take. Apart from images, the longest that any route reads is 64 KiB.
 const BODY_TIME: Duration = Duration::from_secs(10);

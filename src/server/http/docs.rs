@@ -9,11 +9,11 @@ use super::openapi;
 use super::pages;
 use super::pages::docs::DocsView;
 use crate::domain::language::Language;
+use crate::http::pages::requested_language;
 use crate::render::docs::reference::{self, ApiWords};
 use crate::render::docs::search::search;
 use crate::render::docs::{Generated, Guide};
 use crate::render::i18n::pages::page_texts;
-use crate::server::http::pages::requested_language;
 
 /// Every setting with its default.
 const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");

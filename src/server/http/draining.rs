@@ -7,7 +7,7 @@ use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Middleware for `actix_web::middleware::from_fn`: an answer during the drain ends its connection.
 pub(super) async fn let_connections_go(

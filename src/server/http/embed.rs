@@ -12,7 +12,7 @@ use super::leaderboard_view::view;
 use super::pages;
 use super::pages::Page;
 use super::pages::embed::{EmbedTheme, EmbedView, embed_html};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Models at most, and where the address names no number.
 const MOST: usize = 100;

@@ -11,7 +11,7 @@ use super::pages;
 use super::pages::exclusions::{ExclusionLine, ExclusionsView};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::ExclusionRow;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Exclusions on a page, and the most that JSON gives at once.
 const PAGE: u32 = 100;

@@ -14,7 +14,7 @@ use crate::domain::language::Language;
 use crate::domain::rating::leaderboard_days::DayChanges;
 use crate::infra::sessions::Sessions;
 use crate::render::i18n::pages::page_texts;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Feed readers ask no more often than this, in seconds.
 const MAX_AGE: &str = "public, max-age=300";

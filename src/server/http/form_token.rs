@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::error::PageError;
 use super::hosts;
 use super::session::Visitor;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Bytes of a form at most.
 pub(super) const MAX_FORM_BYTES: usize = 4_096;

@@ -7,7 +7,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, error::InternalError, web};
 
 use super::session::is_secure;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Scripts and styles come from this server and nowhere else; nothing is inline, framed or sent elsewhere.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \

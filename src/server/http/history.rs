@@ -20,10 +20,10 @@ use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::render::i18n::pages::MissingThing;
-use crate::server::state::AppState;
 use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels::{self, QuestionLabel};
+use crate::state::AppState;
 
 /// Characters of a search at most.
 const MAX_SEARCH: usize = 200;

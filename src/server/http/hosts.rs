@@ -13,7 +13,7 @@ use actix_web::{Error, HttpRequest, web};
 use reqwest::Url;
 
 use super::error::PageError;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// The port that an `https` address leaves out.
 const TLS_PORT: u16 = 443;

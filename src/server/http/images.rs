@@ -15,9 +15,9 @@ use crate::domain::battle::ImageId;
 use crate::domain::battle::message::PromptImage;
 use crate::formats::prompt_images::UnusableImage;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
-use crate::server::state::AppState;
-use crate::server::ws::error_codes::ErrorCode;
 use crate::services::arena::prompt_images::ImageError;
+use crate::state::AppState;
+use crate::ws::error_codes::ErrorCode;
 
 /// Where images are sent to.
 pub(super) const PATH: &str = "/images";

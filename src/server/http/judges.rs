@@ -9,8 +9,8 @@ use super::pages;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::rating::FitError;
 use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::server::state::AppState;
 use crate::services::battle_judging::reports::BattleJudgingError;
+use crate::state::AppState;
 
 /// The latest report, at the confidence level of the leaderboard.
 ///

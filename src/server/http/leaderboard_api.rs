@@ -11,7 +11,7 @@ use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// A leaderboard and its date.
 #[derive(Serialize, JsonSchema)]

@@ -8,10 +8,10 @@ use super::leaderboard_query::LeaderboardQuery;
 use super::leaderboard_view::{answer, name_of};
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::formats::tables::Format;
+use crate::http::pages::requested_language;
 use crate::render::chart::{self, Setting};
-use crate::server::http::pages::requested_language;
-use crate::server::state::AppState;
 use crate::services::transfer::export::ranked_models;
+use crate::state::AppState;
 
 /// `GET /api/v1/leaderboard.csv`, with the parameters of [`LeaderboardQuery`].
 ///

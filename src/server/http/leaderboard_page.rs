@@ -27,9 +27,9 @@ use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::infra::config::Settings;
 use crate::infra::llm::roster::Roster;
 use crate::render::i18n::pages::page_texts;
-use crate::server::state::AppState;
 use crate::services::leaderboard::background_report::ReportSnapshot;
 use crate::services::leaderboard::robustness::RobustnessReport;
+use crate::state::AppState;
 
 /// The latest page in each language.
 #[derive(Default)]

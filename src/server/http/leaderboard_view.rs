@@ -22,12 +22,12 @@ use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::style::{FEATURES, StyleEffect};
+use crate::http::pages::requested_language;
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::{self, Setting};
-use crate::server::http::pages::requested_language;
-use crate::server::state::AppState;
 use crate::services::arena::models::Models;
 use crate::services::leaderboard::filtered::FilteredLeaderboard;
+use crate::state::AppState;
 
 pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }

@@ -16,7 +16,7 @@ use super::probes::{Readiness, is_draining, takes_writes};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::backup::LastBackup;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// What a request carries that came through a proxy: headers of these names, or of names that begin so.
 const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];

@@ -65,7 +65,7 @@ use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web};
 
 use crate::infra::oidc::CALLBACK;
-use crate::server::state::AppState;
+use crate::state::AppState;
 pub use running_server::RunningServer;
 pub use site::check_logo;
 use websocket_upgrade::OpenSockets;

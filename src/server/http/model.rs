@@ -21,8 +21,8 @@ use crate::domain::rating::slice::SliceColumn;
 use crate::infra::llm::ModelCard;
 use crate::render::chart;
 use crate::render::i18n::pages::{PageTexts, page_texts};
-use crate::server::state::AppState;
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeaderboardError};
+use crate::state::AppState;
 
 /// Opponents on each side of the list.
 const OPPONENTS: usize = 5;

@@ -11,7 +11,7 @@ use super::error::PageError;
 use super::pages;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::Register;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// The parameters.
 #[derive(JsonSchema)]

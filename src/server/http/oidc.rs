@@ -13,7 +13,7 @@ use super::session::is_secure;
 use crate::infra::clock::Clock as _;
 use crate::infra::limits::RateLimited;
 use crate::infra::oidc::{FLOW_MINUTES, Flow, Identity, OidcError, ProviderCallback, Purpose};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 const COOKIE: &str = "langya_oidc";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.

@@ -8,7 +8,7 @@ use super::oidc::{self, Refused};
 use super::{admin, pages, sign_in};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{OidcError, Purpose};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// `GET /oidc/callback`
 ///

@@ -11,7 +11,7 @@ use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
 use crate::infra::tasks::{JobNeed, JobState, PanickedJob, Tasks};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -14,8 +14,8 @@ use crate::domain::public_log::promised_vote::included_within;
 use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
 use crate::infra::config::RatingSettings;
-use crate::server::state::AppState;
 use crate::services::public_log::reader::{LoggedVoteReceipt, PublicLogLookup};
+use crate::state::AppState;
 
 /// What the address of a proof ends in.
 const PROOF: &str = ".tlog-proof";

@@ -15,7 +15,7 @@ use ipnet::IpNet;
 use tracing::Instrument;
 
 use crate::infra::metrics;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest number that is taken from a proxy.

@@ -17,8 +17,8 @@ use super::session::{Visitor, cookie_of, expired_cookie};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::render::i18n::fill;
-use crate::server::state::AppState;
 use crate::services::arena::access::{SignInError, SignedIn};
+use crate::state::AppState;
 
 /// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
 const THIS_MACHINE: &str = "this machine";

@@ -14,7 +14,7 @@ use crate::domain::battle::Outcome;
 use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::infra::config::SiteSettings;
 use crate::render::link_preview::{preview_file, preview_picture};
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// A larger file is no logo.
 const MAX_LOGO_BYTES: u64 = 512 * 1024;

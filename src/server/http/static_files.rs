@@ -17,7 +17,7 @@ use super::entity_tags::is_known;
 use super::gzip;
 
 #[derive(Embed)]
-#[folder = "static"]
+#[folder = "../../static"]
 struct StaticFiles;
 
 /// Serves `/static/{path:.*}`, for `GET` and `HEAD`.

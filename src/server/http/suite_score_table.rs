@@ -13,10 +13,10 @@ use super::pages::benchmark::suite_card::SuiteCard;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use crate::domain::csv_injection::defused;
+use crate::http::pages::requested_language;
 use crate::render::chart::{Frame, Setting};
 use crate::render::report::suite_score_table;
-use crate::server::http::pages::requested_language;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// What of the score table is asked for; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use super::pages::value::ValueView;
 use crate::domain::battle::ModelId;
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::value::report::ValueReport;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// What models cost for what they are worth.
 #[derive(Serialize, JsonSchema)]

@@ -21,8 +21,8 @@ use super::error::PageError;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::config::VoteAccess;
 use crate::infra::storage::Store;
-use crate::server::state::AppState;
 use crate::services::transfer::vote_lines::{LineFormat, PAGE, vote_lines};
+use crate::state::AppState;
 
 /// Readers at the same time; each holds three pages at most.
 const READERS: usize = 16;

@@ -20,14 +20,14 @@ use super::hosts;
 use super::leaderboard_view::Frames;
 use super::session::Visitor;
 use super::sign_in;
+use crate::http::pages::requested_language;
 use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
-use crate::server::http::pages::requested_language;
-use crate::server::state::AppState;
-use crate::server::ws::battle_socket::{self, Connection};
-use crate::server::ws::frame_limit::FrameLimit;
-use crate::server::ws::leaderboard;
-use crate::server::ws::protocol::MAX_MESSAGE_BYTES;
+use crate::state::AppState;
+use crate::ws::battle_socket::{self, Connection};
+use crate::ws::frame_limit::FrameLimit;
+use crate::ws::leaderboard;
+use crate::ws::protocol::MAX_MESSAGE_BYTES;
 
 /// Bytes of one message in several frames that are read before it is refused.
 const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;

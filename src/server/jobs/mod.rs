@@ -1,4 +1,4 @@
-//! Background loops, one a file: each waits for a time or an event and calls a service. `app.rs` starts them.
+//! Background loops, one a file: each waits for a time or an event and calls a service. `server/app.rs` starts them.
 
 pub mod abandoned_battles;
 pub mod bench_plans;

@@ -15,12 +15,12 @@ use tokio::time::MissedTickBehavior;
 
 use super::discovery::with_found_models;
 use crate::formats::read_file;
+use crate::http::check_logo;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
-use crate::server::http::check_logo;
-use crate::server::state::AppState;
-use crate::server::watched_settings_file::{Reader, WatchedSettingsFile};
+use crate::state::AppState;
+use crate::watched_settings_file::{Reader, WatchedSettingsFile};
 
 /// How often the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

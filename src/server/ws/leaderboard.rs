@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::battle_socket::within_limit;
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::Closing;
-use crate::server::state::AppState;
+use crate::state::AppState;
 
 /// How often a quiet client is asked whether it is there.
 const PING_EVERY: Duration = Duration::from_secs(20);

@@ -1,5 +1,10 @@
 //! The services and settings that battles need.
 
+use crate::arena::instances::ArenaInstances;
+use crate::arena::matchmaking::Matchmaker;
+use crate::arena::models::Models;
+use crate::arena::prompt_images::PromptImages;
+use crate::arena::prompt_rules::PromptRules;
 use crate::domain::battle::event_log::EPOCH_GAP;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
@@ -9,11 +14,6 @@ use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
-use crate::services::arena::instances::ArenaInstances;
-use crate::services::arena::matchmaking::Matchmaker;
-use crate::services::arena::models::Models;
-use crate::services::arena::prompt_images::PromptImages;
-use crate::services::arena::prompt_rules::PromptRules;
 use rand::RngExt;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::domain::rating::own_votes::{self, OwnLeaderboard};
 use crate::formats::own_battles::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::refit::LatestLeaderboard;
 
 /// Battles on one page of the list.
 pub const PAGE: u32 = 20;

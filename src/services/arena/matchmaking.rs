@@ -14,7 +14,7 @@ use crate::domain::rating::model_pool::model_pool;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::refit::LatestLeaderboard;
 
 /// Draws pairs.
 pub struct Matchmaker {

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::instances::ArenaInstances;
+use crate::arena::battle_dependencies::BattleDependencies;
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::state::Stage;
@@ -26,7 +27,6 @@ use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::live_battles::{LiveBattle, RunningBattles};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
-use crate::services::arena::battle_dependencies::BattleDependencies;
 
 /// Interval of the follower's requests.
 const ASK_EVERY: Duration = Duration::from_millis(500);

@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
+use crate::arena::battle_dependencies::BattleDependencies;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
@@ -27,7 +28,6 @@ use crate::infra::live_battles::LiveBattle;
 use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
-use crate::services::arena::battle_dependencies::BattleDependencies;
 use counting::count;
 use side::{SideRun, without_nul};
 

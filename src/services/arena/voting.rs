@@ -21,8 +21,8 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     BattleRecord, InsertedVote, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
-use crate::services::leaderboard::refit::LatestLeaderboard;
-use crate::services::public_log::PublicLog;
+use crate::leaderboard::refit::LatestLeaderboard;
+use crate::public_log::PublicLog;
 
 /// Services that record votes.
 pub struct Voting {

@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::daily_budget::left;
 use super::judging::judge;
 use super::{BattleJudging, LOCK};
+use crate::battle_judging::pending_work::pending_work;
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
@@ -15,8 +16,7 @@ use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::StoreError;
-use crate::services::battle_judging::pending_work::pending_work;
-use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
+use crate::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
 /// Battles of one round at most.
 const AT_MOST: usize = 256;

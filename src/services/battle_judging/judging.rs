@@ -9,6 +9,8 @@ use futures_util::try_join;
 use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
+use crate::benchmark::attempts::RunRow;
+use crate::benchmark::{OnProgress, RunProgress};
 use crate::domain::battle_judging::pending::{OpenPair, PendingWork};
 use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
@@ -22,8 +24,6 @@ use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
-use crate::services::benchmark::attempts::RunRow;
-use crate::services::benchmark::{OnProgress, RunProgress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
 ///

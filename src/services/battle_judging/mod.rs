@@ -11,13 +11,13 @@ pub mod judging;
 pub mod pending_work;
 pub mod reports;
 
+use crate::benchmark::attempts::AttemptLog;
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
-use crate::services::benchmark::attempts::AttemptLog;
 
 /// The lock of who judges battles, commands and the arena alike.
 pub const LOCK: &str = "judge";

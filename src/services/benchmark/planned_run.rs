@@ -8,13 +8,13 @@ use super::run_roles::Phases;
 use super::suite_run::{OnRunProgress, Participation, ReadySuite, RunSession, StepOutcome, SuiteChoice, SuiteRun};
 use tokio::time::timeout;
 
+use crate::benchmark::locked_run::LockedRun;
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::run_plan::{PlannedRun, PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestPlan, RequestTotal, RunOutcome};
 use crate::domain::judging::budget::{Budget, Spent};
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{PlanStep, Store};
-use crate::services::benchmark::locked_run::LockedRun;
 
 /// How often a suite is looked at that another run has.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);

@@ -13,6 +13,8 @@ use super::model_clients::ModelClients;
 use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
 use super::run_error::RunError;
 use super::suite_run::RunSession;
+use crate::admin::actor::{Actor, audit_json};
+use crate::arena::models::Models;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::benchmark::plan_end::PlanEnd;
 use crate::domain::benchmark::plan_progress::{PlanProgress, spent};
@@ -26,8 +28,6 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanBeat, Store, StoreError};
-use crate::services::admin::actor::{Actor, audit_json};
-use crate::services::arena::models::Models;
 
 /// How often the row of a plan is written, and a wish to stop it is read.
 const BEAT_EVERY: Duration = Duration::from_secs(1);

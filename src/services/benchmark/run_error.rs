@@ -1,9 +1,9 @@
 //! Why a run over suites cannot begin.
 
+use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::participants::ParticipantsError;
 use crate::infra::storage::StoreError;
-use crate::services::benchmark::error::BenchError;
 
 /// Why a run over suites cannot begin, or cannot go on.
 #[derive(Debug, thiserror::Error)]

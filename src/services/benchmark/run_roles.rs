@@ -4,6 +4,7 @@ use super::batches::SuiteBatches;
 use super::loading::Loaded;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
+use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -11,7 +12,6 @@ use crate::domain::benchmark::{JudgeMode, participants};
 use crate::domain::judging::budget::Budget;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{Store, StoreError};
-use crate::services::benchmark::error::BenchError;
 
 /// What a run asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -63,7 +63,7 @@ pub async fn item_scores(bench: RunContext<'_>) -> Result<Vec<ItemScoreRow>, Sto
 }
 
 /// Groups judgements for [`ModelScores::all`].
-pub(in crate::services) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline {
+pub(crate) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline {
     let mut by_baseline = JudgementsByBaseline::new();
     for row in rows {
         by_baseline.entry(row.baseline).or_default().push(row.judgement);

@@ -12,6 +12,8 @@ use super::run_manifests::manifests_of;
 use super::run_record::{RunPhase, RunRecord, planned};
 use super::run_roles::{Phases, RoleAssignment, RoleIds, RunRoles};
 use super::{RunContext, RunProgress, answering, judging};
+use crate::benchmark::answering::AnswerPlan;
+use crate::benchmark::judging::JudgingPlan;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
 use crate::domain::benchmark::evaluated_model::PlannedOver;
@@ -26,8 +28,6 @@ use crate::domain::judging::budget::{Budget, Spent};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::{BenchSet, NewBenchRun, PlanStep, Store, StoreError};
-use crate::services::benchmark::answering::AnswerPlan;
-use crate::services::benchmark::judging::JudgingPlan;
 
 /// What runs work with.
 pub struct RunSession {

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::annotating::token_hash;
 use super::creation::{CreateCampaignError, PreparedCampaign};
+use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignRow, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable};
-use crate::services::admin::actor::{Actor, audit_json};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// Characters of a reason at most.

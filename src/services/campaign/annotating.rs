@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::ending::end_if_enough;
+use crate::arena::exclusion_rules::ExclusionRules;
 use crate::domain::battle::VisitorId;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
@@ -22,7 +23,6 @@ use crate::infra::storage::{
     JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
     is_storable,
 };
-use crate::services::arena::exclusion_rules::ExclusionRules;
 
 /// Why an annotator's request is refused.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::benchmark::loading::{Loaded, answers_of};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::Item;
 use crate::domain::campaign::items::AnswerRow;
@@ -11,7 +12,6 @@ use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::prompts::{CampaignPrompt, PromptSuite, is_shown};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BenchItemRow, BenchSet, BenchSuiteRow, Store, StoreError};
-use crate::services::benchmark::loading::{Loaded, answers_of};
 
 /// What is to be asked, as a run asks the items of a suite.
 #[must_use]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::benchmark::error::BenchError;
+use crate::benchmark::loading::{answers_of, load};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -9,8 +11,6 @@ use crate::domain::campaign::items::AnswerRow;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::suite_answers::answer_rows;
 use crate::infra::storage::{BenchSet, Store};
-use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::loading::{answers_of, load};
 
 /// The first round of answers of the plan's models, or of all, to the latest data of a suite. An item whose answers are not all there is
 /// left out: models are compared on the same items.

@@ -1,14 +1,14 @@
 //! Why a series cannot be read.
 
+use crate::battle_judging::reports::BattleJudgingError;
+use crate::benchmark::error::BenchError;
+use crate::campaign::reports::CampaignReportError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::infra::stored_votes::vote_log::ReadLogError;
-use crate::services::battle_judging::reports::BattleJudgingError;
-use crate::services::benchmark::error::BenchError;
-use crate::services::campaign::reports::CampaignReportError;
 
 /// Why there is no such series.
 #[derive(Debug, thiserror::Error)]

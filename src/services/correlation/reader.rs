@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::{ReadSeriesError, published, satisfaction, suite_series};
+use crate::battle_judging::reports::verdict_votes;
+use crate::campaign::reports::{CampaignSeries, campaign_series};
 use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::series_name::CampaignPart;
 use crate::domain::correlation::suite_cache::SuiteCache;
@@ -22,8 +24,6 @@ use crate::domain::time::Timestamp;
 use crate::formats::model_table::ModelTable;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
-use crate::services::battle_judging::reports::verdict_votes;
-use crate::services::campaign::reports::{CampaignSeries, campaign_series};
 
 /// Number of concurrent page reads.
 const AT_ONCE: usize = 2;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::ReadSeriesError;
+use crate::benchmark::loading::load;
+use crate::benchmark::run_manifests::mixed_settings;
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::benchmark::panel_scores::{judge_names, most_used_baseline};
 use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::infra::storage::{BenchSet, ScoredJudgement, Store};
-use crate::services::benchmark::loading::load;
-use crate::services::benchmark::run_manifests::mixed_settings;
 
 /// The scores of a suite by one judge, or by all judges. Computes on a blocking thread.
 ///

@@ -12,6 +12,7 @@ use crate::domain::integrity::leak_check::{LeakCheckPrompt, REMINDER, TextName, 
 use crate::domain::judging::budget::{Budget, estimate, estimate_all};
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
+use crate::exclusions::PROGRAM;
 use crate::infra::config::{IntegritySettings, Settings};
 use crate::infra::llm::Message;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunEnd, RunLimits, WholeReply};
@@ -19,8 +20,7 @@ use crate::infra::metrics;
 use crate::infra::storage::{
     LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
 };
-use crate::services::exclusions::PROGRAM;
-use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
+use crate::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
 /// Votes of one round at most.
 const AT_MOST: u32 = 64;

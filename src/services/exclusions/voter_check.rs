@@ -16,7 +16,7 @@ use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewExclusions, Store, StoreError, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_cast_votes};
-use crate::services::leaderboard::background_report::{ReportError, on_one_thread};
+use crate::leaderboard::background_report::{ReportError, on_one_thread};
 
 /// Seed of Fisher's random checkpoints: the same votes give the same flags.
 const SEED: u64 = 0;

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
+use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{NewAuditEntry, NewExclusions, Store, StoreError};
-use crate::services::admin::actor::{Actor, audit_json};
 
 /// Who decides, when, under which id, and about which votes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -172,16 +172,18 @@ async fn read_and_fit(
 }
 
 /// The votes that count, and those that count by default.
-pub(crate) struct BothLogs {
-    pub(crate) counted: VoteLog,
-    pub(crate) rated: VoteLog,
+pub struct BothLogs {
+    /// The votes that count.
+    pub counted: VoteLog,
+    /// The votes that are rated.
+    pub rated: VoteLog,
 }
 
 /// Reads the log once for both. `progress` hears of the last number read, and of the last of all.
 ///
 /// # Errors
 /// [`ReadLogError`].
-pub(crate) async fn read_both(
+pub async fn read_both(
     store: &Store,
     reading: LogQuery,
     votes: CountedVotes,

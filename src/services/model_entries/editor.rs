@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::error::{ModelEntryError, Warning};
+use crate::admin::actor::{Actor, audit_json};
 use crate::domain::battle::model_card::shared_names;
 use crate::domain::hex::hex;
 use crate::infra::clock::Clock;
@@ -19,7 +20,6 @@ use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewAuditEntry, Store, StoreError};
-use crate::services::admin::actor::{Actor, audit_json};
 
 /// Edits the models of one settings file.
 pub struct ModelEditor<'e> {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::arena::models::Models;
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::{due_changes, due_pairing, stated_reason};
 use crate::domain::model_register::days::countable_until;
@@ -12,7 +13,6 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::llm::registered_models::registered_models;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
-use crate::services::arena::models::Models;
 
 /// The name of the digests' key among the database's secrets.
 const KEY_NAME: &str = "register_key";

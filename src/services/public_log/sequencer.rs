@@ -22,7 +22,7 @@ use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::refit::LatestLeaderboard;
 
 /// Votes, or changes of exclusions, in one step.
 pub const PAGE: u32 = 500;

@@ -8,6 +8,8 @@ pub mod preferences;
 
 use std::io::{self, Write};
 
+use crate::benchmark::RunContext;
+use crate::benchmark::scores;
 use crate::domain::battle::message::Message;
 use crate::domain::battle::{BattleId, Side};
 use crate::domain::benchmark::panel_scores::JudgementFilter;
@@ -23,8 +25,6 @@ use crate::formats::tables::export_rows::{BattleExportRow, ReplyRecord, VoteLogR
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
-use crate::services::benchmark::RunContext;
-use crate::services::benchmark::scores;
 
 /// Rows read at a time, so that memory stays flat.
 const PAGE: u32 = 1_000;

@@ -4,7 +4,6 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::app::Dependencies;
 use langya::domain::battle::ModelId;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{Environment, LimitSettings, Settings, Timeouts, WindowLimits};
@@ -17,6 +16,7 @@ use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::Store;
 use langya::infra::webhooks::WebhookSender;
+use langya::server::app::Dependencies;
 use langya::server::http::RunningServer;
 use langya::server::state::AppState;
 use rand::SeedableRng;

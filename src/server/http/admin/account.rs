@@ -4,13 +4,13 @@ use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
 use super::call::SignedInRequest;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::account::{AccountPage, SessionLine};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::limits::RateLimited;
 use crate::render::i18n::fill;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::account::{AccountPage, SessionLine};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::admin::second_factor::SecondFactor;
 use crate::services::admin::users::UserError;
 

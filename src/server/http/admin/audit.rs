@@ -4,12 +4,12 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
+use crate::http::error::PageError;
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::audit::AuditPage;
+use crate::http::pages::respond;
 use crate::infra::storage::AuditFilter;
-use crate::server::http::error::PageError;
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::audit::AuditPage;
-use crate::server::http::pages::respond;
 
 /// Entries of a page.
 const PAGE: u32 = 50;

@@ -6,14 +6,12 @@ use actix_web::http::StatusCode;
 use super::bench_runs::show_runs;
 use super::call::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::bench_plans::{BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of};
+use crate::http::pages::respond;
 use crate::infra::storage::{StoreError, is_storable};
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::bench_plans::{
-    BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of,
-};
-use crate::server::http::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
 

@@ -5,13 +5,13 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
+use crate::http::error::PageError;
+use crate::http::pages::admin::bench_plans::PlanView;
+use crate::http::pages::admin::bench_runs::{BenchRunsPage, RunLine};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::StoreError;
-use crate::server::http::error::PageError;
-use crate::server::http::pages::admin::bench_plans::PlanView;
-use crate::server::http::pages::admin::bench_runs::{BenchRunsPage, RunLine};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::benchmark::plans::latest_plan;
 
 /// Runs that are listed.

@@ -2,15 +2,15 @@
 
 use actix_web::{HttpRequest, web};
 
+use crate::http::address::{address_of, network_of};
+use crate::http::error::PageError;
+use crate::http::form_token;
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::{Page, Section};
 use crate::infra::storage::{ActedVia, AdminSessionRow};
-use crate::server::http::address::{address_of, network_of};
-use crate::server::http::error::PageError;
-use crate::server::http::form_token;
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::{Page, Section};
-use crate::server::state::AppState;
 use crate::services::admin::actor::Actor;
 use crate::services::admin::sessions::RequestOrigin;
+use crate::state::AppState;
 
 /// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
 const THIS_MACHINE: &str = "this machine";

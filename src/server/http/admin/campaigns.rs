@@ -6,17 +6,17 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::state::{CampaignState, StateChange};
+use crate::http::campaign_report::{DocumentBody, document_body};
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::hosts::public_address;
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::render::report::campaign::Audience;
-use crate::server::http::campaign_report::{DocumentBody, document_body};
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::hosts::public_address;
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
 
 /// Links that a form makes at once; the command makes more.

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};
 
-use crate::server::http::cookie_values::cookie_values;
+use crate::http::cookie_values::cookie_values;
 
 const COOKIE: &str = "langya_admin";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.

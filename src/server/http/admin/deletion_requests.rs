@@ -6,12 +6,12 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::deletion_requests::{RequestPage, RequestsPage};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::admin::deletion_requests::{RequestPage, RequestsPage};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Requests that are listed.

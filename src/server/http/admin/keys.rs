@@ -5,12 +5,12 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::keys::KeysPage;
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::keys::KeysPage;
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::admin::api_keys::{ApiKeyError, KeyRequest, MOST_DAYS};
 
 /// `GET /admin/keys`

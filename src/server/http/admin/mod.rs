@@ -35,7 +35,7 @@ use super::oidc::Refused;
 use crate::domain::admin::role::Role;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
-use crate::server::state::AppState;
+use crate::state::AppState;
 use call::{Call, Fields, SignedInRequest};
 
 /// Bytes of a form at most.

@@ -5,12 +5,12 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Flags that are listed.

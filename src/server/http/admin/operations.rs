@@ -9,18 +9,18 @@ use tokio::time::Instant;
 use super::call::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
+use crate::http::error::PageError;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
+use crate::http::pages::respond;
+use crate::http::pages::time::time_text;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{OnFailure, Settings};
 use crate::infra::job_report::JobStatus;
 use crate::infra::storage::InstanceRow;
 use crate::infra::tasks::{JobState, PanickedJob};
-use crate::server::http::error::PageError;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
-use crate::server::http::pages::respond;
-use crate::server::http::pages::time::time_text;
-use crate::server::state::AppState;
 use crate::services::doctor::examine_open;
+use crate::state::AppState;
 
 /// `GET /admin/operations`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {

@@ -5,12 +5,12 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use super::first_steps::first_steps;
+use crate::http::error::PageError;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::overview::{OverviewModel, OverviewPage};
+use crate::http::pages::respond;
+use crate::http::pages::time::time_text;
 use crate::infra::clock::Clock as _;
-use crate::server::http::error::PageError;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::overview::{OverviewModel, OverviewPage};
-use crate::server::http::pages::respond;
-use crate::server::http::pages::time::time_text;
 use crate::services::admin::overview::overview;
 
 /// `GET /admin`

@@ -6,13 +6,13 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use crate::domain::battle::ModelId;
 use crate::domain::labeling::scheme::Scheme;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::reviews::{LabelsPage, LeaksPage};
+use crate::http::pages::respond;
 use crate::infra::clock::Clock;
 use crate::infra::storage::LeakDecision;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::reviews::{LabelsPage, LeaksPage};
-use crate::server::http::pages::respond;
 use crate::services::admin::leak_and_label_reviews::Reviews;
 use crate::services::exclusions::leak_check::LeakCheckState;
 

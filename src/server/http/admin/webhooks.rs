@@ -5,12 +5,12 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::webhook::WebhookEvent;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::webhooks::{WebhookLine, WebhooksPage};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::config::WebhookSettings;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::webhooks::{WebhookLine, WebhooksPage};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::webhooks::{WebhookRetryError, retry};
 
 /// Messages on the page.

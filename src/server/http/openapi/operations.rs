@@ -9,25 +9,25 @@ use crate::domain::battle::pairing::published::PublishedPairing;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
 use crate::domain::model_register::report::Register;
-use crate::render::report::benchmark::Report;
-use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
-use crate::server::http::benchmark::ReportQuery;
-use crate::server::http::benchmark_comparison::{ComparisonJson, ComparisonQuery};
-use crate::server::http::campaign::{
+use crate::http::api_keys::{AuditList, AuditQuery, KeyJson};
+use crate::http::benchmark::ReportQuery;
+use crate::http::benchmark_comparison::{ComparisonJson, ComparisonQuery};
+use crate::http::campaign::{
     ErrorBody, JoinAnswer, JoinRequest, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
     UndoRequest,
 };
-use crate::server::http::consent::ConsentJson;
-use crate::server::http::correlation::CatalogJson;
-use crate::server::http::correlation_query::CorrelationQuery;
-use crate::server::http::exclusions::{ExclusionList, ExclusionsQuery};
-use crate::server::http::leaderboard_api::{DatedLeaderboard, DatedRigging, DatedRobustness};
-use crate::server::http::leaderboard_query::LeaderboardQuery;
-use crate::server::http::models::RegisterQuery;
-use crate::server::http::public_log::{LogDescription, ReceiptJson};
-use crate::server::http::suite_score_table::{ScoreTableQuery, Suites};
-use crate::server::http::value::DatedReport;
-use crate::server::http::vote_log_api::VotesQuery;
+use crate::http::consent::ConsentJson;
+use crate::http::correlation::CatalogJson;
+use crate::http::correlation_query::CorrelationQuery;
+use crate::http::exclusions::{ExclusionList, ExclusionsQuery};
+use crate::http::leaderboard_api::{DatedLeaderboard, DatedRigging, DatedRobustness};
+use crate::http::leaderboard_query::LeaderboardQuery;
+use crate::http::models::RegisterQuery;
+use crate::http::public_log::{LogDescription, ReceiptJson};
+use crate::http::suite_score_table::{ScoreTableQuery, Suites};
+use crate::http::value::DatedReport;
+use crate::http::vote_log_api::VotesQuery;
+use crate::render::report::benchmark::Report;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 

@@ -14,8 +14,8 @@ use crate::infra::config::{
 };
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce};
-use crate::server::state::AppState;
 use crate::services::arena::consent::storage_in_force;
+use crate::state::AppState;
 
 #[derive(Template)]
 #[template(path = "about.html")]

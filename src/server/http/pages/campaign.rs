@@ -9,10 +9,10 @@ use super::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::campaign::questions::{CampaignQuestion, MAX_FREE_TEXT, QuestionKind, Subject};
 use crate::domain::language::Language;
+use crate::http::error::PageError;
 use crate::infra::storage::CampaignRow;
 use crate::render::i18n::pages::CampaignTexts;
 use crate::render::markup;
-use crate::server::http::error::PageError;
 
 #[derive(Template)]
 #[template(path = "campaign.html")]

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use super::Page;
 use super::leaderboard::LeaderboardView;
 use super::time::time_text;
+use crate::http::leaderboard_query::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::EmbedTexts;
-use crate::server::http::leaderboard_query::escaped;
 
 /// Colours that the address may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

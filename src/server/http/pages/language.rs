@@ -6,8 +6,8 @@ use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
 use actix_web::{HttpRequest, web};
 
-use crate::server::http::session::is_secure;
-use crate::server::state::AppState;
+use crate::http::session::is_secure;
+use crate::state::AppState;
 
 const COOKIE: &str = "langya_language";
 /// Its name where the arena is public by TLS: see the session's cookie.

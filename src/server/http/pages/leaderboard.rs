@@ -21,9 +21,9 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::style::StyleEffect;
+use crate::http::leaderboard_query::{LeaderboardQuery, escaped};
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
-use crate::server::http::leaderboard_query::{LeaderboardQuery, escaped};
 
 /// A leaderboard as it is shown.
 #[derive(Debug, Clone, Default, PartialEq)]

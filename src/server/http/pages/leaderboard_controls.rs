@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::labeling::final_labels::{LabelOrigins, LabeledFacets};
+use crate::http::leaderboard_query::{LeaderboardQuery, query_string};
+use crate::http::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
 use crate::render::i18n::pages::PageTexts;
-use crate::server::http::leaderboard_query::{LeaderboardQuery, query_string};
-use crate::server::http::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
 
 /// Makers that have a chip, those with most models first; the search finds all.
 const MAKERS: usize = 8;

@@ -43,7 +43,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use flate2::Compression;
 
-use crate::server::state::AppState;
+use crate::state::AppState;
 pub use language::requested_language;
 
 use super::{gzip, static_files};

@@ -10,10 +10,10 @@ use crate::domain::model_register::report::RegisterEntry;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::pooling::PooledRating;
 use crate::domain::rating::value::usage::ModelUsage;
+use crate::http::leaderboard_query::escaped;
 use crate::infra::llm::ModelCard;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelTexts, PageTexts};
-use crate::server::http::leaderboard_query::escaped;
 
 /// What is known of a model.
 pub(crate) struct ModelView {

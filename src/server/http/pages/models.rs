@@ -10,8 +10,8 @@ use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{
     EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
 };
+use crate::http::leaderboard_query::escaped;
 use crate::render::i18n::pages::RegisterTexts;
-use crate::server::http::leaderboard_query::escaped;
 
 /// Changes on the page; `/api/v1/models` has all.
 const CHANGES: usize = 60;

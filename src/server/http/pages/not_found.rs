@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::server::http::error::PageError;
+use crate::http::error::PageError;
 
 #[derive(Template)]
 #[template(path = "not_found.html")]

@@ -2,10 +2,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::battle_judging::reports::BattleJudgingError;
+use crate::correlation::{ReadSeriesError, SeriesReader};
 use crate::domain::correlation::{Series, SeriesName};
 use crate::infra::storage::PublishedScoreRow;
-use crate::services::battle_judging::reports::BattleJudgingError;
-use crate::services::correlation::{ReadSeriesError, SeriesReader};
 
 /// Reads the series that have values. Adds to `unusable` why others cannot be read, where the user can change that.
 pub(super) async fn read(

@@ -5,14 +5,14 @@ use actix_web::http::StatusCode;
 
 use super::editing::{EditRefusal, editor};
 use super::viewing::today;
+use crate::http::admin::call::SignedInRequest;
+use crate::http::error::PageError;
+use crate::http::form_token::see_other;
+use crate::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
+use crate::http::pages::admin::{AdminFrame, AdminTab};
+use crate::http::pages::respond;
 use crate::infra::config::is_variable_name;
 use crate::infra::config::key_destination::belongs_to;
-use crate::server::http::admin::call::SignedInRequest;
-use crate::server::http::error::PageError;
-use crate::server::http::form_token::see_other;
-use crate::server::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
-use crate::server::http::pages::respond;
 use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
 
 /// What the form asks for.
@@ -24,13 +24,13 @@ enum AddingStep {
 }
 
 /// `GET /admin/models/add`
-pub(in crate::server::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Models);
     show(&call, StatusCode::OK, frame, AddFields::default(), None)
 }
 
 /// `POST /admin/models/add`: `from`, `key_env` and `filter`, the chosen models as `only`, and the `step` `list`, `preview` or `add`.
-pub(in crate::server::http::admin) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(in crate::http::admin) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let step = match call.fields.one("step") {
         "list" => AddingStep::List,
         "preview" => AddingStep::Preview,

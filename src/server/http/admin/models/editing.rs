@@ -1,15 +1,15 @@
 //! Edits of the settings file by an operator, which the arena takes up at once.
 
 use crate::domain::battle::ModelId;
+use crate::http::admin::call::SignedInRequest;
+use crate::http::error::PageError;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};
 use crate::infra::llm::model_list::ListError;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAdminTexts;
-use crate::server::http::admin::call::SignedInRequest;
-use crate::server::http::error::PageError;
-use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
+use crate::watched_settings_file::WatchedSettingsFile;
 
 use super::viewing::today;
 

@@ -7,12 +7,12 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use crate::domain::battle::ModelId;
+use crate::http::admin::call::SignedInRequest;
+use crate::http::error::PageError;
+use crate::http::pages::admin::AdminTab;
+use crate::http::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
+use crate::http::pages::respond;
 use crate::infra::config::PairingSettings;
-use crate::server::http::admin::call::SignedInRequest;
-use crate::server::http::error::PageError;
-use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
-use crate::server::http::pages::respond;
 
 /// Pairs that are listed.
 const PAIRS: usize = 30;
@@ -20,7 +20,7 @@ const PAIRS: usize = 30;
 const VOTES: u32 = 1_000;
 
 /// `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; what is left out is as it is.
-pub(in crate::server::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
+pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let settings = pairing(&call, &call.app.settings.now().pairing)?;
     let votes = value(&call, "votes", VOTES)?;
     let roster = call.app.models.current();

@@ -3,11 +3,11 @@
 use askama::Template;
 
 use super::AdminFrame;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::AdminSessionRow;
 use crate::render::i18n::fill;
 use crate::render::qr_code::{self, QrPicture};
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 use crate::services::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 
 /// The page.

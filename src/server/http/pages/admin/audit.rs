@@ -4,9 +4,9 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::action::AdminAction;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::{AuditFilter, AuditRow};
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// The page.
 #[derive(Template)]

@@ -7,10 +7,10 @@ use crate::domain::benchmark::plan_progress::{PlanProgress, StepProgress};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;

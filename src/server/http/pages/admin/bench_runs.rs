@@ -5,9 +5,9 @@ use askama::Template;
 use super::AdminFrame;
 use super::bench_plans::{PlanView, money, state_class};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::BenchRunRow;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// A run.
 pub(crate) struct RunLine {

@@ -7,10 +7,10 @@ use crate::domain::admin::role::Role;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, SharedLinkRow};
 use crate::render::i18n::pages::CampaignAdminTexts;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// A campaign.
 pub(crate) struct CampaignLine {

@@ -7,9 +7,9 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::time::Timestamp;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::{BattleRecord, DeletionRequestRow};
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 use crate::services::deletion_requests::{DeletionPreview, LONGEST_REASON};
 
 /// All requests.

@@ -5,9 +5,9 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::key_scope::{KeyScope, MOST_NAME_CHARS};
 use crate::domain::time::Timestamp;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::ApiKeyRow;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 use crate::services::admin::api_keys::MOST_DAYS;
 
 /// The page.

@@ -3,10 +3,10 @@
 use askama::Template;
 
 use super::AdminFrame;
+use crate::http::pages::Page;
 use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAddTexts;
-use crate::server::http::pages::Page;
 use crate::services::model_entries::Additions;
 
 /// What was typed.

@@ -7,11 +7,11 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::admin::role::Role;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::config::ModelSettings;
 use crate::infra::storage::FailureCount;
 use crate::render::i18n::pages::ModelAdminTexts;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 use crate::services::model_check::CheckedModel;
 
 /// What a model does at the moment.

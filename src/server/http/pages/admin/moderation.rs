@@ -8,11 +8,11 @@ use super::AdminFrame;
 use crate::domain::battle::Side;
 use crate::domain::moderation::{ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::config::{ModerationSettings, OnFailure};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::storage::{BattleRecord, ModerationFlagRow, ReplyRow};
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 use crate::services::moderation_reviews::ModerationReview;
 
 /// How the service is doing.

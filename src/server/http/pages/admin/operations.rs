@@ -8,10 +8,10 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::doctor::{Finding, Severity};
 use crate::domain::language::Language;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::events::BusState;
 use crate::render::i18n::doctor::{FindingWords, check_name, finding_words};
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// What a check found.
 pub(crate) struct FindingLine {

@@ -3,8 +3,8 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::services::admin::overview::Overview;
 use crate::services::exclusions::voter_check::CheckState;
 

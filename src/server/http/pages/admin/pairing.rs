@@ -5,8 +5,8 @@ use askama::Template;
 use super::AdminFrame;
 use super::models::percent;
 use crate::domain::battle::pairing::preview::ChanceChange;
+use crate::http::pages::Page;
 use crate::infra::config::{PairingPolicySetting, PairingSettings};
-use crate::server::http::pages::Page;
 
 /// A model with its chances.
 pub(crate) struct ModelChance {

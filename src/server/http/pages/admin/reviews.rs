@@ -5,9 +5,9 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
+use crate::http::pages::Page;
 use crate::infra::storage::BattleRecord;
 use crate::render::i18n::fill;
-use crate::server::http::pages::Page;
 use crate::services::admin::leak_and_label_reviews::LeakReview;
 use crate::services::exclusions::leak_check::LeakCheckState;
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::server::http::pages::Page;
+use crate::http::pages::Page;
 
 /// The page on which people sign in to the admin.
 #[derive(Template)]

@@ -5,8 +5,8 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
+use crate::http::pages::Page;
 use crate::infra::storage::AdminUserRow;
-use crate::server::http::pages::Page;
 
 /// The page.
 #[derive(Template)]

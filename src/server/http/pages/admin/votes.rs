@@ -6,11 +6,11 @@ use super::AdminFrame;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::http::pages::Page;
+use crate::http::pages::exclusions::ChangeView;
+use crate::http::pages::time::time_text;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::VoteAdminTexts;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::exclusions::ChangeView;
-use crate::server::http::pages::time::time_text;
 
 /// The filter as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::AdminFrame;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::DeliveryState;
+use crate::http::pages::Page;
+use crate::http::pages::time::time_text;
 use crate::infra::storage::WebhookMessageRow;
-use crate::server::http::pages::Page;
-use crate::server::http::pages::time::time_text;
 
 /// A webhook of the settings.
 pub(crate) struct WebhookLine {

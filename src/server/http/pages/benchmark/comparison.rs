@@ -10,8 +10,8 @@ use super::super::time::time_text;
 use super::super::{Page, Section, respond};
 use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
 use crate::domain::stats::paired::PairedDifference;
+use crate::http::leaderboard_query::escaped;
 use crate::infra::storage::BenchRunRow;
-use crate::server::http::leaderboard_query::escaped;
 use crate::services::benchmark::run_comparison::ComparedRuns;
 
 /// Items that are listed.

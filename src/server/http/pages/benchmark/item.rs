@@ -20,13 +20,13 @@ use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
+use crate::http::leaderboard_query::escaped;
 use crate::infra::storage::BenchJudgementRow;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::BenchmarkTexts;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::markup;
-use crate::server::http::leaderboard_query::escaped;
 use crate::services::benchmark::scores::ItemView;
 
 /// An item, ready to be shown: texts from outside are HTML already.

@@ -24,12 +24,12 @@ use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
 };
+use crate::http::leaderboard_query::escaped;
+use crate::http::pages::benchmark::suite_card::SuiteCard;
 use crate::render::i18n::fill;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
 use crate::render::report::suite_score_table::day;
-use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::benchmark::suite_card::SuiteCard;
 
 /// Characters of a question in a list.
 const SHORT: usize = 220;

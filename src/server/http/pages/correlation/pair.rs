@@ -7,11 +7,11 @@ use crate::domain::correlation::history::HistoryPoint;
 use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
 use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
+use crate::http::pages::charts::ChartView;
 use crate::render::chart::correlations::FEW;
 use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
 use crate::render::i18n::pages::CorrelationTexts;
-use crate::server::http::pages::charts::ChartView;
 
 /// Two series as they are shown.
 pub(super) struct PairView {

@@ -6,9 +6,9 @@ use askama::Template;
 
 use crate::domain::benchmark::paper_claims::{BilingualText, Claim, ClaimVerdict};
 use crate::domain::language::Language;
+use crate::http::pages::{Page, Section, respond};
 use crate::render::i18n::pages::CorrelationTexts;
 use crate::render::i18n::reports::task_spelled_out;
-use crate::server::http::pages::{Page, Section, respond};
 
 #[derive(Template)]
 #[template(path = "correlation_papers.html")]

@@ -30,9 +30,7 @@ use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::server::jobs;
-use crate::server::state::AppState;
-use crate::server::watched_settings_file::WatchedSettingsFile;
+use crate::jobs;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -67,6 +65,8 @@ use crate::services::model_register::ModelRegister;
 use crate::services::model_register::recording::Recorder;
 use crate::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use crate::services::public_log::{PublicLog, PublicLogError};
+use crate::state::AppState;
+use crate::watched_settings_file::WatchedSettingsFile;
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {

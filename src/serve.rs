@@ -1,0 +1,220 @@
+//! `langya serve`: runs the arena until a signal stops it.
+
+use std::io::{ErrorKind, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
+
+use crate::cli::error::{BadInput, CommandError, CommandResult};
+use crate::cli::output::print;
+use crate::cli::reference;
+use crate::cli::serve::ServeOptions;
+use crate::cli::signals::Signals;
+use crate::infra::clock::SystemClock;
+use crate::infra::config::{DEFAULT_FILE, Environment, Settings, ignored_variables};
+use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
+use crate::infra::llm::roster::Roster;
+use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
+use crate::infra::rng::SharedRng;
+use crate::infra::shared_clock::SharedClock;
+use crate::infra::storage::{DataLock, IfMissing, Store};
+use crate::infra::tasks::JobNeed;
+use crate::infra::telemetry;
+use crate::infra::webhooks::WebhookSender;
+use crate::server::app::{Dependencies, StartError};
+use crate::server::http::{self, RunningServer};
+use crate::server::jobs::reload::{self, SettingsSource};
+use crate::server::state::AppState;
+use crate::server::watched_settings_file::WatchedSettingsFile;
+use crate::services::admin::users::link_address;
+
+/// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
+/// the whole within 30 seconds.
+const CUT_PATIENCE: Duration = Duration::from_secs(2);
+
+type Bus = (Arc<dyn EventBus>, Option<(RedisHandle, RedisConnectionTask)>);
+
+/// The settings with the flags over them, to be read again while the arena runs.
+fn source(options: ServeOptions, env: &Environment) -> std::io::Result<SettingsSource> {
+    let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
+    let (file, requests) = WatchedSettingsFile::new(options.file(), env.clone());
+    let read = Box::new(move || options.settings(&for_reading));
+    Ok(SettingsSource { file: Arc::new(file), requests, read, hangup })
+}
+
+/// Serves until SIGINT or SIGTERM, and then to the end of what was begun; a second signal ends the process at once.
+///
+/// # Errors
+/// What keeps the arena from starting.
+pub async fn serve(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
+    telemetry::log_panics();
+    let settings = options.settings(env)?;
+    for (name, instead) in ignored_variables(env) {
+        tracing::warn!("the environment variable {name} is not read: use {instead}, or remove it");
+    }
+    settings.oidc.check_secret()?;
+    let rng = SharedRng::from_system();
+    let roster = Roster::build(&settings, env, rng.seed())?;
+    let moderation = ModerationEndpoint::open(&settings, env)?;
+    let webhooks = WebhookSender::open(&settings, env)?;
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let source = source(options, env).context("signals cannot be listened to")?;
+    // All settings are checked before anything is created.
+    roster.check_pairable(&settings)?;
+    let (events, connected) = bus(&settings, InstanceId(rng.token()))?;
+    let (link, connection) = connected.unzip();
+    let listener = bind(&settings.server.listen)?;
+    let _lock = DataLock::take_usable(&settings.storage, "serve").await?;
+    let store = Store::open(&settings.storage, IfMissing::Create).await?;
+    let worlds = Dependencies {
+        store: store.clone(),
+        events,
+        link,
+        roster,
+        clock: Arc::new(SharedClock::new(Arc::new(SystemClock))),
+        rng,
+        moderation,
+        webhooks,
+        settings_file: Some(Arc::clone(&source.file)),
+    };
+    let app = AppState::start(settings, worlds).await.map_err(command_error)?;
+    http::check_logo(&app.settings.now().site).await;
+    supervise(&app, connection, source);
+    let address = listener.local_addr().context("the listening address is unknown")?;
+    let first_link = first_link(&app).await;
+    let mut serving =
+        http::serve(Arc::clone(&app), listener, reference::commands).context("the server could not start")?;
+    print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
+    if let Some(token) = first_link {
+        print_first_link(&app, &format!("http://{address}"), &token);
+    }
+    tokio::select! {
+        _ = signals.next() => {}
+        ended = serving.failed() => {
+            app.tasks.end(CUT_PATIENCE).await;
+            return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself").into(), Into::into));
+        }
+    }
+    actix_web::rt::spawn(signals.end_at_the_next());
+    end(&app, &serving).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says for each cause whether the user can fix it.
+fn command_error(error: StartError) -> CommandError {
+    match error {
+        StartError::Store(error) => error.into(),
+        StartError::Rating(error) => error.into(),
+        StartError::PublicLog(error) => error.into(),
+    }
+}
+
+/// Where to open the arena, which models take part, and how to add others.
+fn first_lines(url: &str, roster: &Roster) -> String {
+    let names: Vec<&str> = roster.all().iter().map(|model| model.card.name.as_str()).collect();
+    format!(
+        "listening on {url}\n\
+         models: {}\n\
+         add others: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
+        names.join(", ")
+    )
+}
+
+/// The token of the way to the first account of the admin, where there is no owner yet. An arena serves without it, too.
+async fn first_link(app: &AppState) -> Option<String> {
+    let made = app.admin_users.first_link(app.settings.now().admin.link_hours).await;
+    made.unwrap_or_else(|error| {
+        tracing::warn!(error = ?error, "no link for the first owner: make one with `langya admin invite --role owner`");
+        None
+    })
+}
+
+/// It goes past the log, which others may read.
+fn print_first_link(app: &AppState, listening: &str, token: &str) {
+    let settings = app.settings.now();
+    let public = settings.server.public_url.as_str();
+    let link = link_address(if public.is_empty() { listening } else { public }, token);
+    // An arena serves on where nobody reads this.
+    let _ = writeln!(
+        std::io::stderr(),
+        "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
+         `langya admin invite --role owner` makes another one",
+        settings.admin.link_hours
+    );
+}
+
+/// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
+fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, source: SettingsSource) {
+    if let Some(connection) = connection {
+        let (connection, shutdown) = (Arc::new(Mutex::new(connection)), app.tasks.shutdown());
+        app.tasks.supervise("connect_redis", JobNeed::Nothing, move || {
+            let (connection, shutdown) = (Arc::clone(&connection), shutdown.clone());
+            async move { connection.lock().await.run(shutdown).await }
+        });
+    }
+    let (followed, source) = (Arc::clone(app), Arc::new(Mutex::new(source)));
+    app.tasks.supervise("follow_settings", JobNeed::Nothing, move || {
+        reload::follow_settings(Arc::clone(&followed), Arc::clone(&source))
+    });
+}
+
+/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+fn bus(settings: &Settings, instance: InstanceId) -> Result<Bus, AddressError> {
+    if settings.redis.url.is_empty() {
+        return Ok((Arc::new(LocalBus::new(instance)), None));
+    }
+    let (bus, connection) = RedisBus::new(&settings.redis, instance)?;
+    if !settings.storage.is_postgres() {
+        tracing::warn!(
+            "redis.url is set, and the database is SQLite, which only one instance can use: set storage.database to a \
+             PostgreSQL address, or remove redis.url"
+        );
+    }
+    let link = bus.handle().clone();
+    Ok((Arc::new(bus), Some((link, connection))))
+}
+
+/// Ends in order: no new connections, battles under way to their ends, then everything else.
+async fn end(app: &AppState, serving: &RunningServer) {
+    let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
+    tracing::info!(battles.under_way = app.battles.under_way(), "draining: no new battles or turns");
+    if let Err(error) = serving.close_door().await {
+        tracing::warn!(error = %error, "new connections could not be refused: they wait until the end");
+    }
+    if app.tasks.drain(patience).await {
+        tracing::info!("drained: every running battle has ended");
+    } else {
+        tracing::warn!(battles.cut = app.battles.under_way(), "drain timeout: stopped what was still running");
+    }
+    if !app.tasks.end(CUT_PATIENCE).await {
+        tracing::warn!("some battles were still running at exit");
+    }
+    if let Err(error) = app.instances.leave().await {
+        tracing::warn!(error = ?error, "the other instances could not be notified of this shutdown: they will notice it by themselves");
+    }
+    // Before the threads that its connections belong to.
+    app.store.close().await;
+    serving.stop().await;
+}
+
+fn bind(address: &str) -> CommandResult<TcpListener> {
+    let parsed: SocketAddr = address.parse().map_err(|_| {
+        BadInput(format!("cannot listen on {address:?}: give an IP address and a port, such as 127.0.0.1:8717"))
+    })?;
+    let listener = TcpListener::bind(parsed).map_err(|error| {
+        BadInput(match error.kind() {
+            ErrorKind::AddrInUse => {
+                format!("the address {address} is in use: stop what listens there, or choose another with --listen")
+            }
+            _ => format!("cannot listen on {address}: {error}; choose another address with --listen"),
+        })
+    })?;
+    listener.set_nonblocking(true).context("the socket cannot be set up")?;
+    Ok(listener)
+}
