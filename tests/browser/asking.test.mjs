@@ -155,24 +155,6 @@ test("keys that choose a character of an input method neither send a question no
   page.assertQuiet();
 });
 
-test("a browser that translates the page leaves the names of models and code as they are", async () => {
-  const page = await arrive();
-  const translated = () => page.locator(".turn [data-part=name]").evaluateAll((all) => all.map((one) => one.translate));
-  await ask(page, "compare two ways, in English");
-  await phase(page, "ready");
-  assert.deepEqual(await translated(), [true, true], "model A and B are words of the page");
-  const code = page.locator(".reply-body :is(pre, code)");
-  assert.ok((await code.count()) > 1);
-  assert.ok(await code.evaluateAll((all) => all.every((one) => !one.translate)));
-  assert.ok(await page.locator(".reply-body p").first().evaluate((one) => one.translate), "what models write is translated");
-  await vote(page, "Tie");
-  assert.deepEqual(await translated(), [false, false]);
-  assert.deepEqual(await page.locator(".reveal bdi").evaluateAll((all) => all.filter((one) => one.translate).length), 0);
-  await page.goto(`${site.url}/leaderboard`);
-  assert.ok(await page.locator("tbody bdi").evaluateAll((all) => all.length > 1 && all.every((one) => !one.translate)));
-  page.assertQuiet();
-});
-
 test("on a phone a side that was not looked at is marked, until it is", async () => {
   const page = await arrive({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
   await ask(page, "a short question");
@@ -215,6 +197,24 @@ test("reduced motion shows the names and the clock without moving", async () => 
   await vote(page, "Tie");
   const animations = await page.evaluate(() => document.getAnimations().length);
   assert.equal(animations, 0);
+});
+
+test("a browser that translates the page leaves the names of models and code as they are", async () => {
+  const page = await arrive();
+  const translated = () => page.locator(".turn [data-part=name]").evaluateAll((all) => all.map((one) => one.translate));
+  await ask(page, "compare two ways, in English");
+  await phase(page, "ready");
+  assert.deepEqual(await translated(), [true, true], "model A and B are words of the page");
+  const code = page.locator(".reply-body :is(pre, code)");
+  assert.ok((await code.count()) > 1);
+  assert.ok(await code.evaluateAll((all) => all.every((one) => !one.translate)));
+  assert.ok(await page.locator(".reply-body p").first().evaluate((one) => one.translate), "what models write is translated");
+  await vote(page, "Tie");
+  assert.deepEqual(await translated(), [false, false]);
+  assert.deepEqual(await page.locator(".reveal bdi").evaluateAll((all) => all.filter((one) => one.translate).length), 0);
+  await page.goto(`${site.url}/leaderboard`);
+  assert.ok(await page.locator("tbody bdi").evaluateAll((all) => all.length > 1 && all.every((one) => !one.translate)));
+  page.assertQuiet();
 });
 
 test("an arena of practice models says so and how to add real ones; others say nothing", async () => {
