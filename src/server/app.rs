@@ -1,12 +1,9 @@
 //! Builds every part of the arena once from the settings and starts the background jobs.
 
-mod job_table;
-
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use self::job_table::{JOBS, Job};
 use crate::domain::rating::FitError;
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::Clock;
@@ -30,7 +27,8 @@ use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::jobs;
+use crate::jobs::heartbeat::first_beat;
+use crate::jobs::job_table::{JOBS, Job};
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -139,7 +137,7 @@ impl CoreDependencies {
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(JumpDetectingClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let instances = Arc::new(join_instances(&store, events.as_ref()));
-        jobs::heartbeat::first_beat(&instances, &settings.now(), clock.now()).await?;
+        first_beat(&instances, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
@@ -354,7 +352,7 @@ impl AppState {
         Ok(())
     }
 
-    fn refitter(&self) -> Refitter {
+    pub(crate) fn refitter(&self) -> Refitter {
         Refitter {
             store: self.store.clone(),
             leaderboard: Arc::clone(&self.leaderboard),
@@ -369,7 +367,7 @@ impl AppState {
         }
     }
 
-    fn recorder(&self) -> Recorder {
+    pub(crate) fn recorder(&self) -> Recorder {
         Recorder {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
@@ -379,7 +377,7 @@ impl AppState {
         }
     }
 
-    fn sequencer(&self) -> Sequencer {
+    pub(crate) fn sequencer(&self) -> Sequencer {
         Sequencer::new(SequencerDependencies {
             log: self.public_log.clone(),
             leaderboard: Arc::clone(&self.leaderboard),
@@ -389,11 +387,11 @@ impl AppState {
         })
     }
 
-    fn auto_judge(&self) -> AutoJudge {
+    pub(crate) fn auto_judge(&self) -> AutoJudge {
         AutoJudge::new(self.round_parts())
     }
 
-    fn leak_check(&self) -> LeakCheck {
+    pub(crate) fn leak_check(&self) -> LeakCheck {
         LeakCheck::new(self.round_parts())
     }
 

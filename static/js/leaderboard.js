@@ -10,6 +10,7 @@ let shownNotes = part("notes").innerHTML;
 /** A screen reader hears of changes at most so often, in milliseconds: a busy arena has one every few seconds. */
 const ANNOUNCED_MS = 60_000;
 let announcedAt = -Infinity;
+let announcement;
 
 const socket = new Socket(main.dataset.socket, {
   opened: () => {},
@@ -34,7 +35,17 @@ function show({ as_of, votes, notes, html }) {
   const changed = [...rows.rows].filter((row) => before.get(row.dataset.model) !== row.dataset.state);
   if (changed.length === 0 || first) return;
   for (const row of changed) row.classList.add("changed");
-  if (performance.now() - announcedAt < ANNOUNCED_MS) return;
+  announceChange(votes);
+}
+
+/** What changes within the minute is announced at its end, so that the latest change is always heard. */
+function announceChange(votes) {
+  const wait = announcedAt + ANNOUNCED_MS - performance.now();
+  clearTimeout(announcement);
+  if (wait > 0) {
+    announcement = setTimeout(announceChange, wait, votes);
+    return;
+  }
   announcedAt = performance.now();
   announce(fill(main.dataset.changed, { n: number(votes) }));
 }

@@ -151,6 +151,10 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
         ],
     );
     holds(&page(&arena, "/correlation/papers?lang=zh").await, &["实为六个", "复现", "CM（上下文记忆）"]);
+    // The heading of two series has room for both names where the task is not spelled out.
+    let tasks = page(&arena, "/correlation?x=published:mtbench101_gpt4:CM&y=published:mtbench101_qwen72b:PI").await;
+    let heading = ">MT-Bench-101 judged by GPT-4: CM × MT-Bench-101 judged by Qwen-72B-Chat: PI</text>";
+    holds(&tasks, &[heading, ">MT-Bench-101 judged by GPT-4: CM (Context memory)</text>"]);
     assert!(shown.len() < 80_000, "{} bytes", shown.len());
     let link = "<a class=\"button\" href=\"/correlation?step=0#mixture\">Choose what is mixed</a>";
     holds(&shown, &[link, "<form class=\"choices\" method=\"get\" action=\"/correlation#matrix\""]);

@@ -66,6 +66,7 @@ mod log_tampering;
 mod logs;
 mod metrics;
 mod model_entries;
+mod model_probes;
 mod model_register;
 mod modes;
 mod openapi;

@@ -60,7 +60,12 @@ pub struct BreakerState {
 /// A request that was let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a ticket that is not given back may keep the breaker half open"]
-pub struct Ticket(u64);
+pub struct Ticket {
+    /// The period in which it was let through.
+    period: u64,
+    /// Whether it is a question of the arena's own.
+    is_own: bool,
+}
 
 /// The state machine of one model.
 #[derive(Debug)]
@@ -72,6 +77,8 @@ pub struct Breaker {
     conversations: Vec<u64>,
     /// Whether there are enough of these failures for a question of the arena's own.
     is_suspected: bool,
+    /// Whether that question is under way.
+    is_questioned: bool,
     /// Counts the changes of phase.
     period: u64,
 }
@@ -93,6 +100,7 @@ impl Breaker {
             failures: 0,
             conversations: Vec::new(),
             is_suspected: false,
+            is_questioned: false,
             period: 0,
         }
     }
@@ -108,7 +116,7 @@ impl Breaker {
             BreakerStage::Open { .. } => self.enter(BreakerStage::HalfOpen { asked: true }),
             BreakerStage::HalfOpen { .. } => self.phase = BreakerStage::HalfOpen { asked: true },
         }
-        Some(Ticket(self.period))
+        Some(Ticket { period: self.period, is_own: false })
     }
 
     /// Whether the model may be drawn now: beside a trial it may not.
@@ -123,7 +131,7 @@ impl Breaker {
 
     /// The request was answered.
     pub fn succeeded(&mut self, ticket: Ticket) {
-        if ticket.0 == self.period {
+        if self.take_back(ticket) {
             self.failures = 0;
             self.conversations.clear();
             self.is_suspected = false;
@@ -135,7 +143,7 @@ impl Breaker {
 
     /// The request failed.
     pub fn failed(&mut self, ticket: Ticket, now: Instant) {
-        if ticket.0 == self.period {
+        if self.take_back(ticket) {
             self.failures = self.failures.saturating_add(1);
             // A trial that fails is one more failure in a row, so this opens it again too.
             if self.policy.failures > 0 && self.failures >= self.policy.failures {
@@ -147,7 +155,7 @@ impl Breaker {
     /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row. A trial's
     /// always counts. Where failures are enough to open it, the model is suspected.
     pub fn failed_on(&mut self, ticket: Ticket, conversation: u64) {
-        if ticket.0 != self.period {
+        if !self.take_back(ticket) {
             return;
         }
         let is_known = self.conversations.contains(&conversation);
@@ -161,18 +169,29 @@ impl Breaker {
         self.is_suspected |= self.policy.failures > 0 && self.failures >= self.policy.failures;
     }
 
-    /// Lets the arena's own question through where the model is suspected, once for each suspicion.
+    /// Lets the arena's own question through where the model is suspected, once for each suspicion. A suspicion that arises beside such a
+    /// question waits for its end.
     pub fn take_suspicion(&mut self) -> Option<Ticket> {
-        std::mem::take(&mut self.is_suspected).then_some(Ticket(self.period))
+        if self.is_questioned {
+            return None;
+        }
+        self.is_questioned = std::mem::take(&mut self.is_suspected);
+        self.is_questioned.then_some(Ticket { period: self.period, is_own: true })
     }
 
     /// The request was given up by the one who asked: it says nothing about the model.
     pub fn abandoned(&mut self, ticket: Ticket) {
-        if let BreakerStage::HalfOpen { asked } = &mut self.phase
-            && ticket.0 == self.period
+        if self.take_back(ticket)
+            && let BreakerStage::HalfOpen { asked } = &mut self.phase
         {
             *asked = false;
         }
+    }
+
+    /// Takes a ticket back; returns whether its result counts.
+    fn take_back(&mut self, ticket: Ticket) -> bool {
+        self.is_questioned &= !ticket.is_own;
+        ticket.period == self.period
     }
 
     /// Opens until then, because the model failed on another instance: a trial follows here too.
@@ -355,6 +374,28 @@ mod tests {
         let ticket = breaker.admit(now).unwrap();
         breaker.failed_on(ticket, 3);
         assert!(breaker.take_suspicion().is_some(), "a known conversation is reason enough then");
+    }
+
+    #[test]
+    fn a_suspicion_beside_an_own_question_waits_for_its_end() {
+        let now = Instant::now();
+        for answers in [true, false] {
+            let mut breaker = suspected(now);
+            let own = breaker.take_suspicion().unwrap();
+            let ticket = breaker.admit(now).unwrap();
+            breaker.failed_on(ticket, 4);
+            assert_eq!(breaker.take_suspicion(), None, "one question at a time");
+            // Opened by another instance: the result counts no more, and the question ends all the same.
+            breaker.open_until(now + OPEN_FOR);
+            if answers {
+                breaker.succeeded(own)
+            } else {
+                breaker.abandoned(own)
+            }
+            let trial = breaker.admit(now + OPEN_FOR).unwrap();
+            breaker.failed_on(trial, 1);
+            assert!(breaker.take_suspicion().is_some());
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -82,8 +82,6 @@ struct Shared {
     first_token: Histogram,
     /// Replies that have begun to arrive and have not ended.
     arriving: AtomicUsize,
-    /// Whether a question of the arena's own is under way.
-    is_questioned: AtomicBool,
 }
 
 impl ResilientModel {
@@ -94,10 +92,8 @@ impl ResilientModel {
         let state = watch::Sender::new(breaker.state());
         let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
         let first_token = first_token_histogram(&card.id);
-        let (card_of_shared, arriving, is_questioned) = (card.clone(), AtomicUsize::new(0), AtomicBool::new(false));
-        let shared =
-            Shared { card: card_of_shared, model, limits, breaker, state, rng, first_token, arriving, is_questioned };
-        let shared = Arc::new(shared);
+        let arriving = AtomicUsize::new(0);
+        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token, arriving });
         Self { card, weight, shared }
     }
 
@@ -126,17 +122,12 @@ impl ResilientModel {
     /// opens or closes the circuit breaker. `None` where nothing is suspected, and until the question before this one has ended.
     #[must_use]
     pub fn settle_suspicion(&self) -> Option<BoxFuture<'static, ()>> {
-        let under_way = OwnQuestion::begin(&self.shared)?;
         let ticket = self.shared.with_breaker(Breaker::take_suspicion)?;
         let permit = BreakerPermit { shared: Arc::clone(&self.shared), ticket: Some(ticket) };
         let question = vec![Message::user(OWN_QUESTION)];
         let mut reply = GuardedReply::new(Arc::clone(&self.shared), None, question, Sampling::default(), permit);
         reply.is_own_question = true;
-        let ask = async move {
-            while reply.next().await.is_some() {}
-            drop(under_way);
-        };
-        Some(ask.boxed())
+        Some(async move { while reply.next().await.is_some() {} }.boxed())
     }
 
     /// Opens the circuit breaker until then, because the model failed on another instance.
@@ -463,22 +454,6 @@ impl Arriving {
 impl Drop for Arriving {
     fn drop(&mut self) {
         self.0.arriving.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The one question of the arena's own that is under way, until it is dropped.
-struct OwnQuestion(Arc<Shared>);
-
-impl OwnQuestion {
-    fn begin(shared: &Arc<Shared>) -> Option<Self> {
-        let was_under_way = shared.is_questioned.swap(true, Ordering::Relaxed);
-        (!was_under_way).then(|| Self(Arc::clone(shared)))
-    }
-}
-
-impl Drop for OwnQuestion {
-    fn drop(&mut self) {
-        self.0.is_questioned.store(false, Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Background loops, one a file: each waits for a time or an event and calls a service. `server/app.rs` starts them.
+//! Background loops, one a file: each waits for a time or an event and calls a service. `job_table.rs` lists those of every arena, and `server/app.rs` starts them.
 
 pub mod abandoned_battles;
 pub mod bench_plans;
@@ -6,6 +6,7 @@ pub mod breakers;
 pub mod correlations;
 mod discovery;
 pub mod heartbeat;
+pub(crate) mod job_table;
 pub mod judging_rounds;
 pub mod leader_election;
 pub mod leaderboard;

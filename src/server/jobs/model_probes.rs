@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Asks the suspected models of whatever roster is in place.
 pub async fn probe_models(models: Arc<Models>, report: JobReport, shutdown: CancellationToken) {
-    let mut questions = FuturesUnordered::new();
+    let mut questions: FuturesUnordered<BoxFuture<'static, ()>> = FuturesUnordered::new();
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

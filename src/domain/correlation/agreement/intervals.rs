@@ -184,23 +184,9 @@ pub(super) fn share(drawn: &Drawn<'_>, of: impl Fn(&OpinionPattern) -> Share) ->
     sum.rate()
 }
 
-/// How often each of so many labels was given by the raters of each pattern; a pattern without raters is left out.
-pub(super) fn label_counts(
-    drawn: &Drawn<'_>,
-    labels: usize,
-    raters: impl Fn(&OpinionPattern) -> Option<Vec<usize>>,
-) -> Vec<(Vec<u64>, usize)> {
-    let counted = |given: Vec<usize>| {
-        let mut counts = vec![0; labels];
-        given.into_iter().for_each(|label| counts[label] += 1);
-        counts
-    };
-    drawn.iter().filter_map(|&(pattern, times)| Some((counted(raters(pattern)?), times))).collect()
-}
-
-/// Groups of equal items as the kappas take them.
-pub(super) fn groups(counts: &[(Vec<u64>, usize)]) -> Vec<(&[u64], usize)> {
-    counts.iter().map(|(counts, times)| (counts.as_slice(), *times)).collect()
+/// The labels that people gave, as the kappas take them.
+pub(super) fn labels_of_people<'d>(drawn: &'d Drawn<'_>) -> impl Iterator<Item = (&'d [usize], usize)> {
+    drawn.iter().map(|&(said, times)| (said.people.as_slice(), times))
 }
 
 /// Krippendorff's alpha of people, and with the judge as one of them, which is undefined where it judged nothing.

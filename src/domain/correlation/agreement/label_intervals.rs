@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::answers::{AnswerKey, Answers};
 use super::intervals::{
-    AgreementBootstrap, Drawn, OpinionPattern, OpinionPatterns, Opinions, alphas, groups, label_counts, share,
+    AgreementBootstrap, Drawn, OpinionPattern, OpinionPatterns, Opinions, alphas, labels_of_people, share,
 };
 use super::metrics::IntervalReport;
 use crate::stats::agreement::alpha::MeasurementLevel;
 use crate::stats::agreement::choices::{between, majority, within};
-use crate::stats::agreement::kappa::{fleiss_of_groups, randolph_of_groups};
+use crate::stats::agreement::kappa::{fleiss_of_labels, randolph_of_labels};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined};
 
@@ -27,22 +27,13 @@ pub(super) struct LabelIntervals {
     pub(super) bootstrap: Option<AgreementBootstrap>,
 }
 
-/// How many labels there are.
-#[derive(Clone, Copy)]
-pub(super) struct LabelNumbers {
-    /// By anybody.
-    pub(super) all: usize,
-    /// By people, which stay those that were given in all questions.
-    pub(super) by_people: usize,
-}
-
 impl LabelIntervals {
-    /// `label` is the number of a score's label.
+    /// `label` is the number of a score's label. People gave `labels` different ones, which are not counted again in each resample.
     pub(super) fn new<'a>(
         people: &Answers<'a>,
         judge: &Answers<'a>,
         label: impl Fn(f64) -> usize,
-        labels: LabelNumbers,
+        labels: usize,
         bootstrap: BootstrapOptions,
     ) -> Self {
         let patterns = OpinionPatterns::new(opinions(people, judge), label);
@@ -75,13 +66,13 @@ fn opinions<'a>(people: &Answers<'a>, judge: &Answers<'a>) -> Vec<Opinions<'a>> 
     people.0.iter().map(answer).collect()
 }
 
-fn statistics(drawn: &Drawn<'_>, labels: LabelNumbers) -> [Result<f64, Undefined>; 13] {
+fn statistics(drawn: &Drawn<'_>, labels: usize) -> [Result<f64, Undefined>; 13] {
     let decided = |said: &OpinionPattern| Some([majority(&said.people)?, majority(&said.judge)?]);
-    let raters = |of: fn(&OpinionPattern) -> Option<Vec<usize>>| label_counts(drawn, labels.all, of);
-    let people = raters(|said| Some(said.people.clone()));
-    let all = raters(|said| (!said.judge.is_empty()).then(|| [said.people.as_slice(), &said.judge].concat()));
-    let two = label_counts(drawn, labels.all, |said| decided(said).map(|two| two.to_vec()));
-    let fleiss = |counts: &[(Vec<u64>, usize)]| fleiss_of_groups(&groups(counts)).map(|found| found.kappa);
+    let two: Vec<([usize; 2], usize)> =
+        drawn.iter().filter_map(|&(said, times)| Some((decided(said)?, times))).collect();
+    let judged = drawn.iter().filter(|(said, _)| !said.judge.is_empty());
+    let all: Vec<(Vec<usize>, usize)> =
+        judged.map(|&(said, times)| ([said.people.as_slice(), &said.judge].concat(), times)).collect();
     let same = |[one, other]: [usize; 2]| Share { of: u64::from(one == other), total: 1 };
     let [a, b] = alphas(drawn, MeasurementLevel::Interval, |said| &said.values);
     let [c, d] = alphas(drawn, MeasurementLevel::Ordinal, |said| &said.values);
@@ -90,10 +81,10 @@ fn statistics(drawn: &Drawn<'_>, labels: LabelNumbers) -> [Result<f64, Undefined
         share(drawn, |said| within([&said.people]).pooled),
         share(drawn, |said| between([(&said.people, &said.judge)]).pooled),
         share(drawn, |said| decided(said).map_or_else(Share::default, same)),
-        fleiss(&people),
-        fleiss(&two),
-        fleiss(&all),
-        randolph_of_groups(&groups(&people), labels.by_people).map(|found| found.kappa),
+        fleiss_of_labels(labels_of_people(drawn)).map(|found| found.kappa),
+        fleiss_of_labels(two.iter().map(|(labels, times)| (labels.as_slice(), *times))).map(|found| found.kappa),
+        fleiss_of_labels(all.iter().map(|(labels, times)| (labels.as_slice(), *times))).map(|found| found.kappa),
+        randolph_of_labels(labels_of_people(drawn), labels).map(|found| found.kappa),
         a,
         b,
         c,
@@ -125,9 +116,8 @@ mod tests {
         let none = BootstrapOptions { replicates: 0, seed: 0 };
         let LabelsSection::Found(report) = by_label(&people, &judges, Bins::Exact, none) else { panic!("no labels") };
         let label = |score: f64| [2.0, 3.0].iter().filter(|bound| score >= **bound).count();
-        let labels = LabelNumbers { all: 3, by_people: 3 };
         let patterns = OpinionPatterns::new(opinions(&people, &judges), label);
-        let found = patterns.observed(|drawn| statistics(drawn, labels));
+        let found = patterns.observed(|drawn| statistics(drawn, 3));
         let expected = [
             report.human_human.rate,
             report.judge_human.rate,

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
 use crate::correlation::agreement::intervals::AgreementBootstrap;
-use crate::correlation::agreement::label_intervals::{LabelIntervals, LabelNumbers};
+use crate::correlation::agreement::label_intervals::LabelIntervals;
 use crate::correlation::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{band, between, majority, within};
-use crate::stats::agreement::kappa::{fleiss, randolph};
+use crate::stats::agreement::kappa::{fleiss_of_labels, randolph_of_labels};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined, real_len};
 
@@ -133,7 +133,7 @@ struct BinnedLabels<'a> {
 impl<'a> BinnedLabels<'a> {
     fn report(&self, bootstrap: BootstrapOptions) -> LabelsReport {
         let people: Vec<ByRater> = self.people.0.values().map(|scores| self.labels_of(scores)).collect();
-        let counts: Vec<Vec<u64>> = people.iter().map(|labels| self.counts(labels.values())).collect();
+        let numbers: Vec<Vec<usize>> = people.iter().map(|labels| self.numbers(labels.values())).collect();
         let given = people.iter().flat_map(BTreeMap::values).collect::<BTreeSet<_>>().len();
         let both = self.both();
         let lists = |labels: &ByRater| labels.values().copied().collect::<Vec<u64>>();
@@ -148,16 +148,17 @@ impl<'a> BinnedLabels<'a> {
         };
         let (labels_of_people, labels_of_all) = (self.places(&of_people), self.places(&of_all));
         let of_bins = self.intervals(given, bootstrap);
-        let [[numbers, numbers_all], [ordered, ordered_all], [labels, labels_all]] = of_bins.krippendorff;
+        let [[scores, scores_all], [ordered, ordered_all], [labels, labels_all]] = of_bins.krippendorff;
         LabelsReport {
             bins: self.bins,
             human_human: AgreementMetrics::from(within(people.iter().map(lists))).with(of_bins.human_human),
             judge_human: AgreementMetrics::from(between(both.iter().map(of_both))).with(of_bins.judge_human),
             judge_majority: judge_majority(&both, of_bins.judge_majority),
-            fleiss: self.fleiss(&counts, &both, bootstrap).with(of_bins.fleiss),
-            randolph: KappaReport::new(randolph(&counts, given), counts.len()).with(of_bins.randolph),
-            krippendorff: alpha(&of_people, MeasurementLevel::Interval).with(numbers),
-            krippendorff_with_judge: with_judge(&of_all, MeasurementLevel::Interval).with(numbers_all),
+            fleiss: self.fleiss(&numbers, &both, bootstrap).with(of_bins.fleiss),
+            randolph: KappaReport::new(randolph_of_labels(items(&numbers), given), numbers.len())
+                .with(of_bins.randolph),
+            krippendorff: alpha(&of_people, MeasurementLevel::Interval).with(scores),
+            krippendorff_with_judge: with_judge(&of_all, MeasurementLevel::Interval).with(scores_all),
             krippendorff_ordinal: alpha(&of_people, MeasurementLevel::Ordinal).with(ordered),
             krippendorff_ordinal_with_judge: with_judge(&of_all, MeasurementLevel::Ordinal).with(ordered_all),
             krippendorff_nominal: alpha(&labels_of_people, MeasurementLevel::Nominal).with(labels),
@@ -169,8 +170,7 @@ impl<'a> BinnedLabels<'a> {
     /// `given` labels are people's.
     fn intervals(&self, given: usize, bootstrap: BootstrapOptions) -> LabelIntervals {
         let label = |score: f64| self.labels.binary_search(&self.bins.label(score)).unwrap_or_default();
-        let labels = LabelNumbers { all: self.labels.len(), by_people: given };
-        LabelIntervals::new(self.people, self.judge, label, labels, bootstrap)
+        LabelIntervals::new(self.people, self.judge, label, given, bootstrap)
     }
 
     /// The numbers of the labels of scores.
@@ -194,21 +194,20 @@ impl<'a> BinnedLabels<'a> {
         self.people.0.iter().map(|(key, people)| people.values().chain(by_judge(key)).copied().collect()).collect()
     }
 
-    /// How many gave each label.
-    fn counts<'l>(&self, given: impl Iterator<Item = &'l u64>) -> Vec<u64> {
-        let mut counts = vec![0; self.labels.len()];
-        given.filter_map(|label| self.labels.binary_search(label).ok()).for_each(|place| counts[place] += 1);
-        counts
+    /// The numbers of these labels.
+    fn numbers<'l>(&self, given: impl Iterator<Item = &'l u64>) -> Vec<usize> {
+        given.filter_map(|label| self.labels.binary_search(label).ok()).collect()
     }
 
-    fn fleiss(&self, people: &[Vec<u64>], both: &[(ByRater, ByRater)], bootstrap: BootstrapOptions) -> FleissReport {
-        let two = |[one, other]: [u64; 2]| self.counts([one, other].iter());
-        let decided: Vec<Vec<u64>> = decided(both).into_iter().map(two).collect();
-        let all: Vec<Vec<u64>> =
-            both.iter().map(|(people, judge)| self.counts(people.values().chain(judge.values()))).collect();
+    fn fleiss(&self, people: &[Vec<usize>], both: &[(ByRater, ByRater)], bootstrap: BootstrapOptions) -> FleissReport {
+        let fleiss = |numbers: &[Vec<usize>]| fleiss_of_labels(items(numbers));
+        let two = |[one, other]: [u64; 2]| self.numbers([one, other].iter());
+        let decided: Vec<Vec<usize>> = decided(both).into_iter().map(two).collect();
+        let all: Vec<Vec<usize>> =
+            both.iter().map(|(people, judge)| self.numbers(people.values().chain(judge.values()))).collect();
         let each = each_beside_judge(both).into_values().map(|pairs| {
-            let counts: Vec<Vec<u64>> = pairs.into_iter().map(two).collect();
-            fleiss(&counts).map(|found| found.kappa)
+            let numbers: Vec<Vec<usize>> = pairs.into_iter().map(two).collect();
+            fleiss(&numbers).map(|found| found.kappa)
         });
         FleissReport {
             people: KappaReport::new(fleiss(people), people.len()),
@@ -229,6 +228,11 @@ impl FleissReport {
             judge_with_each: self.judge_with_each,
         }
     }
+}
+
+/// Items as the kappas take them, each with the numbers of its labels.
+fn items(numbers: &[Vec<usize>]) -> impl Iterator<Item = (&[usize], usize)> {
+    numbers.iter().map(|labels| (labels.as_slice(), 1))
 }
 
 /// The labels of person and judge, by person. Where several judged, the judge's label is that of most of them.

@@ -1,10 +1,10 @@
 //! Intervals of the agreement of votes and verdicts.
 
-use super::intervals::{AgreementBootstrap, Drawn, OpinionPatterns, Opinions, alphas, groups, label_counts, share};
+use super::intervals::{AgreementBootstrap, Drawn, OpinionPatterns, Opinions, alphas, labels_of_people, share};
 use super::metrics::IntervalReport;
 use crate::stats::agreement::alpha::MeasurementLevel;
 use crate::stats::agreement::choices::{Choice, PairKey, VoterChoice, VotesByQuestion, between, majority, within};
-use crate::stats::agreement::kappa::{cohen_of_counts, fleiss_of_groups, randolph_of_groups};
+use crate::stats::agreement::kappa::{cohen_of_counts, fleiss_of_labels, randolph_of_labels};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real_len};
 
@@ -82,8 +82,6 @@ fn label(value: f64) -> usize {
 
 fn statistics(drawn: &Drawn<'_>) -> [Result<f64, Undefined>; 9] {
     let decided = |labels: &[usize]| labels.iter().copied().filter(|label| *label != TIE).collect::<Vec<usize>>();
-    let counts = label_counts(drawn, LABELS, |said| Some(said.people.clone()));
-    let raters = groups(&counts);
     let majorities = drawn
         .iter()
         .filter_map(|&(said, times)| Some(([majority(&said.people)?, majority(&said.judge)?], times as u64)));
@@ -95,8 +93,8 @@ fn statistics(drawn: &Drawn<'_>) -> [Result<f64, Undefined>; 9] {
         share(drawn, |said| between([(&said.people, &said.judge)]).pooled),
         share(drawn, |said| between([(decided(&said.people), decided(&said.judge))]).pooled),
         cohen_of_counts(majorities.iter().copied()).map(|found| found.kappa),
-        fleiss_of_groups(&raters).map(|found| found.kappa),
-        randolph_of_groups(&raters, LABELS).map(|found| found.kappa),
+        fleiss_of_labels(labels_of_people(drawn)).map(|found| found.kappa),
+        randolph_of_labels(labels_of_people(drawn), LABELS).map(|found| found.kappa),
         alpha,
         alpha_with_judge,
     ]

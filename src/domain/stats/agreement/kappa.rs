@@ -94,14 +94,16 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
 /// # Errors
 /// As [`fleiss`].
 pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> {
-    let rated = Rated::new(groups)?;
-    let labels = rated.groups.iter().map(|(item, _)| item.len()).max().unwrap_or(0);
-    let share_of = |label: usize| {
-        let given = |(item, items): &(&[u64], usize)| real(item.get(label).copied().unwrap_or(0)) * real_len(*items);
-        rated.groups.iter().map(given).sum::<f64>() / (real_len(rated.items) * real(rated.raters))
-    };
-    let expected = (0..labels).map(|label| share_of(label).powi(2)).sum();
-    rated.kappa(expected)
+    Rated::new(groups.iter().map(|&(counts, items)| (nonzero(counts), items)))?.fleiss()
+}
+
+/// As [`fleiss`], of groups of equal items: the number of the label that each rater gave to one, and how many items there are. It takes
+/// the time and memory of the ratings, however many labels there are.
+///
+/// # Errors
+/// As [`fleiss`].
+pub fn fleiss_of_labels<'l>(groups: impl IntoIterator<Item = (&'l [usize], usize)>) -> Result<Kappa, Undefined> {
+    Rated::new(groups.into_iter().map(|(labels, items)| (counted(labels), items)))?.fleiss()
 }
 
 /// Randolph's free-marginal kappa (2005): as [`fleiss`], with all `labels` labels equally likely by chance.
@@ -109,39 +111,73 @@ pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> 
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    randolph_of_groups(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>(), labels)
+    Rated::new(counts.iter().map(|item| (nonzero(item), 1)))?.randolph(labels)
 }
 
-/// As [`randolph`], of groups of equal items: the counts of one, and how many there are.
+/// As [`randolph`], of groups of equal items, as [`fleiss_of_labels`] takes them.
 ///
 /// # Errors
 /// As [`randolph`].
-pub fn randolph_of_groups(groups: &[(&[u64], usize)], labels: usize) -> Result<Kappa, Undefined> {
-    let rated = Rated::new(groups)?;
-    let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
-    rated.kappa(expected)
+pub fn randolph_of_labels<'l>(
+    groups: impl IntoIterator<Item = (&'l [usize], usize)>,
+    labels: usize,
+) -> Result<Kappa, Undefined> {
+    Rated::new(groups.into_iter().map(|(given, items)| (counted(given), items)))?.randolph(labels)
+}
+
+/// The labels of an item, each with how often it was given.
+type LabelCounts = Vec<(usize, u64)>;
+
+fn nonzero(counts: &[u64]) -> LabelCounts {
+    counts.iter().copied().enumerate().filter(|(_, given)| *given > 0).collect()
+}
+
+fn counted(labels: &[usize]) -> LabelCounts {
+    let mut labels = labels.to_vec();
+    labels.sort_unstable();
+    labels.chunk_by(|one, other| one == other).map(|equal| (equal[0], equal.len() as u64)).collect()
+}
+
+fn raters(item: &[(usize, u64)]) -> u64 {
+    item.iter().map(|(_, given)| given).sum()
 }
 
 /// The items with the most common number of raters.
-struct Rated<'a> {
+struct Rated {
     /// Equal items, and how many there are.
-    groups: Vec<(&'a [u64], usize)>,
+    groups: Vec<(LabelCounts, usize)>,
     items: usize,
     raters: u64,
     excluded: usize,
 }
 
-impl<'a> Rated<'a> {
-    fn new(groups: &[(&'a [u64], usize)]) -> Result<Self, Undefined> {
+impl Rated {
+    fn new(groups: impl Iterator<Item = (LabelCounts, usize)>) -> Result<Self, Undefined> {
+        let mut groups: Vec<(LabelCounts, usize)> = groups.filter(|(_, items)| *items > 0).collect();
         let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
-        for (item, items) in groups.iter().filter(|(_, items)| *items > 0) {
-            *sizes.entry(item.iter().sum()).or_default() += items;
+        for (item, items) in &groups {
+            *sizes.entry(raters(item)).or_default() += items;
         }
         let all: usize = sizes.values().sum();
-        let several = sizes.into_iter().filter(|&(raters, _)| raters > 1);
-        let (raters, items) = several.max_by_key(|&(raters, items)| (items, raters)).ok_or(Undefined::Nothing)?;
-        let groups = groups.iter().copied().filter(|(item, items)| *items > 0 && item.iter().sum::<u64>() == raters);
-        Ok(Self { groups: groups.collect(), items, raters, excluded: all - items })
+        let several = sizes.into_iter().filter(|&(size, _)| size > 1);
+        let (size, items) = several.max_by_key(|&(size, items)| (items, size)).ok_or(Undefined::Nothing)?;
+        groups.retain(|(item, _)| raters(item) == size);
+        Ok(Self { groups, items, raters: size, excluded: all - items })
+    }
+
+    fn fleiss(&self) -> Result<Kappa, Undefined> {
+        let mut given: BTreeMap<usize, f64> = BTreeMap::new();
+        for (item, items) in &self.groups {
+            for &(label, times) in item {
+                *given.entry(label).or_default() += real(times) * real_len(*items);
+            }
+        }
+        let ratings = real_len(self.items) * real(self.raters);
+        self.kappa(given.values().map(|given| (given / ratings).powi(2)).sum())
+    }
+
+    fn randolph(&self, labels: usize) -> Result<Kappa, Undefined> {
+        self.kappa(if labels < 2 { 1.0 } else { 1.0 / real_len(labels) })
     }
 
     fn kappa(&self, expected: f64) -> Result<Kappa, Undefined> {
@@ -152,7 +188,8 @@ impl<'a> Rated<'a> {
     /// Mean share of agreeing pairs of raters of an item.
     fn observed(&self) -> f64 {
         let pairs = real(self.raters) * (real(self.raters) - 1.0);
-        let agreed = |item: &[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
+        let agreed =
+            |item: &LabelCounts| item.iter().map(|&(_, given)| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
         self.groups.iter().map(|(item, items)| agreed(item) * real_len(*items)).sum::<f64>() / real_len(self.items)
     }
 }
@@ -175,6 +212,13 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_a_label_may_be_as_large_as_it_likes() {
+        let large: [(&[usize], usize); 2] = [(&[usize::MAX, 7], 1), (&[7, 7], 1)];
+        assert_eq!(fleiss_of_labels(large), fleiss(&[vec![1, 1], vec![2, 0]]));
+        assert_eq!(randolph_of_labels(large, 2), randolph(&[vec![1, 1], vec![2, 0]], 2));
+    }
+
+    #[test]
     fn items_with_another_number_of_raters_are_left_out_and_counted() {
         let full = [vec![2, 1], vec![0, 3], vec![3, 0]];
         let mut more = full.to_vec();
@@ -185,6 +229,9 @@ mod tests {
         let grouped = fleiss_of_groups(&[(&[2, 1], 4), (&[0, 3], 1), (&[1, 1], 2), (&[9, 9], 0)]).unwrap();
         let spread = [vec![vec![2, 1]; 4], vec![vec![0, 3]], vec![vec![1, 1]; 2]].concat();
         assert_eq!(grouped, fleiss(&spread).unwrap());
+        let labels: [(&[usize], usize); 4] = [(&[0, 1, 0], 4), (&[1, 1, 1], 1), (&[1, 0], 2), (&[0, 0], 0)];
+        assert_eq!(fleiss_of_labels(labels), Ok(grouped));
+        assert_eq!(randolph_of_labels(labels, 2), randolph(&spread, 2));
         assert_eq!(fleiss(&[vec![1, 0]]), Err(Undefined::Nothing));
         assert_eq!(fleiss(&[vec![0, 4], vec![0, 4]]), Err(Undefined::NoVariation));
     }

@@ -142,7 +142,7 @@ fn abbreviations_in_the_heads_of_columns_are_spelled_out_once() {
             assert_eq!((text.matches(first).count(), text.matches(last).count()), (1, 1), "{text}");
             let html = html::body(&report, language).unwrap();
             let name = if language == Language::English { "Context memory" } else { "上下文记忆" };
-            assert_eq!(html.matches(&format!("<b>CM</b> {name} · ")).count(), 1, "{html}");
+            assert_eq!(html.matches(&format!("<b>CM</b>&#160;{name} · ")).count(), 1, "{html}");
         }
     }
     for name in NAMES.iter().filter(|name| **name != "mtbench101") {

@@ -61,7 +61,7 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     }
 }
 
-/// Who has given up the role of an owner may not read the list any more.
+/// Where to go after a change: an owner who has given up the role may not read the list any more.
 fn after_change(call: &SignedInRequest) -> &'static str {
     let is_own = call.fields.one("name") == call.session.name && call.fields.one("change") == "role";
     let stays = call.fields.one("role") == Role::Owner.as_str();

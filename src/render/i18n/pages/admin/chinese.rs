@@ -43,7 +43,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         reset_button: "保存口令",
         link_code: "链接代码",
         name: "用户名",
-        name_hint: "可用字母 a 到 z、数字、“.”、“-”和“_”，不含空格和汉字，例如 ada.lovelace；大写字母会变为小写。用于重设口令的链接不会更改用户名。",
+        name_hint: "可用字母 a 到 z、数字、“.”、“-”和“_”，不含空格和汉字，例如 ada.lovelace；大写字母会变为小写。",
         passphrase: "口令",
         passphrase_hint: "至少 12 个字符。四个互不相关的词既好记又安全。",
         button: "创建账号",

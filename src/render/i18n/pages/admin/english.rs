@@ -44,7 +44,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         reset_button: "Save passphrase",
         link_code: "Code of the link",
         name: "Sign-in name",
-        name_hint: "Letters a to z, digits, “.”, “-” and “_”, without spaces, such as ada.lovelace. Capital letters become lower case. A link for a new passphrase keeps the name.",
+        name_hint: "Letters a to z, digits, “.”, “-” and “_”, without spaces, such as ada.lovelace. Capital letters become lower case.",
         passphrase: "Passphrase",
         passphrase_hint: "At least 12 characters. Four unrelated words are easy to remember.",
         button: "Create account",

@@ -135,8 +135,18 @@ impl ShownNames<'_> {
         self.page.language
     }
 
-    /// What a series is called.
+    /// What a series is called; a task of MT-Bench-101 is spelled out.
     fn of(&self, series: &Series) -> String {
+        let short = self.short(series);
+        if matches!(series.name, SeriesName::Published(_) | SeriesName::Bench { .. }) {
+            series_spelled_out(&short, self.language())
+        } else {
+            short
+        }
+    }
+
+    /// The same with a task of MT-Bench-101 as its two letters, where there is little room.
+    fn short(&self, series: &Series) -> String {
         let words = self.words();
         match &series.name {
             SeriesName::Satisfaction => words.satisfaction.to_owned(),
@@ -149,11 +159,8 @@ impl ShownNames<'_> {
                 std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
             SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
-            SeriesName::Published(_) => {
-                series_spelled_out(&series_title(&series.title, self.language()), self.language())
-            }
-            SeriesName::Bench { .. } => series_spelled_out(&series.title, self.language()),
-            SeriesName::Column(_) | SeriesName::Campaign { .. } => series.title.clone(),
+            SeriesName::Published(_) => series_title(&series.title, self.language()),
+            SeriesName::Column(_) | SeriesName::Campaign { .. } | SeriesName::Bench { .. } => series.title.clone(),
         }
     }
 
@@ -172,6 +179,11 @@ impl ShownNames<'_> {
     /// What a series is called that goes by this name.
     fn of_name(&self, name: &str) -> String {
         self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
+    }
+
+    /// The short name of a series that goes by this name.
+    fn short_of_name(&self, name: &str) -> String {
+        self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.short(series))
     }
 
     /// What a model is called; other subjects have their own names.

@@ -46,13 +46,15 @@ impl PairView {
     /// `key` distinguishes its charts from others of the page.
     pub(super) fn new(study: &PairStudy, key: &str, names: &ShownNames<'_>) -> Self {
         let report = &study.report;
-        let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
+        let both = [&report.x, &report.y];
+        let titles = both.map(|series| names.of_name(&series.series));
+        let heading = both.map(|series| names.short_of_name(&series.series)).join(" × ");
         let series = names.view.snapshot.catalog.find(&report.x.series);
         let of_models = series.is_none_or(|series| series.subjects == Subjects::Models);
         let frame = Frame { language: names.language(), setting: Setting::Page };
         let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
         Self {
-            scatter: drawn(key, &titles, report, &called, frame),
+            scatter: drawn(Topic { key: &format!("{key}-scatter"), title: &heading }, &titles, report, &called, frame),
             rows: rows(study, names),
             points: report.points.iter().map(|point| tooltip_lines(point, &called)).collect(),
             warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
@@ -72,7 +74,7 @@ impl PairView {
 }
 
 fn drawn(
-    key: &str,
+    topic: Topic<'_>,
     titles: &[String; 2],
     report: &PairReport,
     called: &dyn Fn(&str) -> String,
@@ -85,8 +87,7 @@ fn drawn(
         intervals: [interval(point.x_lower, point.x_upper), interval(point.y_lower, point.y_upper)],
     };
     let dots: Vec<Dot> = report.points.iter().map(dot).collect();
-    let (key, title) = (format!("{key}-scatter"), titles.join(" × "));
-    ChartView::new(scatter::draw(Topic { key: &key, title: &title }, [&titles[0], &titles[1]], &dots, frame))
+    ChartView::new(scatter::draw(topic, [&titles[0], &titles[1]], &dots, frame))
 }
 
 fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {

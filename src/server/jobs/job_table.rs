@@ -1,47 +1,48 @@
 //! The background jobs of an arena.
 
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::watch;
+
+use super::bench_plans::run_plans;
+use super::breakers::store_breakers;
+use super::correlations::compute_correlations;
+use super::heartbeat::send_heartbeats;
+use super::judging_rounds::run_judging_rounds;
+use super::model_probes::probe_models;
+use super::model_register::record_model_changes;
+use super::public_log::append_public_log;
+use super::question_digests::digest_questions;
+use super::retention::delete_expired_texts;
+use super::robustness::{Reports, compute_robustness};
+use super::voter_check::check_voters;
+use super::webhooks::send_webhooks;
+use super::witnesses::ask_witnesses;
 use crate::infra::job_report::JobReport;
 use crate::infra::redis::SharedBreakers;
 use crate::infra::tasks::JobNeed;
-use crate::jobs;
-use crate::jobs::bench_plans::run_plans;
-use crate::jobs::breakers::store_breakers;
-use crate::jobs::correlations::compute_correlations;
-use crate::jobs::heartbeat::send_heartbeats;
-use crate::jobs::judging_rounds::run_judging_rounds;
-use crate::jobs::model_probes::probe_models;
-use crate::jobs::model_register::record_model_changes;
-use crate::jobs::public_log::append_public_log;
-use crate::jobs::question_digests::digest_questions;
-use crate::jobs::retention::delete_expired_texts;
-use crate::jobs::robustness::{Reports, compute_robustness};
-use crate::jobs::voter_check::check_voters;
-use crate::jobs::webhooks::send_webhooks;
-use crate::jobs::witnesses::ask_witnesses;
 use crate::services::webhooks::Webhooks;
 use crate::state::AppState;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use std::sync::Arc;
-use tokio::sync::watch;
 
 /// A background loop of every arena.
-pub(super) struct Job {
+pub(crate) struct Job {
     /// Its name in logs, metrics and `/readyz`.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Whether battles can go on without it.
-    pub(super) need: JobNeed,
+    pub(crate) need: JobNeed,
     /// Starts it, at first and after a panic. The sender says whether this instance has the lead; in the report it notes its runs.
-    pub(super) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
+    pub(crate) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 22] = [
+pub(crate) const JOBS: [Job; 22] = [
     Job {
         name: "elect_leader",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::leader_election::elect_leader(
+            super::leader_election::elect_leader(
                 app.store.clone(),
                 leader_election.clone(),
                 report,
@@ -54,7 +55,7 @@ pub(super) const JOBS: [Job; 22] = [
         name: "fit_leaderboard",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::leaderboard::fit_leaderboard(
+            super::leaderboard::fit_leaderboard(
                 app.refitter(),
                 leader_election.subscribe(),
                 report,
@@ -107,7 +108,7 @@ pub(super) const JOBS: [Job; 22] = [
         name: "follow_sign_outs",
         need: JobNeed::Nothing,
         run: |app, _, report| {
-            jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
+            super::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -118,7 +119,7 @@ pub(super) const JOBS: [Job; 22] = [
     Job {
         name: "run_metrics_upkeep",
         need: JobNeed::Nothing,
-        run: |app, _, report| jobs::metrics_upkeep::run_metrics_upkeep(report, app.tasks.shutdown()).boxed(),
+        run: |app, _, report| super::metrics_upkeep::run_metrics_upkeep(report, app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "store_breakers",
@@ -140,7 +141,7 @@ pub(super) const JOBS: [Job; 22] = [
         run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::abandoned_battles::abandon_battles(
+            super::abandoned_battles::abandon_battles(
                 battles,
                 store,
                 clock,
@@ -166,7 +167,7 @@ pub(super) const JOBS: [Job; 22] = [
         name: "create_partitions",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::partitions::create_partitions(
+            super::partitions::create_partitions(
                 app.store.clone(),
                 leader_election.subscribe(),
                 report,

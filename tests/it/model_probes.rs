@@ -1,0 +1,73 @@
+//! The arena's own question to a model of which only visitors' questions say that it is down.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::StorageSettings;
+use langya::infra::job_report::JobReports;
+use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
+use langya::infra::llm::resilient_model::{OWN_QUESTION, ReplyLimits, ResilientModel};
+use langya::infra::llm::roster::Roster;
+use langya::infra::llm::{ChatError, ChatModel, Message};
+use langya::infra::storage::{IfMissing, Store};
+use langya::server::jobs::model_probes::probe_models;
+use langya::services::arena::models::Models;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::PATIENCE;
+use crate::support::arena::{SEED, card, quick_limits};
+use crate::support::scripted::{Scripted, Step};
+
+/// Fails on every question but the arena's own, with which it does this.
+fn failing(own: Step) -> Scripted {
+    Scripted::new(move |messages| match messages.first() {
+        Some(message) if message.content == OWN_QUESTION => vec![own.clone()],
+        _ => vec![Step::Fail(ChatError::Reported)],
+    })
+}
+
+fn model(scripted: &Scripted) -> Arc<ResilientModel> {
+    let breaker = BreakerPolicy { failures: 2, open_for: Duration::from_secs(600) };
+    let limits = ReplyLimits { breaker, ..quick_limits() };
+    let rng = ChaCha8Rng::seed_from_u64(SEED);
+    Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng))
+}
+
+/// Raises the suspicion that the model is down.
+async fn suspect(model: &ResilientModel) {
+    for question in ["one", "two"] {
+        model.reply(&[Message::user(question)]).collect::<Vec<_>>().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_model_that_takes_the_place_of_another_is_asked_while_that_one_hangs() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = Store::open(&settings, IfMissing::Create).await.unwrap();
+    let (hanging, down) = (failing(Step::Hang), failing(Step::Fail(ChatError::Reported)));
+    let (former, latter) = (model(&hanging), model(&down));
+    let models = Models::open(Roster::new(vec![Arc::clone(&former)]), &store, &SystemClock).await.unwrap();
+    let (models, shutdown) = (Arc::new(models), CancellationToken::new());
+    let report = JobReports::default().of("probe_models");
+    let job = actix_web::rt::spawn(probe_models(Arc::clone(&models), report, shutdown.clone()));
+
+    suspect(&former).await;
+    timeout(PATIENCE, hanging.asked_becomes(3)).await.unwrap();
+    // As after an edit of the settings file: the same id, asked elsewhere.
+    models.exchange(Roster::new(vec![Arc::clone(&latter)]), &store, &SystemClock).await.unwrap();
+    suspect(&latter).await;
+    let mut state = latter.watch_state();
+    timeout(PATIENCE, state.wait_for(|state| state.phase == BreakerPhase::Open)).await.unwrap().unwrap();
+
+    timeout(PATIENCE, hanging.active_becomes(1)).await.expect("its question is still under way");
+    shutdown.cancel();
+    job.await.unwrap();
+    timeout(PATIENCE, hanging.active_becomes(0)).await.expect("a shutdown ends it");
+    store.close().await;
+}
