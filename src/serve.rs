@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +53,11 @@ fn source(options: ServeOptions, env: &Environment) -> std::io::Result<SettingsS
 ///
 /// # Errors
 /// What keeps the arena from starting.
-pub async fn serve(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
+pub fn serve(options: ServeOptions, env: &Environment) -> Pin<Box<dyn Future<Output = CommandResult<ExitCode>> + '_>> {
+    Box::pin(run(options, env))
+}
+
+async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
     for (name, instead) in ignored_variables(env) {

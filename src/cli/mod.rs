@@ -48,6 +48,7 @@ pub mod webhooks;
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use actix_web::rt::SystemRunner;
@@ -162,9 +163,14 @@ impl Location {
     }
 }
 
-/// Reads the arguments, runs the subcommand, and returns how it went. `serve` is given from above, where the server is known.
+/// What `langya serve` does, which stands above, where the server is known. It is no type parameter: with one, all subcommands would be
+/// compiled there.
+pub type Serve =
+    for<'e> fn(ServeOptions, &'e Environment) -> Pin<Box<dyn Future<Output = CommandResult<ExitCode>> + 'e>>;
+
+/// Reads the arguments, runs the subcommand, and returns how it went.
 #[must_use]
-pub fn run(serve: impl AsyncFnOnce(ServeOptions, &Environment) -> CommandResult<ExitCode>) -> ExitCode {
+pub fn run(serve: Serve) -> ExitCode {
     let cli = Cli::parse();
     let env = Environment::of_process();
     let system = actix_web::rt::System::new();
