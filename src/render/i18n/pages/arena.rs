@@ -185,7 +185,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     kept_how_long: "How long",
     votes: [
         "Your vote: the models, the outcome, times and counts, under a pseudonym",
-        "For good: votes are never changed or deleted",
+        "Permanently: votes are never changed or deleted",
     ],
     texts: ["Your questions and the replies", "Until you delete them under “My battles”, or the operator does"],
     texts_for_days: [
