@@ -1,6 +1,6 @@
 //! langya: a self-hosted arena in which people compare language models.
 //!
-//! Modules in reading order; each may use those above it and none below (`tests/it/tidy.rs` checks this):
+//! Modules in reading order; all but `serve` are crates. Each may use those above it and none below:
 //!
 //! - [`domain`]: rules and mathematics, without I/O, async, clock or global randomness
 //! - [`formats`]: files to rows and back, without a database

@@ -205,11 +205,16 @@ pub(super) fn alphas(
 
 #[cfg(test)]
 impl OpinionPatterns {
-    /// The statistics of what was observed.
-    pub(super) fn observed<const N: usize>(
+    /// Panics unless the statistics of what was observed are these.
+    pub(super) fn assert_observed<const N: usize>(
         &self,
         statistics: impl Fn(&Drawn<'_>) -> [Result<f64, Undefined>; N],
-    ) -> [Option<f64>; N] {
-        self.compute(self.of_units.counts(), statistics).map(Result::ok)
+        expected: [Option<f64>; N],
+    ) {
+        let found = self.compute(self.of_units.counts(), statistics);
+        for (at, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+            let (found, expected) = (found.unwrap(), expected.unwrap());
+            assert!((found - expected).abs() < 1e-12, "{at}: {found} {expected}");
+        }
     }
 }
