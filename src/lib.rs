@@ -17,6 +17,7 @@ pub use langya_cli as cli;
 pub use langya_domain as domain;
 pub use langya_formats as formats;
 pub use langya_infra as infra;
+pub use langya_pages as pages;
 pub use langya_render as render;
 pub use langya_server as server;
 pub use langya_services as services;

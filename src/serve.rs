@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
+use crate::cli::databases;
 use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::output::print;
 use crate::cli::reference;
@@ -24,7 +25,7 @@ use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
 use crate::infra::rng::SharedRng;
 use crate::infra::shared_clock::SharedClock;
-use crate::infra::storage::{DataLock, IfMissing, Store};
+use crate::infra::storage::{DataLock, IfMissing};
 use crate::infra::tasks::JobNeed;
 use crate::infra::telemetry;
 use crate::infra::webhooks::WebhookSender;
@@ -76,7 +77,7 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     let (link, connection) = connected.unzip();
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take_usable(&settings.storage, "serve").await?;
-    let store = Store::open(&settings.storage, IfMissing::Create).await?;
+    let store = databases::open(&settings.storage, IfMissing::Create).await?;
     let worlds = Dependencies {
         store: store.clone(),
         events,

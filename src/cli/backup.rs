@@ -9,12 +9,12 @@ use super::Location;
 use super::output::print;
 use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Interrupted};
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
-use crate::infra::storage::backup::{back_up, restore as restore_copy};
-use crate::signals::unless_interrupted;
+use crate::infra::storage::backup::{BackupError, back_up, restore as restore_copy};
+use crate::signals::{unless_interrupted, until_interrupted};
 
 /// `langya backup …`
 #[derive(Debug, Clone, Args)]
@@ -42,8 +42,12 @@ pub struct RestoreOptions {
 /// A database that cannot be read, a file that is there already, a program of PostgreSQL's that is missing.
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let copying = async { Ok::<_, CommandError>(back_up(&settings.storage, &options.out, SystemClock.now()).await?) };
-    let kept = unless_interrupted(copying).await?;
+    let copied =
+        until_interrupted(async |stop| back_up(&settings.storage, &options.out, SystemClock.now(), &stop).await);
+    let kept = match copied.await? {
+        Err(BackupError::Stopped) => return Err(Interrupted::NO_FILE.into()),
+        copied => copied?,
+    };
     print(&format!(
         "backup written to {}: {}, {} bytes\n",
         kept.path.display(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
-use super::out_file::{partial_beside, reason};
+use super::out_file::{behind_link, partial_beside, reason};
 use super::signals::Signals;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
@@ -15,7 +15,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
-use crate::error::CommandFailure;
+use crate::error::{CommandFailure, is_avoidable};
 use crate::infra::unfinished_files::NewFolders;
 use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;
@@ -43,7 +43,10 @@ pub enum ChartsError {
 
 impl CommandFailure for ChartsError {
     fn is_input(&self) -> bool {
-        true
+        match self {
+            Self::Write { reason, .. } => is_avoidable(reason),
+            Self::Fit(_) => true,
+        }
     }
 }
 
@@ -106,7 +109,8 @@ pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<()
     let mut whole = Vec::with_capacity(charts.len());
     for (name, svg) in charts {
         let path = folder.join(name);
-        whole.push((whole_beside(&path, &svg).map_err(cannot(&path))?, path));
+        let begun = behind_link(&path).and_then(|place| Ok((whole_beside(&place, &svg)?, place)));
+        whole.push(begun.map_err(cannot(&path))?);
     }
     for (partial, path) in whole {
         partial.persist(&path).map_err(|failed| cannot(&path)(failed.error))?;
@@ -137,6 +141,12 @@ mod tests {
         // Not even a superuser makes files there.
         let told = prepare(Path::new("/proc/self")).unwrap_err().to_string();
         assert!(told.starts_with("cannot write /proc/self: "), "{told}");
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failed_run_as_for_every_other_file() {
+        let of = |kind: io::ErrorKind| ChartsError::Write { path: "charts".into(), reason: kind.into() };
+        assert!(!of(io::ErrorKind::StorageFull).is_input() && of(io::ErrorKind::PermissionDenied).is_input());
     }
 
     #[test]

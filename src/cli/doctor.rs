@@ -14,13 +14,14 @@ use crate::domain::language::Language;
 use crate::error::CommandResult;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, OnFailure, Settings};
+use crate::infra::llm::checked_model::CheckedModel;
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::{oidc, redis};
 use crate::output_format::OutputFormat;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
-use crate::services::model_check::{CheckedModel, check_all};
+use crate::services::model_check::check_all;
 
 /// `langya doctor …`
 #[derive(Debug, Clone, Args)]

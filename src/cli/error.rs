@@ -1,7 +1,7 @@
 //! Errors of commands, and the exit code of each.
 
 use std::fmt::Display;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use crate::domain::benchmark::SuiteError;
@@ -102,6 +102,11 @@ impl CommandError {
         })
     }
 
+    /// The error of a file or folder that cannot be written, whose `text` says what to do.
+    pub(crate) fn of_file(text: String, error: &io::Error) -> Self {
+        Self { is_input: is_avoidable(error), source: anyhow::Error::msg(text) }
+    }
+
     /// Puts a text before the message.
     #[must_use]
     pub(crate) fn context(self, text: impl Display + Send + Sync + 'static) -> Self {
@@ -109,10 +114,38 @@ impl CommandError {
     }
 }
 
-/// A signal ended the work of a command.
+/// Whether another path or other permissions avoid the error of a file. A disk that is full or fails is no fault of the arguments: the same
+/// call succeeds once it is mended.
+pub(crate) fn is_avoidable(error: &io::Error) -> bool {
+    use ErrorKind::{
+        AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied,
+        ReadOnlyFilesystem,
+    };
+    matches!(
+        error.kind(),
+        AlreadyExists
+            | InvalidFilename
+            | InvalidInput
+            | IsADirectory
+            | NotADirectory
+            | NotFound
+            | Other
+            | PermissionDenied
+            | ReadOnlyFilesystem
+    )
+}
+
+/// A signal ended the work of a command; the text says what is kept of it.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted: no file was written")]
-pub(super) struct Interrupted;
+#[error("interrupted: {0}")]
+pub(super) struct Interrupted(&'static str);
+
+impl Interrupted {
+    /// Of a command that writes files.
+    pub(super) const NO_FILE: Self = Self("no file was written");
+    /// Of an import, which prints each file that it has imported.
+    pub(super) const NO_FURTHER_IMPORT: Self = Self("no further file was imported");
+}
 
 /// Input that cannot be used; the text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -272,10 +305,13 @@ impl CommandFailure for BackupError {
             | Self::OtherKind { .. }
             | Self::NotEmpty(_)
             | Self::PasswordInOptions => true,
-            Self::Io { source, .. } => {
-                matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory)
-            }
-            Self::Damaged { .. } | Self::Fewer { .. } | Self::NoTool(_) | Self::Tool(..) => false,
+            Self::Io { source, .. } => is_avoidable(source),
+            Self::Damaged { .. }
+            | Self::Started(_)
+            | Self::Stopped
+            | Self::Fewer { .. }
+            | Self::NoTool(_)
+            | Self::Tool(..) => false,
         }
     }
 }

@@ -17,6 +17,7 @@ use super::out_file::{OutFile, Overwrite};
 use super::signals::unless_interrupted;
 use super::times::parse_time;
 use super::{Location, progress};
+use crate::databases;
 use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};
 use crate::formats::tables::Format;
@@ -176,7 +177,7 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
         ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
     };
     let settings = file.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let bar = content.bar();
     if file.out.as_os_str() == "-" && io::stdout().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());

@@ -21,6 +21,7 @@ pub use options::FitOptions;
 pub use print::{FitResult, print};
 
 use super::{Location, charts, output, progress};
+use crate::databases;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::notes::RatingNote;
@@ -37,7 +38,7 @@ use crate::domain::rating::weighting::Reweight;
 use crate::error::CommandResult;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
-use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::services::leaderboard::filtered::read_both;
@@ -74,7 +75,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCo
 
 async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> CommandResult<FitResult> {
     let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
-    let store = Store::open(settings, IfMissing::Fail).await?;
+    let store = databases::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
     let votes = options.counted_votes();

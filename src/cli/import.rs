@@ -12,10 +12,11 @@ use super::bench::{RunSelectorFlags, open_beside, open_with_suites, read_text};
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
+use crate::databases;
 use crate::domain::benchmark;
 use crate::domain::benchmark::registry::DATA_FORMATS;
 use crate::domain::plural::counted;
-use crate::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandResult, Interrupted};
 use crate::formats::bench_records;
 use crate::formats::votes::ReadOptions;
 use crate::infra::clock::{Clock, SystemClock};
@@ -24,7 +25,8 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, DatabaseMoveError, IfMissing, Imported, Moved, Store, StoreError, transfer};
 use crate::services::benchmark::imports::{self, ScoreImport};
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::import::{self, ImportError, ImportReport, VotesFile};
+use crate::services::transfer::import::{self, ImportReport, VotesFile};
+use crate::signals::or_interrupted;
 use crate::terminal_text::printable;
 
 /// Flags of `langya import`.
@@ -166,9 +168,13 @@ fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
 /// The holder of the database's lock, in the errors of other processes.
 const IMPORTING_VOTES: &str = "import votes";
 
-/// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile. Where there is none, it
-/// is made only once the first file was found usable.
+/// Imports files one after the other, each of them as a whole; a signal ends it after the last whole one.
 async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
+    or_interrupted(Interrupted::NO_FURTHER_IMPORT, votes_of_files(options, env)).await
+}
+
+/// An embedded database may not be served meanwhile. Where there is none, it is made only once the first file was found usable.
+async fn votes_of_files(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let storage = options.location.settings(env)?.storage;
     let reading = options.reading.options();
     let mut files = with_shards(&options.files)?.into_iter();
@@ -177,22 +183,28 @@ async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<
         Err(StoreError::Missing(_)) => None,
         taken => Some(taken?),
     };
-    let first = files.next().map(|file| Ok::<_, ImportError>((read_votes(&file, &reading)?, file))).transpose()?;
+    let first = match files.next() {
+        Some(file) => Some((read_votes(&file, &reading).await?, file)),
+        None => None,
+    };
     let _lock = lock.map_or_else(|| DataLock::take(&storage, IMPORTING_VOTES), Ok)?;
-    let store = Store::open(&storage, IfMissing::Create).await?;
+    let store = databases::open(&storage, IfMissing::Create).await?;
     if let Some((read, file)) = first {
         import_votes(&store, &file, read).await?;
     }
     for file in files {
-        import_votes(&store, &file, read_votes(&file, &reading)?).await?;
+        import_votes(&store, &file, read_votes(&file, &reading).await?).await?;
     }
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_votes(file: &Path, options: &ReadOptions) -> Result<VotesFile, ImportError> {
+/// Reads a file on a thread of its own: a signal does not wait for it.
+async fn read_votes(file: &Path, options: &ReadOptions) -> CommandResult<VotesFile> {
     let _reading = progress::waiting("reading votes");
-    VotesFile::read(file, options, SystemClock.now())
+    let (file, options) = (file.to_owned(), options.clone());
+    let read = tokio::task::spawn_blocking(move || VotesFile::read(&file, &options, SystemClock.now()));
+    Ok(read.await??)
 }
 
 /// Imports a file that was read, and prints what became of it.
@@ -322,9 +334,9 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
         database: ServiceUrl::from(format!("sqlite:{}", options.file.display())),
         ..settings.storage.clone()
     };
-    let source = Store::open(&from, IfMissing::Fail).await?;
+    let source = databases::open(&from, IfMissing::Fail).await?;
     let _lock = DataLock::take(&from, "import arena")?;
-    let target = Store::open(&settings.storage, IfMissing::Create).await?;
+    let target = databases::open(&settings.storage, IfMissing::Create).await?;
     let count = progress::count("moving");
     let moved = transfer(&source, &target, |moved| {
         count.set_message(format!("moving {}", moved.table));

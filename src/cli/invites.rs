@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Location;
 use super::actor::actor;
 use super::output::{lines_of_csv, print};
+use crate::databases;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
@@ -98,7 +99,7 @@ struct ListedInvite {
 /// A database that is not there or fails, and an id that no invite in force has.
 pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     match options.what {
         InviteCommand::Create(create) => {
             let invites = json!({ "count": create.count, "quota": create.quota, "note": create.note });

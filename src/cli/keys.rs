@@ -12,15 +12,17 @@ use super::output::print;
 use super::table::{TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
+use crate::databases;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::domain::admin::key_scope::MOST_DAYS;
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{ApiKeyRow, IfMissing, Store};
+use crate::infra::storage::{ApiKeyRow, IfMissing};
 use crate::output_format::OutputFormat;
-use crate::services::admin::api_keys::{ApiKeys, CreatedKey, KeyRequest, MOST_DAYS};
+use crate::services::admin::api_keys::{ApiKeys, CreatedKey, KeyRequest};
 
 /// Flags of `langya keys`.
 #[derive(Debug, Args)]
@@ -137,7 +139,7 @@ impl KeyLine {
 /// A database that is not there or fails, and an id that no key in force has.
 pub async fn run(options: KeyOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let keys = ApiKeys::new(store.clone(), Arc::new(SharedRng::from_system()), Arc::new(SystemClock));
     match options.what {
         KeyCommand::Create(CreateKeyOptions { name, scope, days, format }) => {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Location, progress};
 use crate::bench::open_existing_beside;
+use crate::databases;
 use crate::domain::battle::ModelId;
 use crate::domain::csv_injection::defused;
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
@@ -261,7 +262,7 @@ async fn dry_run(
 #[expect(clippy::print_stdout, reason = "what was written is the command's result")]
 async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = options.common.scheme.into();
     let queued = labeling::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
     let queued = counted(queued, "prompt", "prompts");
@@ -295,7 +296,7 @@ async fn open_to_write(settings: &Settings) -> CommandResult<(JobLock, Store)> {
 #[expect(clippy::print_stdout, reason = "the report is the command's result")]
 async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);
     let report = labeling::report(&store, scheme).await?;
     store.close().await;

@@ -10,6 +10,7 @@ pub mod bench;
 pub mod campaign;
 pub mod charts;
 pub mod correlate;
+pub mod databases;
 pub mod doctor;
 pub mod error;
 pub mod export;
@@ -175,7 +176,7 @@ pub fn run(serve: Serve) -> ExitCode {
     let env = Environment::of_process();
     let system = actix_web::rt::System::new();
     let done = system.block_on(async {
-        match cli.command {
+        let done = match cli.command {
             Command::Serve(options) => serve(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
             Command::Fit(command) => fit::run(*command, &env).await,
@@ -202,7 +203,9 @@ pub fn run(serve: Serve) -> ExitCode {
             Command::Backup(options) => backup::run(options, &env).await,
             Command::Restore(options) => backup::restore(options, &env).await,
             Command::Upgrade(options) => upgrade::run(options, &env).await,
-        }
+        };
+        databases::close_all().await;
+        done
     });
     conclude(system, done)
 }
@@ -244,7 +247,7 @@ mod tests {
                 let _ = stopped.recv_timeout(Duration::from_secs(10));
                 of_thread.store(true, Ordering::SeqCst);
             }));
-            Err(Interrupted.into())
+            Err(Interrupted::NO_FILE.into())
         });
         begun.recv().unwrap();
         conclude(system, interrupted);

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::Location;
 use super::output::print;
+use crate::databases;
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::ModelState;
 use crate::error::CommandResult;
@@ -21,7 +22,7 @@ use crate::infra::config::edit::change::Change;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::roster::{card, entries};
-use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::infra::storage::{IfMissing, StoreError};
 use crate::output_format::OutputFormat;
 use crate::services::admin::model_health::ModelHealth;
 use crate::table::{TableRow, render, value_or_dash};
@@ -150,7 +151,7 @@ async fn print_list(settings: &Settings, format: OutputFormat) -> CommandResult<
 
 /// What the database knows; nothing where no arena has served yet.
 async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
-    match Store::open(&settings.storage, IfMissing::Fail).await {
+    match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => {
             let models = store.registered_models().await?;
             let breakers = models.into_iter().map(|model| (model.card.id, model.breaker.state)).collect();

@@ -12,13 +12,14 @@ use super::actor::actor;
 use super::output::print;
 use super::table::{TableRow, or_dash, render};
 use super::times::show_time;
+use crate::databases;
 use crate::domain::moderation::ModerationResult;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{IfMissing, ModerationFlagRow, Store};
+use crate::infra::storage::{IfMissing, ModerationFlagRow};
 use crate::output_format::OutputFormat;
 use crate::services::moderation_reviews::ModerationReviews;
 
@@ -74,7 +75,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
         check(&settings, env).await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let rng = SharedRng::from_system();
     let reviews = ModerationReviews { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     match options.what {

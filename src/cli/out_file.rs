@@ -2,21 +2,20 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use tempfile::NamedTempFile;
 
-use crate::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::unfinished_files::remove_abandoned;
 
 /// Flag of every command that writes a file.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Overwrite {
-    /// Replace the output file if it exists
+    /// Replace the output file if it exists; where it is a link, the file behind the link is replaced
     #[arg(long)]
     force: bool,
 }
@@ -30,6 +29,8 @@ impl Overwrite {
 #[derive(Debug)]
 pub(super) struct OutFile {
     path: PathBuf,
+    /// Where it comes: behind a link, which stays.
+    place: PathBuf,
     overwrite: Overwrite,
     partial: NamedTempFile,
 }
@@ -39,19 +40,29 @@ impl OutFile {
     ///
     /// # Errors
     /// A file of this name without `--force`, something else of this name, or a folder in which no file can be made.
-    pub(super) fn create(path: &Path, overwrite: Overwrite) -> Result<Self, BadInput> {
+    pub(super) fn create(path: &Path, overwrite: Overwrite) -> CommandResult<Self> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(BadInput(format!("{} is the name of a folder: choose the name of a file", path.display())));
+            return Err(
+                BadInput(format!("{} is the name of a folder: choose the name of a file", path.display())).into()
+            );
         }
         // A device such as /dev/stdout would be replaced for every program.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(BadInput(format!("{} is not a regular file: choose another name", path.display())));
+            return Err(BadInput(format!("{} is not a regular file: choose another name", path.display())).into());
         }
         if !overwrite.force && path.symlink_metadata().is_ok() {
-            return Err(exists(path));
+            return Err(exists(path).into());
         }
-        let partial = partial_beside(path).map_err(|error| BadInput(cannot_write(path, &error)))?;
-        Ok(Self { path: path.to_owned(), overwrite, partial })
+        if is_database(path) {
+            return Err(BadInput(format!(
+                "{} is a database, which no file replaces: choose another name",
+                path.display()
+            ))
+            .into());
+        }
+        let begun = behind_link(path).and_then(|place| Ok((partial_beside(&place)?, place)));
+        let (partial, place) = begun.map_err(|error| CommandError::of_file(cannot_write(path, &error), &error))?;
+        Ok(Self { path: path.to_owned(), place, overwrite, partial })
     }
 
     /// Gives the file its name, in one step. Without `--force` this fails where the name was taken in the meantime.
@@ -59,13 +70,13 @@ impl OutFile {
     /// # Errors
     /// The name is taken, or the disk fails.
     pub(super) fn finish(self) -> CommandResult<()> {
-        let Self { path, overwrite, partial } = self;
-        partial.as_file().sync_all().with_context(|| format!("cannot write {}", path.display()))?;
-        let named = if overwrite.force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
+        let Self { path, place, overwrite, partial } = self;
+        partial.as_file().sync_all().map_err(|error| anyhow::Error::msg(cannot_write(&path, &error)))?;
+        let named = if overwrite.force { partial.persist(&place) } else { partial.persist_noclobber(&place) };
         match named {
             Ok(_) => Ok(()),
             Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Err(exists(&path).into()),
-            Err(failed) => Err(anyhow::Error::msg(cannot_write(&path, &failed.error)).into()),
+            Err(failed) => Err(CommandError::of_file(cannot_write(&path, &failed.error), &failed.error)),
         }
     }
 
@@ -176,8 +187,33 @@ fn exists(path: &Path) -> BadInput {
     BadInput(format!("{} exists: choose another name, or replace it with --force", path.display()))
 }
 
+/// Whether a file is an SQLite database, such as an arena's own.
+fn is_database(path: &Path) -> bool {
+    const HEAD: &[u8; 15] = b"SQLite format 3";
+    let mut head = [0; HEAD.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok_and(|()| head == *HEAD)
+}
+
 fn cannot_write(path: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {}; choose another file", path.display(), reason(error))
+    let said = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose a file on another disk",
+        _ => "choose another file",
+    };
+    format!("cannot write {}: {}; {said}", path.display(), reason(error))
+}
+
+/// The file to which a link leads, so that the link stays where the file is replaced; any other path as it is.
+///
+/// # Errors
+/// A link to nothing: `cp` writes through none either.
+pub(super) fn behind_link(path: &Path) -> io::Result<PathBuf> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => io::Error::new(ErrorKind::NotFound, "it is a link to a file that does not exist"),
+        _ => error,
+    })
 }
 
 /// The system's reason, without the name of a partial file.
@@ -237,13 +273,51 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let linked = folder.path().join("linked");
         std::os::unix::fs::symlink("/dev/null", &linked).unwrap();
-        let told = OutFile::create(&folder.path().join("new/"), Overwrite { force: true }).unwrap_err().to_string();
+        let told = OutFile::create(&folder.path().join("new/"), Overwrite { force: true }).unwrap_err().message();
         assert!(told.ends_with("new/ is the name of a folder: choose the name of a file"), "{told}");
         for path in [linked.as_path(), folder.path(), Path::new("/dev/null")] {
-            let told = OutFile::create(path, Overwrite { force: true }).unwrap_err().to_string();
+            let told = OutFile::create(path, Overwrite { force: true }).unwrap_err().message();
             assert!(told.contains("is not a regular file"), "{told}");
         }
         assert!(linked.is_symlink());
+        let database = folder.path().join("langya.db");
+        std::fs::write(&database, "SQLite format 3\0 and all votes").unwrap();
+        let told = OutFile::create(&database, Overwrite { force: true }).unwrap_err().message();
+        assert!(told.contains("is a database"), "{told}");
+    }
+
+    #[test]
+    fn a_link_stays_and_the_file_behind_it_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, linked) = (folder.path().join("disk"), folder.path().join("votes.csv"));
+        std::fs::create_dir(&disk).unwrap();
+        std::os::unix::fs::symlink("disk/votes.csv", &linked).unwrap();
+        let create = |force| OutFile::create(&linked, Overwrite { force });
+        let lost = create(true).unwrap_err();
+        assert!(
+            lost.is_input() && lost.message().contains("votes.csv: it is a link to a file that does not exist"),
+            "{lost:?}"
+        );
+        std::fs::write(disk.join("votes.csv"), "old").unwrap();
+        assert!(create(false).unwrap_err().message().contains("--force"));
+        create(true).unwrap().write(|out| out.write_all(b"new")).unwrap();
+        assert!(linked.is_symlink());
+        assert_eq!(std::fs::read_to_string(disk.join("votes.csv")).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(&disk).unwrap().count(), 1, "no partial file is left");
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failed_run_and_a_wrong_path_is_bad_input() {
+        let of = |kind: ErrorKind| {
+            let error = io::Error::from(kind);
+            CommandError::of_file(cannot_write(Path::new("votes.csv"), &error), &error)
+        };
+        assert!(of(ErrorKind::PermissionDenied).is_input() && of(ErrorKind::ReadOnlyFilesystem).is_input());
+        let full = of(ErrorKind::StorageFull);
+        assert!(
+            !full.is_input() && full.message().ends_with("; free some space, or choose a file on another disk"),
+            "{full:?}"
+        );
     }
 
     #[test]
@@ -288,7 +362,7 @@ mod tests {
     fn a_file_that_cannot_be_made_is_named_without_its_partial_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("absent/votes.csv");
-        let told = OutFile::create(&path, Overwrite { force: false }).unwrap_err().to_string();
+        let told = OutFile::create(&path, Overwrite { force: false }).unwrap_err().message();
         assert!(told.contains("absent/votes.csv: No such file or directory"), "{told}");
         assert!(!told.contains(".partial"), "{told}");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::out_file::{OutFile, Overwrite, write_together};
-use crate::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::unfinished_files::NewFolders;
 
 /// How a report is written.
@@ -83,8 +83,9 @@ pub(super) fn files(
     }
 }
 
-fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
-    BadInput(format!("cannot write {}: {reason}; choose another file or folder with --out", path.display()))
+fn refused(path: &Path, reason: &std::io::Error) -> CommandError {
+    let said = format!("cannot write {}: {reason}; choose another file or folder with --out", path.display());
+    CommandError::of_file(said, reason)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::actor::actor;
 use super::output::print;
 use super::table::{TableRow, render};
 use super::times::show_time;
+use crate::databases;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::domain::plural::counted;
@@ -17,9 +18,10 @@ use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
+use crate::infra::storage::DeletionPreview;
 use crate::infra::storage::{DeletionRequestRow, IfMissing, Store};
 use crate::output_format::OutputFormat;
-use crate::services::deletion_requests::{DeletionPreview, DeletionRequests};
+use crate::services::deletion_requests::DeletionRequests;
 
 /// Flags of `langya requests`.
 #[derive(Debug, Args)]
@@ -91,7 +93,7 @@ struct RefuseOptions {
 /// Input that cannot be used (exit code 2), or a database that fails (1).
 pub async fn run(options: RequestsOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let rng = SharedRng::from_system();
     let requests = DeletionRequests { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     match options.what {

@@ -6,12 +6,13 @@ use clap::Args;
 
 use super::Location;
 use super::actor::actor;
+use crate::databases;
 use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::services::retention::Retention;
 
 /// Flags of `langya retention`.
@@ -40,7 +41,7 @@ pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<
         let nothing = "texts are kept forever: set retention.text_days, or give --text-days";
         return Err(BadInput(nothing.to_owned()).into());
     }
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let rng = SharedRng::from_system();
     let retention = Retention { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     if options.dry_run {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::out_file::{OutFile, Overwrite};
 use super::output::print;
 use super::progress;
+use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
@@ -24,7 +25,7 @@ use crate::infra::clock::SystemClock;
 use crate::infra::config::{LoggingFormat, StorageSettings};
 use crate::infra::public_log_source::PublicLogSource;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
@@ -111,7 +112,7 @@ fn is_sqlite(path: &str) -> bool {
 }
 
 async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandResult<ExitCode> {
-    let store = Store::open(settings, IfMissing::Fail).await?;
+    let store = databases::open(settings, IfMissing::Fail).await?;
     // Where there is a log, its key is there already, and none is made.
     if store.log_checkpoint().await?.is_none() {
         return Err(DatabaseCheckError::NoLog.into());

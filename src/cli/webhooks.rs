@@ -11,12 +11,13 @@ use super::output::print;
 use super::table::{TableRow, or_dash, render, value_or_dash};
 use super::terminal_text::printable;
 use super::times::show_time;
+use crate::databases;
 use crate::domain::webhook::DeliveryState;
 use crate::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{IfMissing, Store, WebhookMessageRow};
+use crate::infra::storage::{IfMissing, WebhookMessageRow};
 use crate::output_format::OutputFormat;
 use crate::services::webhooks::retry;
 
@@ -122,7 +123,7 @@ impl MessageLine {
 /// A database that is not there or fails, and an id that no message has that was given up.
 pub async fn run(options: WebhookOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     match options.what {
         WebhookCommand::List { state, limit, format } => {
             let rows = store.webhook_messages(state.map(DeliveryState::from), limit).await?;

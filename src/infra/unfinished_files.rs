@@ -68,7 +68,7 @@ fn holds_abandoned(folder: &Path, now: Timestamp) -> bool {
 }
 
 /// A folder and those above it, the lowest first, as far as they are not there.
-pub(crate) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
     folder.ancestors().take_while(is_missing).map(Path::to_owned).collect()
 }

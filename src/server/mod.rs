@@ -10,5 +10,6 @@ pub mod ws;
 use langya_domain as domain;
 use langya_formats as formats;
 use langya_infra as infra;
+use langya_pages as pages;
 use langya_render as render;
 use langya_services as services;

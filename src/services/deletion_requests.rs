@@ -5,17 +5,14 @@ use serde_json::json;
 
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope, LONGEST_REASON};
 use crate::domain::battle::BattleId;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest, Store, StoreError,
+    DeletionDecision, DeletionPreview, DeletionRequestRow, DeletionTarget, NewDeletionRequest, Store, StoreError,
     is_storable,
 };
-
-/// Most characters of a reason.
-pub const LONGEST_REASON: usize = 500;
 
 /// Why a request is not taken or not decided.
 #[derive(Debug, thiserror::Error)]
@@ -41,17 +38,6 @@ pub enum DeletionRequestError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// What a deletion would concern.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DeletionPreview {
-    /// The request.
-    pub row: DeletionRequestRow,
-    /// The battle that it names; `None` where nothing of it is stored any more.
-    pub record: Option<BattleRecord>,
-    /// Battles whose texts would go.
-    pub battles: u64,
 }
 
 /// Stores what somebody asks on the page of a battle. One that asks for the same as an open one is taken and adds nothing.

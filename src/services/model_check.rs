@@ -1,11 +1,11 @@
 //! Asks models one question each, and says what one that fails needs: `langya models check` and the admin.
 
+use crate::infra::llm::checked_model::CheckedModel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
@@ -16,23 +16,6 @@ use crate::infra::llm::{ChatModel, Message, ReplyPart};
 
 /// Models asked at the same time by `check`.
 const AT_ONCE: usize = 4;
-
-/// One line of `models check`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CheckedModel {
-    /// Key used in logs and exports.
-    pub id: String,
-    /// Whether it answered.
-    pub ok: bool,
-    /// From the request to the first text, in milliseconds.
-    pub first_token_ms: Option<u64>,
-    /// Characters a second from the first text on; `None` for an answer that came in one piece.
-    pub chars_per_second: Option<u64>,
-    /// What went wrong.
-    pub error: Option<String>,
-    /// What to change.
-    pub advice: Option<String>,
-}
 
 /// Asks every model that can be asked; those whose key is not set come last.
 ///

@@ -9,7 +9,7 @@ use crate::domain::moderation::ModerationFlagState;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, DeletionTarget, ModerationDecision, ModerationFlagRow, Store, StoreError, is_storable,
+    DeletionTarget, ModerationDecision, ModerationFlagRow, ModerationReview, Store, StoreError, is_storable,
 };
 
 /// Why a flag is not decided.
@@ -24,17 +24,6 @@ pub enum ModerationReviewError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// A flag with what it is about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModerationReview {
-    /// The flag.
-    pub row: ModerationFlagRow,
-    /// Its battle; `None` where nothing of it is stored any more.
-    pub record: Option<BattleRecord>,
-    /// Number of its vote in the log, if it has one.
-    pub vote: Option<i64>,
 }
 
 /// Where decisions go.

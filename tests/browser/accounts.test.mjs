@@ -53,3 +53,18 @@ test("on a phone the role of an account is shown whole in Chinese, and so is its
   await other.waitForURL((url) => url.pathname === "/admin");
   other.assertQuiet();
 });
+
+test("without scripts a link for a new passphrase says where its code stands, and works", async () => {
+  const [address, token] = langya("users", "reset", "ada").split("#");
+  const { pathname, search } = new URL(address);
+  for (const [locale, label, hint] of [["zh-CN", "链接代码", /“#”之后/], ["en-GB", "Code of the link", /behind “#” in the link/]]) {
+    const page = await site.arrive(`${pathname}${search}#${token}`, { locale, javaScriptEnabled: false });
+    const field = page.getByLabel(label);
+    assert.match(await page.locator(`#${await field.getAttribute("aria-describedby")}`).innerText(), hint);
+    if (locale === "zh-CN") continue;
+    await field.fill(new URL(page.url()).hash.slice(1));
+    await page.locator("#passphrase").fill(PASSPHRASE);
+    await page.locator("#passphrase").press("Enter");
+    await page.waitForURL((url) => url.pathname === "/admin");
+  }
+});

@@ -55,6 +55,25 @@ test("two series are chosen by keyboard and shown as a scatter with their coeffi
   page.assertQuiet();
 });
 
+test("parts of benchmarks are named in words, on English pages with the Chinese name behind", async () => {
+  const capability = "published:superclue_open:上下文对话/turn:1";
+  for (const [language, named, task] of [
+    ["en", "SuperCLUE OPEN, wins and ties against ChatGPT: Contextual Dialogue (上下文对话), turn 1, %", "MT-Bench-101: TS (Topic shift), turn 2"],
+    ["zh", "SuperCLUE OPEN，对 ChatGPT 的胜和率：上下文对话，第 1 轮（%）", "MT-Bench-101：TS（话题转换），第 2 轮"],
+  ]) {
+    const page = await arrive(`lang=${language}`);
+    assert.equal(await page.locator(`option[value="${capability}"]`).first().textContent(), named);
+    assert.equal(await page.locator('option[value="bench:mtbench101:TS/turn:2"]').first().textContent(), task);
+    const parts = page.locator('option:is([value^="published:"], [value^="bench:"])');
+    const ids = (all) => all.map((one) => one.textContent).filter((text) => /(turn|dimension|language):\S|\w_\w/.test(text));
+    assert.deepEqual(await parts.evaluateAll(ids), [], language);
+    await page.goto(`${site.url}/models/crane?lang=${language}`);
+    await page.locator("#scores").waitFor();
+    assert.equal(await page.getByRole("rowheader", { name: task, exact: true }).count(), 1, language);
+    page.assertQuiet();
+  }
+});
+
 test("a cell of the table leads to its pair", async () => {
   const page = await arrive("lang=en&coefficient=spearman&group=own");
   const table = page.locator("table.correlations");

@@ -62,6 +62,43 @@ test("on a phone whose text is twice as large nothing scrolls sideways, and a ba
   }
 });
 
+test("on a phone whose text is twice as large the names of both sides are whole, and a question has room for words", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { ...PHONE, viewport: { width: 360, height: 740 }, locale });
+    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+    await page.locator("#prompt").fill("a short question");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    assert.deepEqual(await page.evaluate(switchFaults), [], locale);
+    assert.ok((await page.locator("#prompt").evaluate((field) => field.clientWidth)) >= 200, locale);
+    await page.locator('.choice[data-outcome="a"]').tap();
+    await page.locator('[data-action="show"]').tap();
+    await phase(page, "revealed");
+    assert.deepEqual(await page.evaluate(switchFaults), [], `${locale}, after the vote`);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    const masthead = await page.locator(".masthead").boundingBox();
+    assert.ok(masthead.y + masthead.height <= 0, `${locale}: the masthead leaves with the page: ${JSON.stringify(masthead)}`);
+    assert.ok((await overlap(page, ".card.chosen .stamp", ".card.chosen h3")) <= 0, `${locale}: the stamp is beside the name`);
+  }
+});
+
+/** Runs in the page: which names of the switch between the sides are cut off, and which are covered by the mark of a side not looked at. */
+function switchFaults() {
+  return [...document.querySelectorAll(".side-switch button")].flatMap((button) => {
+    const [name, unread] = [button.querySelector(".side-name"), button.querySelector(".unread")];
+    const [box, mark] = [name.getBoundingClientRect(), unread.getBoundingClientRect()];
+    const faults = name.scrollWidth > name.clientWidth ? [`${name.textContent} is cut off`] : [];
+    const apart = mark.width === 0 || mark.right <= box.left || box.right <= mark.left || mark.bottom <= box.top || box.bottom <= mark.top;
+    return apart ? faults : [...faults, `${name.textContent} is covered`];
+  });
+}
+
+/** How many pixels the first element reaches into the second one from below. */
+async function overlap(page, one, other) {
+  const [upper, lower] = [await page.locator(other).boundingBox(), await page.locator(one).boundingBox()];
+  return upper.y + upper.height - lower.y;
+}
+
 test("the navigation takes more lines where a visitor's own style makes its text twice as large", async () => {
   for (const locale of LOCALES) {
     const page = await site.arrive("/about", { locale, viewport: { width: 390, height: 844 } });

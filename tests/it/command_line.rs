@@ -103,6 +103,30 @@ fn a_command_without_its_database_or_file_makes_no_folder() {
 }
 
 #[test]
+fn a_command_leaves_nothing_beside_a_database_that_nobody_serves() {
+    let folder = folder("");
+    let here = folder.path();
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\ntwo,one,tie\n").unwrap();
+    for (command, code) in [
+        (&["import", "votes", "votes.csv"][..], 0),
+        (&["fit"][..], 0),
+        (&["export", "votes", "--out", "-"][..], 0),
+        (&["votes", "list"][..], 0),
+        (&["invites", "create"][..], 0),
+        (&["bench", "list"][..], 0),
+        (&["export", "scores", "--suite", "absent", "--out", "-"][..], 2),
+        (&["correlate", "--x", "arena:rating", "--y", "bench:absent"][..], 2),
+    ] {
+        let run = langya(here, [command, &["--data-dir", "data"]].concat());
+        assert_eq!(run.code, Some(code), "{command:?}: {}", run.stderr);
+        let files = std::fs::read_dir(here.join("data")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut files: Vec<_> = files.collect();
+        files.sort_unstable();
+        assert_eq!(files, ["langya.db", "langya.lock"], "{command:?}");
+    }
+}
+
+#[test]
 fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
     let folder = folder("");
     let script = "exec \"$0\" restore absent 2>/dev/full";

@@ -222,12 +222,16 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "This correlation over time: Spearman",
             "href=\"/correlation?x=arena:rating&#38;y=bench:mtbench101&#38;coefficient=spearman&#38;group=own#pair\"",
             "The first row is too optimistic",
+            "How often chance reaches Pearson&#39;s correlation of the first row: p = 0.",
+            "random orders, with the weights fitted again to each",
             "Leave-one-out (each model predicted from the others)",
             "<th scope=\"row\">Facts</th>",
             "See the two as a chart",
             "votes and judged items resampled 200 times",
         ],
     );
+    let fitted = shown.split_once("Fitted to the same models</th>").unwrap().1.split_once("</tr>").unwrap().0;
+    assert!(fitted.matches("<td").count() == 3 && !fitted.contains('('), "the fitted row has no intervals: {fitted}");
     for part in ["<img", "<script>", " onerror=\"", " style=", "NaN", "Hover over"] {
         assert!(!shown.contains(part), "{part:?} is in {shown}");
     }
@@ -241,6 +245,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "未参与比较",
             "该相关系数的变化",
             "因此偏于乐观",
+            "每次都重新拟合权重",
             "按意图的满意度",
         ],
     );

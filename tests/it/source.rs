@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// The folders that are crates of their own.
-const CRATES: [&str; 7] = ["domain", "formats", "render", "infra", "services", "server", "cli"];
+const CRATES: [&str; 8] = ["domain", "formats", "render", "infra", "services", "pages", "server", "cli"];
 
 /// A module of the crate: one file.
 pub(crate) struct Module {

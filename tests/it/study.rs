@@ -131,6 +131,11 @@ fn a_report_says_what_was_compared_how_and_what_to_beware_of() {
         "RWKV's 80.15 is left out",
         "arXiv:2307.15020",
         "| published:superclue\\_close | 0.5440 |",
+        // The p that stands beside a mixture knows that its weights were fitted.
+        "Pearson's r of the numbers fitted to has p = 0.0",
+        "to each of 999 random permutations of the target (one-sided, seed 0). So many permutations of 5 models cannot give a p of \
+         less than about 0.0083.",
+        "| coefficient | r of the numbers fitted to | r leaving one out | p |",
         "(Kendall 1945)",
         "nothing is resampled",
     ] {
@@ -144,6 +149,10 @@ fn a_report_says_what_was_compared_how_and_what_to_beware_of() {
     for name in drawn {
         roxmltree::Document::parse(std::str::from_utf8(&made[name]).unwrap()).unwrap();
     }
+    let mixtures = rows(&folder.path().join("out"), "data/combinations.csv");
+    let p = |column: &str| mixtures[0][column].parse::<f64>().unwrap();
+    assert!(p("p_weights_refitted") >= 0.001 && p("p_weights_as_given") > 0.0, "{mixtures:?}");
+    assert_eq!(mixtures[0]["permutations"], "999");
     let correlations = rows(&folder.path().join("out"), "data/correlations.csv");
     assert_eq!((correlations.len(), correlations[2]["coefficient"].as_str()), (18, "kendall"));
     assert_eq!((correlations[0]["r"].get(..6), correlations[1]["p_method"].as_str()), (Some("0.5546"), "t"));

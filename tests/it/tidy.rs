@@ -1,5 +1,5 @@
-//! Holds the direction of the folders of `src/`, `domain ← formats, render ← infra ← services ← server, cli`, and that a name stands for
-//! one type.
+//! Holds the direction of the folders of `src/`, `domain ← formats, render ← infra ← services, pages ← server, cli`, and that a name
+//! stands for one type.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,14 @@ use regex::Regex;
 use crate::source::{Module, modules};
 
 /// Each folder, and the folders that its modules may use beside their own.
-const USES: [(&str, &[&str]); 7] = [
+const USES: [(&str, &[&str]); 8] = [
     ("domain", &[]),
     ("formats", &["domain"]),
     ("render", &["domain"]),
-    ("infra", &["domain", "formats", "render"]),
+    ("infra", &["domain", "formats"]),
     ("services", &["domain", "formats", "render", "infra"]),
-    ("server", &["domain", "formats", "render", "infra", "services"]),
+    ("pages", &["domain", "render", "infra"]),
+    ("server", &["domain", "formats", "render", "infra", "services", "pages"]),
     ("cli", &["domain", "formats", "render", "infra", "services"]),
 ];
 /// Crates that talk to the outside world, which only `infra` and what lies above it may name.

@@ -195,6 +195,20 @@ async fn a_signal_ends_a_simulation_and_leaves_no_file() {
     assert_eq!(files(), 0);
 }
 
+#[actix_web::test]
+async fn a_signal_ends_an_import_while_it_reads_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let import = UnderWay::start(folder.path(), &["import", "votes", "pipe", "--data-dir", "new/data"]);
+    // Opened once the command opens it too; without an end the command waits for more.
+    let _open = tokio::task::spawn_blocking(move || std::fs::File::options().write(true).open(pipe)).await.unwrap();
+    import.signal("TERM");
+    let run = import.ended().await;
+    assert!(run.code == Some(1) && run.stderr.contains("interrupted: no further file was imported"), "{run:?}");
+    assert!(!folder.path().join("new").exists());
+}
+
 #[test]
 fn votes_come_in_and_go_out_without_a_changed_number() {
     let folder = tempfile::tempdir().unwrap();

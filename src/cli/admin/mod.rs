@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::actor::actor;
+use crate::databases;
 use crate::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
@@ -52,7 +53,7 @@ struct Admin {
 /// Bad input, or an unavailable database.
 pub async fn run(options: AdminOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let users = AdminUsers::new(store.clone(), Arc::new(SharedRng::from_system()), Arc::new(SystemClock));
     let admin = Admin { store, settings, users, actor: actor(env) };
     match options.what {

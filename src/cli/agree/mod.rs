@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::output::print;
+use super::progress;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
 use crate::domain::plural::counted;
@@ -91,7 +92,9 @@ enum Between {
 /// # Errors
 /// A file or an option that cannot be used.
 pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
+    let comparing = progress::waiting("comparing");
     let found = options.read()?;
+    comparing.finish_and_clear();
     if let Some(AgreementReport::Scores(scores)) = &found.report
         && found.between == Between::PeopleAndJudge
         && scores.system_level.models.len() < FEW

@@ -212,7 +212,8 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     let share = |name: &str, shares: &SideShares| StatisticLine {
         share: Some([shares.a, shares.a + shares.b]),
         note: shares.p.value.map_or_else(String::new, |p| {
-            format!("({}; equal sides: p = {p:.2e})", counted(shares.ties, "tie", "ties"))
+            let p = if p > 0.0 && p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+            format!("({}; equal sides, votes as independent: p = {p})", counted(shares.ties, "tie", "ties"))
         }),
         ..StatisticLine::number(name, &shares.share_a)
     };

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::open_existing_beside;
 use crate::Location;
+use crate::databases;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::plural::counted;
@@ -117,7 +118,7 @@ pub(super) async fn batches(options: &BatchesOptions, env: &Environment) -> Comm
         forget(&open_existing_beside(&settings).await?, id).await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let rows = match Store::open(&settings.storage, IfMissing::Fail).await {
+    let rows = match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => store.all_open_bench_batches().await?,
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),

@@ -6,15 +6,17 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Location;
+use crate::databases;
+use crate::domain::benchmark::run_comparison::ComparedRuns;
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::plural::counted;
 use crate::domain::stats::paired::{PairedDifference, PairedTest};
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::output::{lines_of_csv, print};
 use crate::output_format::OutputFormat;
-use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
+use crate::services::benchmark::run_comparison::compare;
 use crate::table::{TableRow, render, value_or_dash};
 
 /// Items that a table lists at most.
@@ -42,7 +44,7 @@ pub(super) struct CompareOptions {
 /// A run that is not there, or a database that fails.
 pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let compared = compare(&store, [&options.before, &options.after]).await?;
     print(&match options.format {
         OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),

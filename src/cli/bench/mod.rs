@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 
 use self::suite_rows::SuiteRow;
 use super::Location;
+use crate::databases;
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{Environment, Settings};
@@ -178,8 +179,8 @@ pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> R
         IfMissing::Fail => DataLock::take_existing(&settings.storage, OPENING).await,
     };
     match lock {
-        Ok(_while_opening) => Store::open(&settings.storage, IfMissing::Create).await,
-        Err(StoreError::Locked { .. }) => Store::open(&settings.storage, IfMissing::Fail).await,
+        Ok(_while_opening) => databases::open(&settings.storage, IfMissing::Create).await,
+        Err(StoreError::Locked { .. }) => databases::open(&settings.storage, IfMissing::Fail).await,
         Err(error) => Err(error),
     }
 }
@@ -202,12 +203,12 @@ pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, S
         Err(StoreError::Locked { .. }) => None,
         taken => Some(taken?),
     };
-    Store::open(&settings.storage, IfMissing::Fail).await
+    databases::open(&settings.storage, IfMissing::Fail).await
 }
 
 async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let known = match Store::open(&settings.storage, IfMissing::Fail).await {
+    let known = match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => suites(&store).await?,
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::open_existing_beside;
 use crate::Location;
 use crate::actor::actor;
+use crate::databases;
 use crate::domain::benchmark::plan_progress::PlanProgress;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::error::{BadInput, CommandResult};
@@ -47,7 +48,7 @@ pub(super) struct StopOptions {
 /// A database that fails.
 pub(super) async fn list(options: &PlansOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let lines = match Store::open(&settings.storage, IfMissing::Fail).await {
+    let lines = match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => lines(&store, options.limit).await?,
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),

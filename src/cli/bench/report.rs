@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::RunSelectorFlags;
 use crate::Location;
+use crate::databases;
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
@@ -109,7 +110,7 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
 /// Dropped before its end, it leaves no unfinished file behind.
 async fn print_or_write(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let wanted = |out: &Path| files(out, &options.name, options.format, options.overwrite);
     let files = options.out.as_deref().map(wanted).transpose()?;
     let language = options.language();

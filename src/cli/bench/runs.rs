@@ -6,11 +6,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Location;
+use crate::databases;
 use crate::domain::time::Timestamp;
 use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
-use crate::infra::storage::{BenchRunRow, IfMissing, Store, StoreError};
+use crate::infra::storage::{BenchRunRow, IfMissing, StoreError};
 use crate::output::print;
 use crate::output_format::OutputFormat;
 use crate::table::{TableRow, cost_or_dash, or_dash, render};
@@ -35,7 +36,7 @@ pub(super) struct RunsOptions {
 /// A database that fails.
 pub(super) async fn run(options: &RunsOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let runs = match Store::open(&settings.storage, IfMissing::Fail).await {
+    let runs = match databases::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => store.bench_runs(options.limit).await?,
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),

@@ -14,6 +14,7 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::actor::actor;
+use crate::databases;
 use crate::domain::campaign::state::StateChange;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
@@ -94,10 +95,10 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
 /// Opens the arena's database, which may be serving. A first campaign may come before the first start of the server, so creating one
 /// makes the database too.
 async fn open(settings: &StorageSettings, creates: bool) -> CommandResult<Store> {
-    match Store::open(settings, IfMissing::Fail).await {
+    match databases::open(settings, IfMissing::Fail).await {
         Err(StoreError::Missing(_)) if creates => {
             let _lock = DataLock::take(settings, "campaign create")?;
-            Ok(Store::open(settings, IfMissing::Create).await?)
+            Ok(databases::open(settings, IfMissing::Create).await?)
         }
         opened => Ok(opened?),
     }

@@ -1,5 +1,6 @@
 //! `langya campaign report`
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,7 +17,7 @@ use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::domain::time::Timestamp;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::infra::config::Settings;
 use crate::out_file::Overwrite;
 use crate::output::{lines_of_csv, print};
@@ -61,23 +62,38 @@ pub(super) struct ReportOptions {
 /// # Errors
 /// An unknown campaign, judgements that cannot be fitted, a file that is there already, or a signal.
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
-    let written = write(admin, settings, options);
+    let stored = OnceCell::new();
+    let written = write(admin, settings, options, &stored);
     // What writes no file is left to the system, which ends it at once.
-    if options.out.is_some() { unless_interrupted(written).await } else { written.await }
+    let done = if options.out.is_some() { unless_interrupted(written).await } else { written.await };
+    done.map_err(|error| what_stays(error, stored.get()))
 }
 
-/// Dropped before its end, it leaves no unfinished file behind.
-async fn write(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
+/// The error of a report, with the change that was stored before it failed.
+fn what_stays(error: CommandError, stored: Option<&String>) -> CommandError {
+    match stored {
+        Some(stored) => error.context(format!("only this was stored: {stored}")),
+        None => error,
+    }
+}
+
+/// Dropped before its end, it leaves no unfinished file behind. `stored` gets what it changes.
+async fn write(
+    admin: &CampaignAdmin<'_>,
+    settings: &Settings,
+    options: &ReportOptions,
+    stored: &OnceCell<String>,
+) -> CommandResult<()> {
     let campaign = find(admin.store, &options.id).await?;
     let wanted = |out: &Path| files(out, &options.id, options.format, options.overwrite);
     let files = options.out.as_deref().map(wanted).transpose()?;
     if let Some(annotator) = &options.leave_out {
         admin.leave_out(&campaign.id, annotator, options.reason.as_deref().unwrap_or_default()).await?;
-        eprintln!("the judgements of {} are left out from now on", printable(annotator));
+        say(stored, format!("the judgements of {} are left out from now on", printable(annotator)));
     }
     if let Some(annotator) = &options.readmit {
         admin.readmit(&campaign.id, annotator).await?;
-        eprintln!("the judgements of {} count again from now on", printable(annotator));
+        say(stored, format!("the judgements of {} count again from now on", printable(annotator)));
     }
     let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
     let report = campaign_report(admin.store, &campaign, &rating).await?;
@@ -89,6 +105,12 @@ async fn write(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportO
         None => print(&written(options.format.unwrap_or(OutputLayout::Table))?),
         Some(files) => files.write(written),
     }
+}
+
+fn say(stored: &OnceCell<String>, change: String) {
+    eprintln!("{change}");
+    // The two flags exclude each other, so it is the first.
+    let _ = stored.set(change);
 }
 
 fn written(
@@ -321,11 +343,27 @@ fn annotator_cells(summary: &AnnotatorSummary) -> Vec<String> {
 fn with_interval(value: Option<f64>, interval: Option<[f64; 2]>) -> String {
     match (value, interval) {
         (Some(value), Some([lower, upper])) => format!("{value:.2} ({lower:.2} to {upper:.2})"),
-        (Some(value), None) => format!("{value:.2}"),
+        (Some(value), None) => format!("{value:.2} (no interval: resampling does not show how uncertain it is)"),
         (None, _) => dash(),
     }
 }
 
 fn dash() -> String {
     "–".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Interrupted;
+
+    #[test]
+    fn an_interrupted_report_says_what_it_has_stored() {
+        let stored = "the judgements of pilot-1 are left out from now on".to_owned();
+        let error = what_stays(Interrupted::NO_FILE.into(), Some(&stored));
+        assert!(error.is_interrupt(), "it ends at once all the same");
+        let said = "only this was stored: the judgements of pilot-1 are left out from now on: interrupted: no file was written";
+        assert_eq!(error.message(), said);
+        assert_eq!(what_stays(Interrupted::NO_FILE.into(), None).message(), "interrupted: no file was written");
+    }
 }

@@ -8,7 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::sha256::sha256;
-use crate::error::{BadInput, CommandResult};
+use crate::error::{BadInput, CommandError, CommandResult};
+use crate::infra::unfinished_files::NewFolders;
+use crate::out_file::reason;
 
 /// The list of the folder's files.
 const SUMS: &str = "SHA256SUMS";
@@ -19,18 +21,34 @@ const MARK: &str = "# a study by langya";
 pub(super) struct StudyFolder(PathBuf);
 
 impl StudyFolder {
-    /// Takes a folder that is new, empty or holds nothing but an earlier study.
+    /// Takes a folder that is new, empty or holds nothing but an earlier study, and can be written.
     ///
     /// # Errors
-    /// Bad input where it holds something else.
-    pub(super) fn at(path: &Path) -> Result<Self, BadInput> {
+    /// It holds something else, or cannot be written.
+    pub(super) fn at(path: &Path) -> CommandResult<Self> {
         // Without a slash at its end, to which another ending is added.
         let folder = Self(path.components().collect());
         if path.file_name().is_none() {
-            return Err(BadInput(format!("{} has no name: give a new folder with --out", path.display())));
+            return Err(BadInput(format!("{} has no name: give a new folder with --out", path.display())).into());
         }
         folder.check()?;
+        folder.check_writable().map_err(|error| folder.cannot_write(&error))?;
         Ok(folder)
+    }
+
+    /// Makes a folder beside it, as its files will need one, and removes it again.
+    fn check_writable(&self) -> io::Result<()> {
+        let _made = NewFolders::make(self.above())?;
+        tempfile::tempdir_in(self.above()).map(drop)
+    }
+
+    fn above(&self) -> &Path {
+        self.0.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    fn cannot_write(&self, error: &io::Error) -> CommandError {
+        let said = format!("cannot write {}: {}; choose another folder with --out", self.0.display(), reason(error));
+        CommandError::of_file(said, error)
     }
 
     /// Writes the files, and puts them in the place of the earlier ones once all are written.
@@ -40,7 +58,8 @@ impl StudyFolder {
     pub(super) fn write(&self, files: &BTreeMap<String, Vec<u8>>) -> CommandResult<()> {
         self.check()?;
         let (partial, earlier) = (self.beside("partial"), self.beside("earlier"));
-        let cannot = |error: io::Error| anyhow::anyhow!("cannot write {}: {error}", self.0.display());
+        let cannot = |error: io::Error| self.cannot_write(&error);
+        let _above = NewFolders::make(self.above()).map_err(cannot)?;
         remove(&earlier).map_err(cannot)?;
         let written = fill(&partial, files).and_then(|()| {
             if self.0.exists() {
@@ -52,9 +71,9 @@ impl StudyFolder {
             // What is reported is the failure that came first; what cannot be cleared away adds nothing to it.
             let _ = remove(&partial);
             let _ = if self.0.exists() { Ok(()) } else { std::fs::rename(&earlier, &self.0) };
-            return Err(cannot(error).into());
+            return Err(cannot(error));
         }
-        Ok(remove(&earlier).map_err(cannot)?)
+        remove(&earlier).map_err(cannot)
     }
 
     /// The same path with an ending.
@@ -140,4 +159,20 @@ fn sums(folder: &Path) -> BTreeMap<String, String> {
     let Some(list) = text.strip_prefix(MARK) else { return BTreeMap::new() };
     let entries = list.lines().filter_map(|line| line.split_once("  "));
     entries.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_takes_no_folder_is_refused_before_the_study() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(StudyFolder::at(&folder.path().join("a/study")).is_ok());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is made before the study");
+        // Not even a superuser makes folders there.
+        let refused = StudyFolder::at(Path::new("/proc/self/study")).err().unwrap();
+        assert!(refused.is_input() && refused.message().starts_with("cannot write /proc/self/study: "), "{refused:?}");
+        assert!(refused.message().ends_with("; choose another folder with --out"), "{refused:?}");
+    }
 }

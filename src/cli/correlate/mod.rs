@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::output::print;
 use super::{Location, progress};
+use crate::databases;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::domain::correlation::study::StudyError;
@@ -190,7 +191,7 @@ async fn open(settings: &Settings, names: &[SeriesName]) -> CommandResult<Option
         return Ok(None);
     }
     let may_lack = stored.iter().all(|name| matches!(name, SeriesName::Published(_)));
-    match Store::open(&settings.storage, IfMissing::Fail).await {
+    match databases::open(&settings.storage, IfMissing::Fail).await {
         Err(error) if may_lack && !error.may_pass() => Ok(None),
         opened => Ok(Some(opened?)),
     }

@@ -49,11 +49,13 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
     text += "\nin-sample, fitted to these same models, so optimistic; p and intervals take the weights as given:\n";
     text += &correlations(&report.correlations, report.confidence);
     let PermutationReport { p, permutations, seed } = report.permutation_test;
-    let p = p_value(p);
+    let [p, smallest] = [p, report.permutation_test.smallest_p(report.n)].map(p_value);
     line(
         &mut text,
         &format!(
-            "p of pearson with the weights fitted again to each of {permutations} random permutations of the target: {p} (one-sided, seed {seed})"
+            "p of pearson with the weights fitted again to each of {permutations} random permutations of the target: {p} \
+             (one-sided; of {} it cannot be less than about {smallest}; seed {seed})",
+            counted(report.n, "model", "models")
         ),
     );
     match &report.leave_one_out {

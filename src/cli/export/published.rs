@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
+use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::preference_filter::{PreferenceFilter, PreferenceReport};
 use crate::error::{BadInput, CommandError, CommandResult};
@@ -99,7 +100,7 @@ pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environm
         min_margin: options.min_margin,
     };
     let settings = file.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("writing preferences");
     let (selection, show) = (options.period.selection(), |seq, last| progress::show(&bar, seq, last));
     let report = if is_special(&file.out) {
@@ -142,7 +143,7 @@ fn tell(report: &PreferenceReport) {
 pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) -> CommandResult<ExitCode> {
     let folder = &free_folder(&options.folder)?;
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let name = if settings.site.name.is_empty() { "a langya arena" } else { &settings.site.name };
     let facts = DatasetFacts {
         name,

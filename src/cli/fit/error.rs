@@ -55,6 +55,9 @@ pub enum FitCommandError {
 
 impl CommandFailure for FitCommandError {
     fn is_input(&self) -> bool {
-        true
+        match self {
+            Self::Charts(error) => error.is_input(),
+            _ => true,
+        }
     }
 }

@@ -94,7 +94,7 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
      1–4  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
      1–4  c�[2J      936.4      –       –  1000.0        1     0       0   100.0%
     rank: the places that the votes allow, right for all models together at this confidence; rating: points, where 400 more are odds of 10 to 1; lower, upper: interval of the rating; Elo: the votes one by one in log order; win+tie: share of battles won or tied, both-bad being neither
-    note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, and the other ratings ignore its votes
+    note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, which takes votes as independent, and the other ratings ignore its votes
     note: every vote on some models equals its prediction, such as a single tie, or too few resamples give them a finite rating, so the sampling error cannot be estimated: these models have no intervals
     "#);
 }

@@ -6,11 +6,12 @@ use clap::Args;
 
 use super::tables;
 use crate::Location;
+use crate::databases;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::infra::tasks::Tasks;
 use crate::output::print;
 use crate::output_format::OutputFormat;
@@ -39,7 +40,7 @@ pub(super) struct JudgeReportOptions {
 pub(super) async fn run(options: &JudgeReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let report = BattleJudgingReports::new(store, Tasks::default()).latest(level).await?;
     let report = of_judges(&report, &options.judge)?;
     let text = match options.format {

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use super::{TableRow, render};
 use crate::error::CommandResult;
 use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::checked_model::CheckedModel;
 use crate::output::print;
 use crate::output_format::OutputFormat;
-use crate::services::model_check::{CheckedModel, check_all};
+use crate::services::model_check::check_all;
 use crate::table::value_or_dash;
 
 /// Prints a row for each model; the exit code is 1 where one failed.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{TableRow, render};
 use crate::Location;
+use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::error::CommandResult;
@@ -205,7 +206,7 @@ struct CommandAudit {
 impl CommandAudit {
     async fn open(location: &Location, env: &Environment) -> CommandResult<Self> {
         let store = match location.settings(env) {
-            Ok(settings) => match Store::open(&settings.storage, IfMissing::Fail).await {
+            Ok(settings) => match databases::open(&settings.storage, IfMissing::Fail).await {
                 Ok(store) => Some(store),
                 Err(StoreError::Missing(_)) => None,
                 Err(error) => return Err(error.into()),

@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{TableRow, render};
+use crate::databases;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::preview::{PairChange, PairingPreview};
 use crate::domain::battle::pairing::{ModelPool, PairingRules, Policy, distribution};
@@ -17,7 +18,7 @@ use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{PairingPolicySetting, PairingSettings, Settings};
 use crate::infra::llm::roster::entries;
-use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::output::print;
 use crate::output_format::OutputFormat;
@@ -133,7 +134,7 @@ struct Ratings {
 impl Ratings {
     /// Reads the latest leaderboard, and the votes of pairs where one of these rules asks for them.
     async fn read(settings: &Settings, rules: [&PairingRules; 2]) -> CommandResult<Self> {
-        let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+        let store = databases::open(&settings.storage, IfMissing::Fail).await?;
         let leaderboard = LatestLeaderboard::open(&store).await?.latest().leaderboard.clone();
         let pair_votes = match rules.iter().any(|rules| rules.policy == Policy::Active) {
             true => {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::databases;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::leaderboard_json;
@@ -65,7 +66,7 @@ impl CommandFailure for ReasonError {
 /// # Errors
 /// A database that cannot be read.
 pub(super) async fn print_register(options: &RegisterOptions, settings: &Settings) -> CommandResult<ExitCode> {
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let period = match options.period {
         PeriodName::Day => Period::Day,
         PeriodName::Week => Period::Week,
@@ -86,7 +87,7 @@ pub(super) async fn print_register(options: &RegisterOptions, settings: &Setting
 /// # Errors
 /// [`ReasonError`], or a database that cannot be written.
 pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> CommandResult<ExitCode> {
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     state_reason(&store, &options.id, &options.reason, SystemClock.now()).await?;
     print(&format!("the reason for {:?} is recorded in the register of models\n", options.id))?;
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use super::list::ListedVote;
+use crate::databases;
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
@@ -132,7 +133,7 @@ async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Env
         .into());
     }
     let settings = common.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let matched = selected(&store, &common, by_rule).await?;
     let votes: Vec<SelectedVote> = matched.iter().filter(|vote| decision.concerns(vote)).cloned().collect();
     check_found(&matched, &votes, &decision)?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::databases;
 use crate::domain::integrity::rigging_detection::{
     DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
@@ -14,7 +15,7 @@ use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
 use crate::formats::votes;
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::output_format::OutputFormat;
 use crate::services::exclusions::flagged::{hide_voters, read_voters};
 use crate::table::{TableRow, or_dash, render, value_or_dash};
@@ -161,7 +162,7 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
 }
 
 async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandResult<VoteLog> {
-    let store = Store::open(&options.location.settings(env)?.storage, IfMissing::Fail).await?;
+    let store = databases::open(&options.location.settings(env)?.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
     let log = read_voters(&store, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();

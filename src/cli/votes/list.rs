@@ -6,10 +6,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filters::FilterFlags;
+use crate::databases;
 use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::IfMissing;
 use crate::infra::stored_votes::selection::select;
 use crate::output_format::OutputFormat;
 use crate::table::{TableRow, or_dash, render};
@@ -84,7 +85,7 @@ impl TableRow for ListedVote<'_> {
 /// A database that is missing or unavailable.
 pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
     options.filters.check(&store).await?;
     let filter = options.filters.filter(options.rule.as_deref());

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use crate::databases;
 use crate::domain::integrity::prompt_index::ClusterSummary;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
 use crate::output_format::OutputFormat;
 use crate::table::{TableRow, render};
@@ -82,7 +83,7 @@ impl TableRow for ClusterLine {
 /// A database that is missing or unavailable.
 pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("comparing prompts");
     let index = read_prompt_index(&store, |seq, last| progress::show(&bar, seq, last)).await?;
     bar.finish_and_clear();

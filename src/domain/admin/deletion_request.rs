@@ -71,3 +71,6 @@ impl FromStr for DeletionRequestState {
         Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownRequestWord)
     }
 }
+
+/// Most characters of a reason.
+pub const LONGEST_REASON: usize = 500;

@@ -71,6 +71,9 @@ pub fn parse_name(typed: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
+/// Days after which a key expires at the latest, where it expires at all.
+pub const MOST_DAYS: u32 = 3_650;
+
 #[cfg(test)]
 mod tests {
     use super::*;

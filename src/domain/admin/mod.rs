@@ -8,4 +8,5 @@ pub mod key_scope;
 pub mod model_stats;
 pub mod oidc_account;
 pub mod role;
+pub mod second_factor;
 pub mod totp;

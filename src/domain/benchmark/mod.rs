@@ -52,7 +52,7 @@ mod choices;
 mod conversation;
 mod pointwise;
 
-pub use crate::benchmark::registry::{custom_suite, suite};
+pub use crate::benchmark::registry::{custom_suite, suite, suite_of};
 use data_file::DataError;
 use item::{Answer, Ask, Item};
 use judgement::{JudgeTask, Judgement};

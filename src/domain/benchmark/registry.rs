@@ -1,6 +1,7 @@
 //! The suites that are built in, by name, and those of the user's own.
 
 use super::options::{NAMES, SuiteError, SuiteOptions};
+use super::record::BenchSuiteRow;
 use crate::benchmark::Suite;
 use crate::benchmark::alignbench::AlignBench;
 use crate::benchmark::custom::CustomSuite;
@@ -64,6 +65,17 @@ fn built_in(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteE
 /// [`SuiteError`] where the file cannot be used: see [`CustomSuite::new`].
 pub fn custom_suite(toml: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
     LogprobWeighted::build(options, |options| Ok(Box::new(CustomSuite::new(toml, options)?)))
+}
+
+/// The suite of a data file, with options.
+///
+/// # Errors
+/// Those of [`suite`] and [`custom_suite`].
+pub fn suite_of(row: &BenchSuiteRow, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
+    match &row.declaration {
+        None => suite(row.suite.as_str(), options),
+        Some(declaration) => custom_suite(declaration, options),
+    }
 }
 
 #[cfg(test)]

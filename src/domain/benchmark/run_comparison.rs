@@ -255,6 +255,17 @@ impl ModelAcrossRuns {
     }
 }
 
+/// Two runs, and what differs.
+#[derive(Debug, Clone)]
+pub struct ComparedRuns {
+    /// The first run.
+    pub before: BenchRunRow,
+    /// The second.
+    pub after: BenchRunRow,
+    /// The comparison.
+    pub comparison: RunComparison,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,7 @@ pub mod rigging_report;
 pub mod rigging_simulation;
 pub mod simulated_riggers;
 pub mod vote_filter;
+pub mod voter_check_state;
 
 mod consistency;
 mod false_discovery;

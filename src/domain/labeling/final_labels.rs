@@ -131,3 +131,12 @@ pub fn relabeled(given: &Facets, [categories, intents]: &[LabelChanges; 2]) -> L
     let intents = intents.apply(&mut facets.intents);
     LabeledFacets { facets, categories, intents }
 }
+
+/// The label of a question that counts, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionLabel {
+    /// Its key in the scheme, or what else the visitor said with the question.
+    pub label: String,
+    /// The source.
+    pub source: LabelOrigin,
+}

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fit::{Direction, OneWayBridge};
+use super::slice::SliceColumn;
 
 /// Models that a note names; of the others it gives the number.
 pub const MODELS_LISTED: usize = 5;
@@ -126,6 +127,11 @@ pub enum RatingNote {
     NoBothBad,
     /// A comparison of models of ties was requested, but the votes do not determine how frequent ties are.
     TiesNotCompared,
+    /// Ratings of slices were requested, but the votes have no two slices.
+    OneSlice {
+        /// The column of the slices.
+        by: SliceColumn,
+    },
     /// A style feature left out because it predicts every vote, so that its effect is infinite.
     SeparatingFeature {
         /// The feature.
@@ -198,6 +204,7 @@ impl fmt::Display for RatingNote {
             Self::SeparatingFeature { feature } => {
                 write!(f, "{feature} predicts every vote that differs in it, so its effect is infinite: it is left out")
             }
+            Self::OneSlice { by } => fmt_one_slice(f, *by),
             Self::Text { text } => f.write_str(text),
         }
     }
@@ -244,8 +251,18 @@ fn fmt_unbounded(f: &mut fmt::Formatter<'_>, models: &[String], direction: Direc
     write!(
         f,
         "{} {did} every vote against the rated models, so {its} {rating_has} no {open} bound: the table shows {its} \
-         {bound} bound{plural} by likelihood ratio at {confidence} confidence, and the other ratings ignore {its} votes",
+         {bound} bound{plural} by likelihood ratio at {confidence} confidence, which takes votes as independent, and the other ratings ignore \
+         {its} votes",
         quoted(models)
+    )
+}
+
+fn fmt_one_slice(f: &mut fmt::Formatter<'_>, by: SliceColumn) -> fmt::Result {
+    write!(
+        f,
+        "the votes that can be compared do not have several values of {}, so how ratings differ between slices cannot be \
+         estimated: the ratings are those of all votes",
+        by.as_str()
     )
 }
 

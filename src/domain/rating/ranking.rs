@@ -172,12 +172,14 @@ fn notes_on_options(leaderboard: &Leaderboard, log: Option<&VoteLog>, options: &
         matches!(leaderboard.interval, IntervalMethod::Sandwich | IntervalMethod::Bootstrap);
     let lacks_levels = leaderboard.models.iter().all(|model| model.good_enough.is_none());
     let lacks_tie_models = leaderboard.tie_models.is_empty() && !leaderboard.models.is_empty();
+    let one_slice = options.pool_by.filter(|_| leaderboard.pooled.is_none() && !leaderboard.models.is_empty());
     let notes = [
         (takes_votes_as_independent && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
         (options.good_enough && lacks_levels, RatingNote::NoBothBad),
         (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
     ];
-    notes.into_iter().filter_map(|(applies, note)| applies.then_some(note)).collect()
+    let notes = notes.into_iter().filter_map(|(applies, note)| applies.then_some(note));
+    notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).collect()
 }
 
 /// What the votes say, before models are ranked.

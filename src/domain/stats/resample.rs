@@ -99,14 +99,25 @@ pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) ->
     Ok(Resampled { interval, median: quantile(&found, 0.5), undefined })
 }
 
-/// The percentile interval of replicates that show how uncertain a number is. Where they are all equal, everything that was drawn
+/// [`percentiles`] of replicates that show how uncertain a number is. Where they are all equal, everything that was drawn
 /// says the same: that does not make the number certain, so it has no interval rather than one without width.
 ///
 /// # Errors
 /// As [`percentiles`], and [`Undefined::NoSpread`] for an interval without width.
+pub fn percentiles_with_spread(
+    values: &[Result<f64, Undefined>],
+    level: ConfidenceLevel,
+) -> Result<Resampled, Undefined> {
+    let found = percentiles(values, level)?;
+    if found.interval.upper - found.interval.lower > ROUNDING { Ok(found) } else { Err(Undefined::NoSpread) }
+}
+
+/// The interval of [`percentiles_with_spread`].
+///
+/// # Errors
+/// As [`percentiles_with_spread`].
 pub fn uncertainty(values: &[Result<f64, Undefined>], level: ConfidenceLevel) -> Result<Interval, Undefined> {
-    let interval = percentiles(values, level)?.interval;
-    if interval.upper - interval.lower > ROUNDING { Ok(interval) } else { Err(Undefined::NoSpread) }
+    percentiles_with_spread(values, level).map(|found| found.interval)
 }
 
 #[cfg(test)]

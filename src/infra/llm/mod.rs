@@ -7,6 +7,7 @@ pub mod anthropic;
 pub mod batch;
 pub mod breaker;
 pub mod builtin;
+pub mod checked_model;
 pub mod discover;
 pub mod failure_advice;
 mod http_client;
@@ -31,6 +32,7 @@ pub mod sse;
 mod stream_readers;
 mod surrogates;
 mod transport;
+mod visitor_results;
 
 use std::sync::Arc;
 use std::time::Duration;

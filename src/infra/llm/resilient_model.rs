@@ -4,7 +4,10 @@
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
 //! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
 //! counted once for each visitor and conversation, and decide nothing: where there are enough of them, the arena asks a question
-//! of its own ([`ResilientModel::settle_suspicion`]).
+//! of its own ([`ResilientModel::settle_suspicion`]). Where most of several visitors ask what this model fails on and another one
+//! answers, that is enough ([`ResilientModel::failed_alone`]).
+
+mod permit;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -22,17 +25,22 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::batch::BatchApi;
-use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
+use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState};
 use super::lazy_timer::LazyTimer;
+use super::visitor_results::VisitorResults;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
 use crate::domain::battle::VisitorId;
 use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
+use permit::{Arriving, BreakerPermit, ReplyOutcome};
 
 /// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
 const MOST_BLANK: usize = 16 << 10;
+/// How long a reply to a visitor waits for the end of its body once its text has ended. The visitor sees when it ends: a longer wait
+/// would distinguish providers that are late with the rest.
+const VISITOR_CLOSING: Duration = Duration::from_millis(50);
 /// What the arena asks a model to see whether it answers.
 pub const OWN_QUESTION: &str = "In one short sentence: what is the capital of France?";
 
@@ -77,6 +85,7 @@ struct Shared {
     model: Arc<dyn ChatModel>,
     limits: ReplyLimits,
     breaker: Mutex<Breaker>,
+    visitors: Mutex<VisitorResults>,
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
     first_token: Histogram,
@@ -90,11 +99,18 @@ impl ResilientModel {
     pub fn new(card: ModelCard, weight: f64, model: Arc<dyn ChatModel>, limits: ReplyLimits, rng: ChaCha8Rng) -> Self {
         let breaker = Breaker::new(limits.breaker);
         let state = watch::Sender::new(breaker.state());
-        let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
-        let first_token = first_token_histogram(&card.id);
-        let arriving = AtomicUsize::new(0);
-        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token, arriving });
-        Self { card, weight, shared }
+        let shared = Shared {
+            card: card.clone(),
+            model,
+            limits,
+            breaker: Mutex::new(breaker),
+            visitors: Mutex::default(),
+            state,
+            rng: Mutex::new(rng),
+            first_token: first_token_histogram(&card.id),
+            arriving: AtomicUsize::new(0),
+        };
+        Self { card, weight, shared: Arc::new(shared) }
     }
 
     /// The same model with another public face and weight: its breaker, its limits and what is under way are shared.
@@ -122,12 +138,26 @@ impl ResilientModel {
     /// opens or closes the circuit breaker. `None` where nothing is suspected, and until the question before this one has ended.
     #[must_use]
     pub fn settle_suspicion(&self) -> Option<BoxFuture<'static, ()>> {
-        let ticket = self.shared.with_breaker(Breaker::take_suspicion)?;
-        let permit = BreakerPermit { shared: Arc::clone(&self.shared), ticket: Some(ticket) };
+        let permit = BreakerPermit::take_suspicion(&self.shared)?;
         let question = vec![Message::user(OWN_QUESTION)];
         let mut reply = GuardedReply::new(Arc::clone(&self.shared), None, question, Sampling::default(), permit);
         reply.is_own_question = true;
         Some(async move { while reply.next().await.is_some() {} }.boxed())
+    }
+
+    /// Notes that another model answered a visitor's question on which this one has just failed. Where that is so for most of several
+    /// visitors, the circuit breaker opens, although the model may answer the arena's own question.
+    pub fn failed_alone(&self, visitor: &VisitorId) {
+        if !lock(&self.shared.visitors).failed_alone(visitor) {
+            return;
+        }
+        let BreakerPolicy { failures, open_for } = self.shared.limits.breaker;
+        self.shared.with_breaker(|breaker| {
+            let now = Instant::now();
+            if failures > 0 && breaker.remaining_open(now).is_none() {
+                breaker.open_until(later(now, open_for));
+            }
+        });
     }
 
     /// Opens the circuit breaker until then, because the model failed on another instance.
@@ -207,8 +237,8 @@ struct GuardedReply {
     /// Set from the first part to the end.
     flowing: Option<Arriving>,
     has_text: bool,
-    /// Whether the provider said why the text ended, so that nothing of the reply is late any more.
-    text_ended: bool,
+    /// When the provider said why the text ended: nothing of the reply is late any more.
+    text_ended_at: Option<Instant>,
     /// Bytes before the first character that can be seen.
     blank: usize,
     ended: bool,
@@ -242,7 +272,7 @@ impl GuardedReply {
             handed_over_at: None,
             flowing: None,
             has_text: false,
-            text_ended: false,
+            text_ended_at: None,
             blank: 0,
             ended: false,
             error: None,
@@ -272,6 +302,7 @@ impl GuardedReply {
             Ok(None) if self.has_text => {
                 self.end();
                 self.permit.give_back(ReplyOutcome::Answered);
+                self.note(VisitorResults::answered);
                 self.usage.take().map(|usage| Ok(ReplyPart::Usage(usage)))
             }
             Ok(None) => Some(self.fail_after_usage(ChatError::Empty)),
@@ -307,7 +338,7 @@ impl GuardedReply {
                     tries += 1;
                     model_error(&self.shared.card.id, error.kind());
                     tracing::debug!(model.id = %self.shared.card.id, retry.number = tries, %error, "asking again");
-                    (self.reply, self.text_ended) = (None, false);
+                    (self.reply, self.text_ended_at) = (None, None);
                     sleep_until(again_at).await;
                 }
                 _ => return Err(error),
@@ -320,29 +351,36 @@ impl GuardedReply {
     }
 
     async fn part_by(&mut self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
-        let Shared { model, limits, .. } = &*self.shared;
-        let reply = self.reply.get_or_insert_with(|| model.ask(&self.messages, &self.sampling));
-        let (usage, text_ended) = (&mut self.usage, &mut self.text_ended);
-        let said = async {
-            loop {
-                match reply.next().await {
-                    Some(Ok(ReplyPart::Usage(counted))) => *usage = Some(usage.unwrap_or_default().updated(counted)),
-                    Some(Ok(ReplyPart::TextEnded)) => *text_ended = true,
-                    part => return part,
+        loop {
+            match self.read_by(by).await {
+                Some(Some(Ok(ReplyPart::Usage(counted)))) => {
+                    self.usage = Some(self.usage.unwrap_or_default().updated(counted));
                 }
+                Some(Some(Ok(ReplyPart::TextEnded))) => {
+                    self.text_ended_at.get_or_insert_with(Instant::now);
+                }
+                Some(part) => return part.transpose(),
+                None => return self.nothing_by(by, awaited),
             }
-        };
-        let part = self.timer.until(by.min(self.end_by), said).await;
-        match part {
-            Some(part) => part.transpose(),
-            None if self.text_ended => Ok(None),
-            None if self.end_by <= by => {
-                Err(ChatError::Timeout { awaited: "end of the reply", after: limits.timeouts.total })
-            }
-            None => {
-                let after = if self.flowing.is_some() { limits.timeouts.idle } else { limits.timeouts.first_token };
-                Err(ChatError::Timeout { awaited, after })
-            }
+        }
+    }
+
+    /// What comes next of the reply; `None` where nothing does in time.
+    async fn read_by(&mut self, by: Instant) -> Option<Option<Result<ReplyPart, ChatError>>> {
+        let closed_by = self.text_ended_at.filter(|_| self.visitor.is_some()).map(|at| at + VISITOR_CLOSING);
+        let by = [self.end_by, by].into_iter().chain(closed_by).min().unwrap_or(by);
+        let reply = self.reply.get_or_insert_with(|| self.shared.model.ask(&self.messages, &self.sampling));
+        self.timer.until(by, reply.next()).await
+    }
+
+    /// What it means that nothing came in time.
+    fn nothing_by(&self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
+        let timeouts = self.shared.limits.timeouts;
+        match () {
+            () if self.text_ended_at.is_some() => Ok(None),
+            () if self.end_by <= by => Err(ChatError::Timeout { awaited: "end of the reply", after: timeouts.total }),
+            () if self.flowing.is_some() => Err(ChatError::Timeout { awaited, after: timeouts.idle }),
+            () => Err(ChatError::Timeout { awaited, after: timeouts.first_token }),
         }
     }
 
@@ -370,6 +408,9 @@ impl GuardedReply {
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
         // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
+        if !is_our_load && (may_be_the_question || error.may_concern_one_conversation()) {
+            self.note(VisitorResults::failed);
+        }
         let verdict = match () {
             () if is_our_load => ReplyOutcome::None,
             () if self.is_own_question => ReplyOutcome::Failed,
@@ -379,6 +420,13 @@ impl GuardedReply {
         };
         self.permit.give_back(verdict);
         error
+    }
+
+    /// Notes a result with its visitor.
+    fn note(&self, result: fn(&mut VisitorResults, &VisitorId)) {
+        if let Some(visitor) = &self.visitor {
+            result(&mut lock(&self.shared.visitors), visitor);
+        }
     }
 
     /// Distinguishes conversations of visitors by their first message, so that one conversation counts once however it goes on;
@@ -429,60 +477,6 @@ impl Shared {
             }
         }
         result
-    }
-}
-
-/// What a reply says about its model.
-enum ReplyOutcome {
-    Answered,
-    Failed,
-    /// This conversation may be the reason.
-    FailedOn(u64),
-    None,
-}
-
-/// Counts a reply that is arriving, until it is dropped.
-struct Arriving(Arc<Shared>);
-
-impl Arriving {
-    fn count(shared: &Arc<Shared>) -> Self {
-        shared.arriving.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(shared))
-    }
-}
-
-impl Drop for Arriving {
-    fn drop(&mut self) {
-        self.0.arriving.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The breaker's ticket; dropped without a verdict, it is given back as abandoned.
-struct BreakerPermit {
-    shared: Arc<Shared>,
-    ticket: Option<Ticket>,
-}
-
-impl BreakerPermit {
-    fn take(shared: &Arc<Shared>) -> Option<Self> {
-        let ticket = shared.with_breaker(|breaker| breaker.admit(Instant::now()))?;
-        Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
-    }
-
-    fn give_back(&mut self, verdict: ReplyOutcome) {
-        let Some(ticket) = self.ticket.take() else { return };
-        self.shared.with_breaker(|breaker| match verdict {
-            ReplyOutcome::Answered => breaker.succeeded(ticket),
-            ReplyOutcome::Failed => breaker.failed(ticket, Instant::now()),
-            ReplyOutcome::FailedOn(conversation) => breaker.failed_on(ticket, conversation),
-            ReplyOutcome::None => breaker.abandoned(ticket),
-        });
-    }
-}
-
-impl Drop for BreakerPermit {
-    fn drop(&mut self) {
-        self.give_back(ReplyOutcome::None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the admin's overview and review queues read and decide: the next leak to look at, recent failures, votes of a time.
 
+use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
@@ -147,4 +148,15 @@ impl Store {
         let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_VOTES).bind(since.0).fetch_one(pool).await)?;
         unsigned(count, "votes", "count", "votes")
     }
+}
+
+/// A leak with the battle that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeakReview {
+    /// The vote.
+    pub vote: LeakedVote,
+    /// Its battle; `None` for an imported one.
+    pub record: Option<BattleRecord>,
+    /// Leaks that wait, this one included.
+    pub open: u64,
 }

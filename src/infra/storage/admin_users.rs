@@ -36,12 +36,17 @@ const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_h
 const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
 /// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is no owner any more.
 const LOCK_OWNERS: &str = "UPDATE admin_users SET role = role WHERE role = 'owner'";
-/// The last owner stays one.
-const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND (role <> 'owner' OR $2 = 'owner' OR EXISTS \
-     (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
-const DISABLE: &str = "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND (role <> 'owner' OR EXISTS \
-     (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
-const ENABLE: &str = "UPDATE admin_users SET disabled_at = NULL WHERE id = $1 AND $2 >= 0";
+/// The last owner stays one. Another owner counts who can sign in: not one whose passphrase was reset, or who was added at the provider,
+/// and who has not come yet. Nothing is done where the account is no longer as it was read.
+const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND role = $3 AND (role <> 'owner' OR $2 = 'owner' \
+     OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1 \
+     AND (o.passphrase_hash <> '' \
+     OR EXISTS (SELECT 1 FROM admin_identities i WHERE i.user_id = o.id AND i.subject_hash IS NOT NULL))))";
+const DISABLE: &str = "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND role = $3 AND disabled_at IS NULL \
+     AND (role <> 'owner' OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1 \
+     AND (o.passphrase_hash <> '' \
+     OR EXISTS (SELECT 1 FROM admin_identities i WHERE i.user_id = o.id AND i.subject_hash IS NOT NULL))))";
+const ENABLE: &str = "UPDATE admin_users SET disabled_at = NULL WHERE id = $1 AND $2 >= 0 AND disabled_at IS NOT NULL";
 const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = NULL, totp_pending = NULL, \
      totp_pending_at = NULL WHERE id = $1 AND $2 >= 0";
 const END_SESSIONS: &str = "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL";
@@ -319,18 +324,20 @@ impl Store {
         })
     }
 
-    /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner stays one.
+    /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner stays one, and an account whose
+    /// role somebody else has changed since it was read, or that is so already, stays as it is.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn change_admin_user(
         &self,
-        id: &str,
+        user: &AdminUserRow,
         change: UserChange,
         now: Timestamp,
         audit: &NewAuditEntry,
     ) -> Result<bool, StoreError> {
         let _time = store_time("change_admin_user");
+        let (id, former) = (user.id.as_str(), user.role.as_str());
         let ends_sessions = matches!(change, UserChange::Disable | UserChange::Reset);
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
@@ -338,8 +345,8 @@ impl Store {
                 sqlx::query(LOCK_OWNERS).execute(&mut *tx).await?;
             }
             let query = match change {
-                UserChange::Role(role) => sqlx::query(SET_ROLE).bind(id).bind(role.as_str()),
-                UserChange::Disable => sqlx::query(DISABLE).bind(id).bind(now.0),
+                UserChange::Role(role) => sqlx::query(SET_ROLE).bind(id).bind(role.as_str()).bind(former),
+                UserChange::Disable => sqlx::query(DISABLE).bind(id).bind(now.0).bind(former),
                 UserChange::Enable => sqlx::query(ENABLE).bind(id).bind(now.0),
                 UserChange::Reset => sqlx::query(RESET).bind(id).bind(now.0),
             };

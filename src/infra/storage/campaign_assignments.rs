@@ -19,8 +19,10 @@ const RELEASE_AFTER_MS: i64 = 30 * 60_000;
 /// Reads an annotator and locks the row until the end of the transaction, so that two tabs get the same assignment.
 pub(super) const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE id = $1 \
      AND left_out_at IS NULL RETURNING quota, first_time, repeats, shared, judged, side_balance";
-const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments WHERE campaign = $1 AND annotator = $2 \
-     AND judged_at IS NULL AND released_at IS NULL ORDER BY number LIMIT 1";
+/// One that was released, judged all the same and taken back is the annotator's too.
+const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments a WHERE campaign = $1 AND annotator = $2 \
+     AND judged_at IS NULL AND (released_at IS NULL OR EXISTS (SELECT 1 FROM campaign_judgements j WHERE j.assignment = a.id)) \
+     ORDER BY number LIMIT 1";
 const SELECT_FRESH: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared = FALSE \
      AND u.given < $3 AND NOT EXISTS (SELECT 1 FROM campaign_assignments a WHERE a.annotator = $2 AND a.item = u.item) \
      ORDER BY u.given, u.unit LIMIT 1";
@@ -35,8 +37,10 @@ const SELECT_REPEAT: &str = "SELECT a.unit, a.item, u.models FROM campaign_assig
 /// Another annotator may have taken the last judgement of the unit in the meantime.
 const TAKE_UNIT: &str = "UPDATE campaign_units SET given = given + 1 WHERE campaign = $1 AND unit = $2 \
      AND (shared OR given < $3)";
+/// Who has just taken a judgement back is at its assignment again.
 const RELEASE: &str = "UPDATE campaign_assignments SET released_at = $2 WHERE campaign = $1 AND judged_at IS NULL \
-     AND released_at IS NULL AND given_at <= $3 AND annotator <> $4 RETURNING unit, kind";
+     AND released_at IS NULL AND given_at <= $3 AND annotator <> $4 AND NOT EXISTS (SELECT 1 FROM campaign_judgements j \
+     WHERE j.assignment = campaign_assignments.id AND j.withdrawn_at > $3) RETURNING unit, kind";
 const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0";
 /// Locks the campaign until the end of the transaction, so that no two take the last assignment.
 const TAKE_ROOM: &str = "UPDATE campaigns SET handed_out = handed_out + 1 WHERE id = $1 AND handed_out < $2";

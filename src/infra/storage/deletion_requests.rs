@@ -1,5 +1,6 @@
 //! Requests to delete what was said in battles.
 
+use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
@@ -245,4 +246,15 @@ impl RawRequest {
             decided_at: self.decided_at.map(Timestamp),
         })
     }
+}
+
+/// What a deletion would concern.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeletionPreview {
+    /// The request.
+    pub row: DeletionRequestRow,
+    /// The battle that it names; `None` where nothing of it is stored any more.
+    pub record: Option<BattleRecord>,
+    /// Battles whose texts would go.
+    pub battles: u64,
 }

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 use std::fmt;
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sqlx::migrate::MigrateError;
@@ -165,6 +166,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The error where a file of the data folder cannot be made or written.
+    pub(super) fn of_folder(folder: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Outage(OutageKind::FolderFull),
+            _ => Self::DataDir { path: folder.to_owned(), reason: error.to_string() },
+        }
+    }
+
     /// Whether the database is out of reach, or takes no writes, until somebody mends it. The log has it already: it
     /// is logged once, when it begins, and not by every caller that meets it.
     #[must_use]

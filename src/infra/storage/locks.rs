@@ -1,8 +1,9 @@
 //! Locks that die with their holder: one process serves an embedded database, one instance does a job.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::Connection;
@@ -12,6 +13,7 @@ use tokio::time::timeout;
 use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
+use crate::unfinished_files::NewFolders;
 
 /// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
 const TRY_LOCK: &str =
@@ -23,10 +25,29 @@ const LIMIT_SILENCE: &str =
     "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
 /// The lock that one serving process holds on an embedded database; it ends with the process. Any number of processes
-/// serve a PostgreSQL database, so there it locks nothing.
+/// serve a PostgreSQL database, so there it locks nothing. Where no database has come beside it, as on a full disk, nothing is left of it.
 #[derive(Debug)]
 pub struct DataLock {
+    // Removed before the lock is free: who finds the file locked may still wait for its holder.
+    _place: Option<LockPlace>,
     _file: Option<LockedFile>,
+}
+
+/// Where a lock is, with the folders that were made for it. Dropping it removes both if there is no database.
+#[derive(Debug)]
+struct LockPlace {
+    database: PathBuf,
+    _folders: NewFolders,
+}
+
+impl Drop for LockPlace {
+    fn drop(&mut self) {
+        let found = self.database.symlink_metadata();
+        if found.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            // One that stays is taken again by the next command.
+            let _ = fs::remove_file(self.database.with_extension("lock"));
+        }
+    }
 }
 
 impl DataLock {
@@ -35,12 +56,10 @@ impl DataLock {
     /// # Errors
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
     pub fn take(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
-        let file = match Backend::new(settings)? {
-            // A link to the file of another arena leads to that arena's lock.
-            Backend::Sqlite(database) => Some(lock_beside(&database.canonicalize().unwrap_or(database), command)?),
-            Backend::Postgres => None,
-        };
-        Ok(Self { _file: file })
+        match Backend::new(settings)? {
+            Backend::Sqlite(database) => lock_beside(&behind_link(database), command),
+            Backend::Postgres => Ok(Self { _place: None, _file: None }),
+        }
     }
 
     /// As [`Self::take`], of a database that is there: where there is none, nothing is made.
@@ -58,21 +77,45 @@ impl DataLock {
     /// [`StoreError::Foreign`], [`StoreError::Empty`] or [`StoreError::Newer`] for such a file, and as [`Self::take`].
     pub async fn take_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         // A server keeps its own files, and is asked when its database is opened.
-        if matches!(Backend::new(settings)?, Backend::Sqlite(_)) {
+        if let Backend::Sqlite(database) = Backend::new(settings)? {
             let found = Store::pending_migrations(settings).await;
             // Whatever else is wrong is reported when the lock is taken or the database is opened.
             if let Err(refused @ (StoreError::Foreign(_) | StoreError::Empty(_) | StoreError::Newer(_))) = found {
-                return Err(refused);
+                // A file that another process makes at this moment may look like that.
+                return Err(held_by_another(&behind_link(database)).unwrap_or(refused));
             }
         }
         Self::take(settings, command)
     }
 }
 
-fn lock_beside(database: &Path, command: &str) -> Result<LockedFile, StoreError> {
-    let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
-    let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
-    std::fs::create_dir_all(&folder).map_err(|error| match error.kind() {
+/// A link to the file of another arena leads to that arena's lock.
+fn behind_link(database: PathBuf) -> PathBuf {
+    database.canonicalize().unwrap_or(database)
+}
+
+/// The error where another process holds the lock of a database. A lock that is not there is not made.
+fn held_by_another(database: &Path) -> Option<StoreError> {
+    let path = database.with_extension("lock");
+    let file = File::options().read(true).write(true).open(&path).ok()?;
+    match LockedFile::lock(file) {
+        Err(TryLockError::WouldBlock) => Some(locked(database, &path)),
+        Ok(_) | Err(TryLockError::Error(_)) => None,
+    }
+}
+
+fn locked(database: &Path, lock: &Path) -> StoreError {
+    StoreError::Locked { folder: folder_of(database).to_owned(), holder: holder(lock) }
+}
+
+fn folder_of(database: &Path) -> &Path {
+    database.parent().unwrap_or(Path::new("."))
+}
+
+fn lock_beside(database: &Path, command: &str) -> Result<DataLock, StoreError> {
+    let folder = folder_of(database);
+    let unusable = |error: std::io::Error| StoreError::of_folder(folder, &error);
+    let folders = NewFolders::make(folder).map_err(|error| match error.kind() {
         // Of a file in its place the system says only that it exists.
         ErrorKind::AlreadyExists => unusable(std::io::Error::other("it is a file")),
         _ => unusable(error),
@@ -81,12 +124,22 @@ fn lock_beside(database: &Path, command: &str) -> Result<LockedFile, StoreError>
     // It is not emptied before it is locked: it names its holder.
     let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
     let file = LockedFile::lock(file).map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::Locked { folder: folder.clone(), holder: holder(&path) },
+        TryLockError::WouldBlock => locked(database, &path),
         TryLockError::Error(error) => unusable(error),
     })?;
+    if !is_at(&file, &path) {
+        // Its last holder has removed it meanwhile, and another process may lock the file that has its name now.
+        return lock_beside(database, command);
+    }
     // On a full disk the lock has no name, and holds.
     let _ = write_holder(&file, command);
-    Ok(file)
+    Ok(DataLock { _place: Some(LockPlace { database: database.to_owned(), _folders: folders }), _file: Some(file) })
+}
+
+/// Whether an open file still has its name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    file.metadata().is_ok_and(|open| path.metadata().is_ok_and(|named| identity(named) == identity(open)))
 }
 
 fn write_holder(mut lock: &File, command: &str) -> std::io::Result<()> {
@@ -145,8 +198,7 @@ impl Store {
     /// [`StoreError`] where the server cannot be asked, or the folder cannot be written.
     pub async fn command_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
         let Database::Sqlite(pools) = &self.database else { return self.session_lock(job).await };
-        let unusable =
-            |error: std::io::Error| StoreError::DataDir { path: pools.folder.clone(), reason: error.to_string() };
+        let unusable = |error: std::io::Error| StoreError::of_folder(&pools.folder, &error);
         let file = File::create(pools.folder.join(format!("langya.{job}.lock"))).map_err(unusable)?;
         match LockedFile::lock(file) {
             Ok(file) => Ok(Some(JobLock { _file: Some(file), session: None, patience: Duration::ZERO })),

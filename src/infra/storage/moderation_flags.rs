@@ -1,5 +1,6 @@
 //! Texts that the moderation service flagged, for review. The texts themselves stay in the turns and replies of their battles.
 
+use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
@@ -181,4 +182,15 @@ impl RawFlag {
             decided_at: self.decided_at.map(Timestamp),
         })
     }
+}
+
+/// A flag with what it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModerationReview {
+    /// The flag.
+    pub row: ModerationFlagRow,
+    /// Its battle; `None` where nothing of it is stored any more.
+    pub record: Option<BattleRecord>,
+    /// Number of its vote in the log, if it has one.
+    pub vote: Option<i64>,
 }

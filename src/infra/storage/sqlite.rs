@@ -97,9 +97,14 @@ impl SqlitePools {
         // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
         let mut writer = connect(&writing, &path).await?;
-        match if_missing {
-            IfMissing::Create => migrate(&mut writer, &path).await?,
-            IfMissing::Fail => check_version(&mut writer, &path).await?,
+        let usable = match if_missing {
+            IfMissing::Create => migrate(&mut writer, &path).await,
+            IfMissing::Fail => check_version(&mut writer, &path).await,
+        };
+        if let Err(refused) = usable {
+            // The process may end before a connection that is only dropped has removed its log.
+            let _ = writer.close().await;
+            return Err(refused);
         }
         // A connection to a file needs no test before each use, which would be a round trip to its thread.
         let reader = SqlitePoolOptions::new()
@@ -245,23 +250,31 @@ pub(super) fn has_log(path: &Path) -> bool {
 /// Makes a database beside the path and puts it there whole, so that a process that dies in the middle leaves no part of
 /// one. Where another process was quicker, its database stays.
 async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
-    let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.to_owned(), reason: error.to_string() };
+    let unusable = |error: std::io::Error| StoreError::of_folder(folder, &error);
     std::fs::create_dir_all(folder).map_err(unusable)?;
-    let unfinished = path.with_extension(format!("db.new{}", std::process::id()));
+    let unfinished = UnfinishedDatabase(path.with_extension(format!("db.new{}", std::process::id())));
     // What a start with the same process id left, as in containers; mostly there is nothing.
-    remove_with_side_files(&unfinished);
-    if let Err(error) = make(&unfinished, folder).await {
-        remove_with_side_files(&unfinished);
-        return Err(error);
-    }
-    match std::fs::hard_link(&unfinished, path) {
-        Ok(()) => std::fs::remove_file(&unfinished),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => std::fs::remove_file(&unfinished),
+    remove_with_side_files(&unfinished.0);
+    make(&unfinished.0, folder).await?;
+    let named = match std::fs::hard_link(&unfinished.0, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         // A file system without hard links.
-        Err(_) => std::fs::rename(&unfinished, path),
+        Err(_) => std::fs::rename(&unfinished.0, path),
+    };
+    named.map_err(unusable)?;
+    drop(unfinished);
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(unusable)
+}
+
+/// The name of a database while it is made. Dropping it removes the name and what SQLite has made beside it, also where a signal ends the
+/// command.
+struct UnfinishedDatabase(PathBuf);
+
+impl Drop for UnfinishedDatabase {
+    fn drop(&mut self) {
+        remove_with_side_files(&self.0);
     }
-    .and_then(|()| File::open(folder)?.sync_all())
-    .map_err(unusable)
 }
 
 /// Whether [`create`] makes a file of this name for the database at a path, or SQLite does beside it.
@@ -277,7 +290,7 @@ fn is_unfinished(name: &str, path: &Path) -> bool {
 /// Makes a database with all tables in one file.
 async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
     // The files beside it get the rights of the first one.
-    private_file(path).map_err(|error| StoreError::DataDir { path: folder.to_owned(), reason: error.to_string() })?;
+    private_file(path).map_err(|error| StoreError::of_folder(folder, &error))?;
     let mut connection = connect(&options(path)?.create_if_missing(true), path).await?;
     let migrated = migrate(&mut connection, path).await;
     // Closing the last connection moves the write-ahead log into the file.
@@ -374,6 +387,9 @@ async fn check_version(connection: &mut SqliteConnection, path: &Path) -> Result
 pub(super) fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     if is_foreign(error) {
         return StoreError::Foreign(path.to_owned());
+    }
+    if let Some(full @ OutageKind::FolderFull) = OutageKind::from_error(error) {
+        return StoreError::Outage(full);
     }
     // SQLite's reason without its number.
     let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());

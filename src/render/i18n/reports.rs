@@ -1,6 +1,9 @@
 //! Texts of benchmark reports, and the names of parts in both languages.
 
+use super::charts::chart_texts;
 use crate::domain::benchmark::mtbench101::task_of;
+use crate::domain::benchmark::superclue::capability_of;
+use crate::domain::benchmark::{alignbench, urs};
 use crate::domain::language::Language;
 
 /// The texts of one language. `{…}` is filled in where they are used.
@@ -110,19 +113,69 @@ pub fn named(name: &str, language: Language) -> &str {
     })
 }
 
-/// The title of a published series in a language; behind its name may stand a part and its unit.
+/// The title of a series in a language; behind the name of a benchmark or of a published series may stand a part and its unit.
 #[must_use]
 pub fn series_title(title: &str, language: Language) -> String {
-    let (rest, unit) = title.strip_suffix(", %").map_or((title, ""), |rest| (rest, "（%）"));
-    let known = SERIES.iter().filter_map(|(english, chinese)| Some((*chinese, rest.strip_prefix(*english)?)));
-    let mut known = known.filter(|(_, part)| part.is_empty() || part.starts_with(": "));
-    match (language, known.next()) {
-        (Language::English, _) | (_, None) => title.to_owned(),
-        (Language::Chinese, Some((chinese, part))) => {
-            let part = part.strip_prefix(": ").map_or_else(String::new, |part| format!("：{}", named(part, language)));
-            format!("{chinese}{part}{unit}")
+    let (rest, unit) = title.strip_suffix(", %").map_or((title, ""), |rest| (rest, ", %"));
+    let Some((name, part)) = split_title(rest) else { return title.to_owned() };
+    let name = named(name, language);
+    let part = part.map(|part| part_title(rest, part, language));
+    match (language, part) {
+        (Language::English, None) => format!("{name}{unit}"),
+        (Language::English, Some(part)) => format!("{name}: {part}{unit}"),
+        (Language::Chinese, part) => {
+            let part = part.map_or_else(String::new, |part| format!("：{part}"));
+            format!("{name}{part}{}", if unit.is_empty() { "" } else { "（%）" })
         }
     }
+}
+
+/// The name and the part in the title of a series that the program knows; none where the name is an operator's.
+fn split_title(title: &str) -> Option<(&str, Option<&str>)> {
+    let published = SERIES.iter().find_map(|(english, _)| {
+        let rest = title.strip_prefix(*english)?;
+        let part = rest.strip_prefix(": ");
+        (rest.is_empty() || part.is_some()).then_some((*english, part))
+    });
+    let of_suite = || {
+        let (name, part) = title.split_once(": ").map_or((title, None), |(name, part)| (name, Some(part)));
+        let suite = name.split(" · ").next().unwrap_or(name);
+        SUITES.contains(&suite).then_some((name, part))
+    };
+    published.or_else(of_suite)
+}
+
+/// What a part of a series is called, such as `turn:1` or `CM/turn:2`. An English name of what is Chinese in the benchmark has it behind it.
+fn part_title(series: &str, part: &str, language: Language) -> String {
+    let one = |part: &str| match part.split_once(':') {
+        Some(("turn", turn)) => chart_texts(language).turn.replace("{n}", turn),
+        Some(("dimension", dimension)) => with_original(dimension, named(dimension, language), language),
+        Some(("language", "en")) => named("English", language).to_owned(),
+        Some(("language", "zh")) => named("Chinese", language).to_owned(),
+        _ => with_original(part, named(category_title(series, part), language), language),
+    };
+    let comma = if language == Language::English { ", " } else { "，" };
+    part.split('/').map(one).collect::<Vec<_>>().join(comma)
+}
+
+/// On English pages the Chinese name behind the English one.
+fn with_original(original: &str, name: &str, language: Language) -> String {
+    let is_translated = language == Language::English && name != original && !original.is_ascii();
+    if is_translated { format!("{name} ({original})") } else { name.to_owned() }
+}
+
+/// The English name of a category or group in the benchmark of a series. Two benchmarks may use one Chinese name for different things.
+fn category_title<'n>(series: &str, part: &'n str) -> &'n str {
+    let title = match part {
+        urs::OBJECTIVE => Some("Objective"),
+        urs::SUBJECTIVE => Some("Subjective"),
+        alignbench::REASONING => Some("Reasoning"),
+        alignbench::LANGUAGE => Some("Language"),
+        _ if series.starts_with("URS") => urs::INTENTS.iter().find(|known| known.name == part).map(|known| known.title),
+        _ if series.starts_with("AlignBench") => alignbench::category_of(part).map(|known| known.title),
+        _ => capability_of(part).map(|known| known.title),
+    };
+    title.unwrap_or(part)
 }
 
 /// A task of MT-Bench-101 with its name behind its two letters; any other text as it is.
@@ -138,13 +191,14 @@ pub fn task_spelled_out(code: &str, language: Language) -> String {
 /// The title of a series, in which a task of MT-Bench-101 is spelled out.
 #[must_use]
 pub fn series_spelled_out(title: &str, language: Language) -> String {
+    let title = series_title(title, language);
     match title.rsplit_once(": ").or_else(|| title.rsplit_once('：')) {
         Some((_, part)) if title.starts_with("MT-Bench-101") => {
-            let code = part.split('/').next().unwrap_or(part);
+            let code = part.split([',', '，']).next().unwrap_or(part);
             let (before, rest) = (title.strip_suffix(part).unwrap_or_default(), part.strip_prefix(code));
             format!("{before}{}{}", task_spelled_out(code, language), rest.unwrap_or_default())
         }
-        _ => title.to_owned(),
+        _ => title,
     }
 }
 
@@ -209,6 +263,7 @@ const NAMES: &[(&str, &str)] = &[
     ("ties half", "平局计半"),
     ("3-1-0", "胜三平一负零"),
     ("mean over turns", "各轮平均"),
+    ("intents", "各意图"),
     ("Context memory", "上下文记忆"),
     ("Anaphora resolution", "指代消解"),
     ("Separate input", "分离输入"),
@@ -223,6 +278,9 @@ const NAMES: &[(&str, &str)] = &[
     ("Instruction clarification", "指令澄清"),
     ("Proactive interaction", "主动互动"),
 ];
+
+/// Titles of the built-in suites.
+const SUITES: [&str; 5] = ["SuperCLUE OPEN", "SuperCLUE CLOSE", "URS", "AlignBench", "MT-Bench-101"];
 
 /// Series that the papers print.
 const SERIES: [(&str, &str); 18] = [
@@ -344,6 +402,7 @@ const CHINESE: ReportTexts = ReportTexts {
 mod tests {
     use super::*;
     use crate::domain::benchmark::published;
+    use crate::domain::correlation::published_series::{of_papers, published_names, split};
 
     #[test]
     fn every_published_series_has_a_title_in_both_languages() {
@@ -365,18 +424,58 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_named_in_the_reader_s_language_with_the_original_behind_them() {
+        let check = |title: &str, english: &str, chinese: &str| {
+            assert_eq!(series_title(title, Language::English), english);
+            assert_eq!(series_title(title, Language::Chinese), chinese);
+            assert_eq!(series_spelled_out(english, Language::English), english, "a title in words stays");
+            assert_eq!(series_spelled_out(chinese, Language::Chinese), chinese, "a title in words stays");
+        };
+        check("SuperCLUE OPEN: turn:1", "SuperCLUE OPEN: turn 1", "SuperCLUE OPEN：第 1 轮");
+        check(
+            "SuperCLUE OPEN, wins and ties against ChatGPT: 角色扮演/turn:2, %",
+            "SuperCLUE OPEN, wins and ties against ChatGPT: Role Playing (角色扮演), turn 2, %",
+            "SuperCLUE OPEN，对 ChatGPT 的胜和率：角色扮演，第 2 轮（%）",
+        );
+        check(
+            "SuperCLUE CLOSE · owl: 代码",
+            "SuperCLUE CLOSE · owl: Code Generation (代码)",
+            "SuperCLUE CLOSE · owl：代码",
+        );
+        check("AlignBench: 角色扮演", "AlignBench: Task-oriented Role Play (角色扮演)", "AlignBench：角色扮演");
+        check("AlignBench: dimension:清晰度", "AlignBench: Clarity (清晰度)", "AlignBench：清晰度");
+        check("URS: Factual_QA/language:zh", "URS: Factual QA, Chinese", "URS：信息检索，中文");
+    }
+
+    #[test]
+    fn no_published_series_has_an_id_in_its_title() {
+        for name in published_names() {
+            let id = name.trim_start_matches("published:");
+            let (series, part) = split(id, |id| published::by_id(id).is_some()).unwrap();
+            let raw = of_papers(published::by_id(series).unwrap(), part).unwrap().title;
+            for language in Language::ALL {
+                let shown = series_spelled_out(&raw, language);
+                let has_id = |id| shown.split(id).skip(1).any(|after| !after.starts_with(' '));
+                assert!(!["turn:", "dimension:", "language:"].into_iter().any(has_id), "{shown}");
+                assert!(!shown.contains('_'), "{shown}");
+            }
+        }
+    }
+
+    #[test]
     fn the_tasks_of_mt_bench_101_are_spelled_out_in_titles() {
         let check = |title: &str, english: &str, chinese: &str| {
             assert_eq!(series_spelled_out(title, Language::English), english);
             assert_eq!(series_spelled_out(title, Language::Chinese), chinese);
         };
-        check("MT-Bench-101: CM", "MT-Bench-101: CM (Context memory)", "MT-Bench-101: CM（上下文记忆）");
+        check("MT-Bench-101: CM", "MT-Bench-101: CM (Context memory)", "MT-Bench-101：CM（上下文记忆）");
         check(
             "MT-Bench-101 · owl: TS/turn:2",
-            "MT-Bench-101 · owl: TS (Topic shift)/turn:2",
-            "MT-Bench-101 · owl: TS（话题转换）/turn:2",
+            "MT-Bench-101 · owl: TS (Topic shift), turn 2",
+            "MT-Bench-101 · owl：TS（话题转换），第 2 轮",
         );
-        for title in ["MT-Bench-101", "MT-Bench-101: turn:2", "MT-Bench-101: Memory", "Elsewhere: CM"] {
+        check("MT-Bench-101: Memory", "MT-Bench-101: Memory", "MT-Bench-101：记忆");
+        for title in ["MT-Bench-101", "Elsewhere: CM", "Elsewhere: turn:2"] {
             check(title, title, title);
         }
         let printed = series_title("MT-Bench-101 judged by GPT-4: MR", Language::Chinese);

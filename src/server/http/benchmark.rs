@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::PageError;
-use super::leaderboard_query::escaped;
-use super::pages::benchmark as pages;
-use super::pages::benchmark::{ItemOrder, Neighbours};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
-use crate::http::pages::requested_language;
+use crate::pages::benchmark as pages;
+use crate::pages::benchmark::{ItemOrder, Neighbours};
+use crate::pages::leaderboard_query::escaped;
+use crate::pages::requested_language;
 use crate::render::report::benchmark::suite_results::{ReportChoice, SuiteResults};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};

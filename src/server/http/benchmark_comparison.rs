@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
-use super::pages::benchmark as pages;
 use crate::domain::benchmark::registry::suite as suite_named;
+use crate::domain::benchmark::run_comparison::ComparedRuns;
 use crate::domain::benchmark::run_comparison::RunComparison;
 use crate::domain::benchmark::{SuiteOptions, custom_suite};
+use crate::pages::benchmark as pages;
 use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::run_comparison::ComparedRuns;
 use crate::state::AppState;
 
 /// Runs to choose from.

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::address::network_of;
 use super::api_keys::{self, bearer};
 use super::error::{PageError, key_status};
-use super::pages;
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
@@ -22,6 +21,7 @@ use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::infra::storage::StandingJudgement;
+use crate::pages;
 use crate::render::i18n::pages::MissingThing;
 use crate::render::markup;
 use crate::services::admin::api_keys::KeyRefused;
@@ -294,7 +294,10 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let id = request.match_info().query("id");
     let missing = || PageError::MissingThing(MissingThing::Campaign);
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
-    pages::campaign::campaign(&request, &row.ok_or_else(missing)?)
+    let row = row.ok_or_else(missing)?;
+    let plan =
+        serde_json::from_str(&row.plan).map_err(|_| PageError::Missing("this campaign cannot be read".into()))?;
+    Ok(pages::campaign::campaign(&request, &row.id, plan))
 }
 
 /// `POST /api/v1/campaigns/{id}/next`

@@ -4,12 +4,12 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
-use super::pages::campaign_report::PublicCampaignReportPage;
-use super::pages::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, is_id};
 use crate::domain::language::Language;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::storage::{CampaignRow, CampaignState};
+use crate::pages::campaign_report::PublicCampaignReportPage;
+use crate::pages::{Page, Section, respond};
 use crate::render::i18n::campaign_report::campaign_report_texts;
 use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::{Audience, CampaignDocument, html};

@@ -4,11 +4,11 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
 use super::error::PageError;
-use super::leaderboard_query::{LeaderboardQuery, query_string};
 use super::leaderboard_view::{answer, frame_of, name_of, style_chart};
-use super::pages;
-use super::pages::charts::{AgainstView, ChartModelChoice, ChartView, ChartsView, CountLink, MeetingRow};
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::pages;
+use crate::pages::charts::{AgainstView, ChartModelChoice, ChartView, ChartsView, CountLink, MeetingRow};
+use crate::pages::leaderboard_query::{LeaderboardQuery, query_string};
 use crate::render::chart;
 use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::pages;
+use crate::pages::{self, requested_language};
 use crate::render::i18n::pages::ConsentText;
 use crate::state::AppState;
 
@@ -19,7 +19,8 @@ pub(super) struct ConsentJson {
 
 /// `GET /consent`
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    pages::consent::consent(&request, &app.consents.current())
+    let consent = app.consents.current();
+    pages::consent::consent(&request, &consent.version, consent.text(requested_language(&request)))
 }
 
 /// `GET /api/v1/consent`

@@ -2,7 +2,8 @@
 //!
 //! [`CorrelationService`]: crate::services::correlation::snapshot::CorrelationService
 
-use super::correlation_query::CorrelationQuery;
+use crate::domain::battle::ModelId;
+use crate::pages::correlation_query::CorrelationQuery;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -10,12 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PageError;
-use super::pages::correlation as pages;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::Correlations;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
+use crate::pages::correlation as pages;
 use crate::state::AppState;
 
 /// `GET /correlation`
@@ -45,7 +46,8 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         app.correlation.prepare(&snapshot, group).await?;
     }
     let view = pages::View { snapshot: &snapshot, wanted: &wanted, coefficient, group, pair, mixture, intents };
-    Ok(pages::correlation(&request, &app.models, &view))
+    let model_name = |model: &str| app.models.card(&ModelId::new(model)).name;
+    Ok(pages::correlation(&request, &model_name, &view))
 }
 
 /// `GET /correlation/papers`

@@ -6,10 +6,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
 use super::openapi;
-use super::pages;
-use super::pages::docs::DocsView;
 use crate::domain::language::Language;
-use crate::http::pages::requested_language;
+use crate::pages;
+use crate::pages::docs::DocsView;
+use crate::pages::requested_language;
 use crate::render::docs::reference::{self, ApiWords};
 use crate::render::docs::search::search;
 use crate::render::docs::{Generated, Guide};
@@ -87,6 +87,6 @@ async fn shown(request: &HttpRequest, docs: &Docs, name: &str) -> HttpResponse {
     let guide = docs.guide(requested_language(request));
     match guide.page(name) {
         Some(page) => pages::docs::docs(request, &DocsView { guide, page: Some(page), query: "", hits: Vec::new() }),
-        None => pages::not_found::not_found(request.clone()).await,
+        None => pages::not_found::not_found(request),
     }
 }

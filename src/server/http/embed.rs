@@ -9,9 +9,9 @@ use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::headers::FrameAncestors;
 use super::leaderboard_view::view;
-use super::pages;
-use super::pages::Page;
-use super::pages::embed::{EmbedTheme, EmbedView, embed_html};
+use crate::pages;
+use crate::pages::Page;
+use crate::pages::embed::{EmbedTheme, EmbedView, embed_html};
 use crate::state::AppState;
 
 /// Models at most, and where the address names no number.
@@ -39,7 +39,7 @@ pub(super) async fn leaderboard(
 ) -> Result<HttpResponse, PageError> {
     let settings = app.settings.now();
     if settings.site.embed_on.is_empty() {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     }
     let mut leaderboard = view(&app);
     let models = leaderboard.rows.len();

@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
+use crate::pages::invalid_query::InvalidQuery;
 use crate::render::i18n::pages::MissingThing;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
@@ -130,6 +131,12 @@ pub enum PageError {
     /// A page could not be written.
     #[error("the page could not be rendered: try again")]
     Template(#[from] askama::Error),
+}
+
+impl From<InvalidQuery> for PageError {
+    fn from(InvalidQuery(said): InvalidQuery) -> Self {
+        Self::InvalidQuery(said)
+    }
 }
 
 impl PageError {

@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse};
 
 use super::error::PageError;
-use super::pages::{refused, unavailable};
+use crate::pages::{refused, unavailable};
 
 /// Middleware for `actix_web::middleware::from_fn`.
 ///

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
-use super::leaderboard_query::escaped;
-use super::pages;
-use super::pages::exclusions::{ExclusionLine, ExclusionsView};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::ExclusionRow;
+use crate::pages;
+use crate::pages::exclusions::{ExclusionLine, ExclusionsView};
+use crate::pages::leaderboard_query::escaped;
 use crate::state::AppState;
 
 /// Exclusions on a page, and the most that JSON gives at once.

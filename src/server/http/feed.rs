@@ -8,11 +8,11 @@ use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::hosts::public_address;
 use super::leaderboard_view::name_of;
-use super::pages::feed::{Feed, FeedEntry};
-use super::pages::{Page, Section};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard_days::DayChanges;
 use crate::infra::sessions::Sessions;
+use crate::pages::feed::{Feed, FeedEntry};
+use crate::pages::{Page, Section};
 use crate::render::i18n::pages::page_texts;
 use crate::state::AppState;
 

@@ -6,7 +6,7 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, error::InternalError, web};
 
-use super::session::is_secure;
+use crate::infra::config::is_public_by_tls;
 use crate::state::AppState;
 
 /// Scripts and styles come from this server and nowhere else; nothing is inline, framed or sent elsewhere.
@@ -40,7 +40,7 @@ pub async fn security_headers(
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let app = request.app_data::<web::Data<AppState>>();
-    let is_secure = app.is_some_and(|app| is_secure(&app.settings.now().server.public_url));
+    let is_secure = app.is_some_and(|app| is_public_by_tls(&app.settings.now().server.public_url));
     match next.call(request).await {
         Ok(mut response) => {
             let framed = response.response_mut().extensions_mut().remove::<FrameAncestors>();

@@ -9,20 +9,21 @@ use serde::Deserialize;
 use super::error::PageError;
 use super::form_token::{self, TokenForm, see_other, visitor};
 use super::hosts::public_address;
-use super::leaderboard_query::escaped;
-use super::pages;
-use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::past_battle::PastBattle;
+use crate::domain::labeling::final_labels::QuestionLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
+use crate::pages;
+use crate::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
+use crate::pages::leaderboard_query::escaped;
 use crate::render::i18n::pages::MissingThing;
 use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};
-use crate::services::labeling::visitor_labels::{self, QuestionLabel};
+use crate::services::labeling::visitor_labels;
 use crate::state::AppState;
 
 /// Characters of a search at most.
@@ -135,7 +136,7 @@ pub(super) async fn battle(
         (Some(id), None) => history::own_battle(&app.store, &visitor.id, &id).await?,
         _ => None,
     };
-    let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(request).await)) };
+    let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(&request))) };
     let share =
         app.store.share_of(&battle.id).await?.map(|token| format!("{}/shared/{token}", public_address(&request, &app)));
     let labels = question_labels(&app, &battle).await?;
@@ -173,7 +174,7 @@ pub(super) async fn shared(
             };
             past_battle(&request, battle, BattleReader::Anybody(removal)).await?
         }
-        None => pages::not_found::not_found(request).await,
+        None => pages::not_found::not_found(&request),
     };
     response.headers_mut().insert(header::HeaderName::from_static("x-robots-tag"), NO_INDEX);
     Ok(private(response))

@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::address::network_of;
 use super::error::PageError;
 use super::history::{is_share_token, owner};
-use super::pages;
 use super::session::Visitor;
 use super::sign_in::admitted;
 use crate::domain::battle::ImageId;
 use crate::domain::battle::message::PromptImage;
 use crate::formats::prompt_images::UnusableImage;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
+use crate::pages;
 use crate::services::arena::prompt_images::ImageError;
 use crate::state::AppState;
 use crate::ws::error_codes::ErrorCode;
@@ -159,6 +159,6 @@ pub(super) async fn shared(
 }
 
 async fn answer(request: HttpRequest, image: Option<PromptImage>) -> HttpResponse {
-    let Some(PromptImage { media_type, bytes }) = image else { return pages::not_found::not_found(request).await };
+    let Some(PromptImage { media_type, bytes }) = image else { return pages::not_found::not_found(&request) };
     HttpResponse::Ok().content_type(media_type.as_str()).insert_header((CACHE_CONTROL, "no-store")).body(bytes.to_vec())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
-use super::pages;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::rating::FitError;
 use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::pages;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::state::AppState;
 

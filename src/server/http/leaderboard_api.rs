@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PageError;
-use super::leaderboard_query::LeaderboardQuery;
 use super::leaderboard_view;
 use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
+use crate::pages::leaderboard_query::LeaderboardQuery;
 use crate::state::AppState;
 
 /// A leaderboard and its date.

@@ -4,11 +4,11 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
-use super::leaderboard_query::LeaderboardQuery;
 use super::leaderboard_view::{answer, name_of};
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::formats::tables::Format;
-use crate::http::pages::requested_language;
+use crate::pages::leaderboard_query::LeaderboardQuery;
+use crate::pages::requested_language;
 use crate::render::chart::{self, Setting};
 use crate::services::transfer::export::ranked_models;
 use crate::state::AppState;

@@ -11,11 +11,11 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use ipnet::IpNet;
 
 use super::hosts::is_by_public_name;
-use super::pages::not_found;
 use super::probes::{Readiness, is_draining, takes_writes};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::backup::LastBackup;
+use crate::pages::not_found;
 use crate::state::AppState;
 
 /// What a request carries that came through a proxy: headers of these names, or of names that begin so.
@@ -29,7 +29,7 @@ pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> H
     let settings = app.settings.now();
     let (headers, version, public_url) = (request.headers(), request.version(), &settings.server.public_url);
     if !is_allowed(peer, &settings.server.metrics_allow) || is_proxied(headers, version, public_url) {
-        return not_found::not_found(request).await;
+        return not_found::not_found(&request);
     }
     look(&app).await;
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics::render())

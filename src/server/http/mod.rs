@@ -1,5 +1,6 @@
 //! HTTP: the one route table, and the server around it.
 
+mod about;
 mod address;
 pub mod admin;
 mod api_keys;
@@ -13,7 +14,6 @@ mod connections;
 mod consent;
 mod cookie_values;
 mod correlation;
-mod correlation_query;
 mod cors;
 mod csrf;
 mod docs;
@@ -25,7 +25,6 @@ mod error_page;
 mod exclusions;
 mod feed;
 mod form_token;
-mod gzip;
 pub mod headers;
 mod history;
 mod hosts;
@@ -34,8 +33,6 @@ mod judges;
 mod leaderboard_api;
 mod leaderboard_files;
 mod leaderboard_page;
-pub mod leaderboard_query;
-pub mod leaderboard_selection;
 mod leaderboard_view;
 mod metrics;
 mod model;
@@ -43,7 +40,6 @@ mod models;
 mod oidc;
 mod oidc_callback;
 pub mod openapi;
-pub mod pages;
 mod probes;
 mod public_log;
 mod request_id;
@@ -52,7 +48,7 @@ mod running_server;
 mod session;
 mod sign_in;
 mod site;
-pub mod static_files;
+mod static_files;
 mod suite_score_table;
 mod value;
 mod vote_log_api;
@@ -79,7 +75,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .configure(admin::routes)
         .configure(files)
         .configure(programs)
-        .default_service(web::to(pages::not_found::no_such_address));
+        .default_service(web::to(router_errors::no_such_address));
 }
 
 /// Pages that are the same for everybody, and the battle page.
@@ -120,7 +116,7 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/docs").get(docs::first).route(web::head().to(docs::first)))
         .service(web::resource("/docs/{page}").get(docs::page).route(web::head().to(docs::page)))
         .service(web::resource("/consent").get(consent::page).route(web::head().to(consent::page)))
-        .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)));
+        .service(web::resource("/about").get(about::page).route(web::head().to(about::page)));
 }
 
 /// A visitor's own: sockets, signing in, and battles of the past.
@@ -263,6 +259,7 @@ where
 pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String) -> std::io::Result<RunningServer> {
     let workers = app.settings.now().server.workers;
     let door = listener.try_clone()?;
+    let settings = app.settings.clone();
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let frames = web::Data::new(leaderboard_view::Frames::default());
@@ -277,6 +274,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
             .app_data(leaderboards.clone())
             .app_data(docs.clone())
             .app_data(readers.clone())
+            .app_data(settings.clone())
             .wrap(from_fn(api_parameters::refuse_unknown_parameters))
             .wrap(from_fn(error_page::as_page))
             .wrap(from_fn(router_errors::with_text))

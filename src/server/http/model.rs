@@ -6,10 +6,6 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
 use super::leaderboard_view::frame_of;
-use super::pages;
-use super::pages::charts::ChartView;
-use super::pages::model::{ModelScoreRow, ModelView, OpponentRow, SliceGroup, SliceRow};
-use super::pages::requested_language;
 use crate::domain::battle::ModelId;
 use crate::domain::correlation::catalog::SeriesSource;
 use crate::domain::correlation::{Series, Subjects};
@@ -19,6 +15,10 @@ use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::slice::SliceColumn;
 use crate::infra::llm::ModelCard;
+use crate::pages;
+use crate::pages::charts::ChartView;
+use crate::pages::model::{ModelScoreRow, ModelView, OpponentRow, SliceGroup, SliceRow};
+use crate::pages::requested_language;
 use crate::render::chart;
 use crate::render::i18n::pages::{PageTexts, page_texts};
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeaderboardError};
@@ -37,7 +37,7 @@ pub(super) async fn page(
     id: web::Path<String>,
 ) -> Result<HttpResponse, PageError> {
     let Some(card) = app.models.find(&ModelId::new(id.into_inner())) else {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     };
     let view = view(&request, &app, card).await?;
     Ok(pages::model::model(&request, view))

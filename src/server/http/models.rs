@@ -8,9 +8,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 
 use super::error::PageError;
-use super::pages;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::Register;
+use crate::pages;
 use crate::state::AppState;
 
 /// The parameters.

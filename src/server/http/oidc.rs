@@ -9,8 +9,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::address::network_of;
 use super::cookie_values::cookie_values;
 use super::form_token::see_other;
-use super::session::is_secure;
 use crate::infra::clock::Clock as _;
+use crate::infra::config::is_public_by_tls;
 use crate::infra::limits::RateLimited;
 use crate::infra::oidc::{FLOW_MINUTES, Flow, Identity, OidcError, ProviderCallback, Purpose};
 use crate::state::AppState;
@@ -80,7 +80,7 @@ fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
 }
 
 fn cookie(value: String, public_url: &str) -> Cookie<'static> {
-    let secure = is_secure(public_url);
+    let secure = is_public_by_tls(public_url);
     let cookie = Cookie::build(name(secure), value).path("/").http_only(true).secure(secure);
     // Lax, because people come back from another site.
     cookie.same_site(SameSite::Lax).max_age(Duration::minutes(FLOW_MINUTES)).finish()
@@ -95,7 +95,7 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 
 /// The sign-in that this browser has begun.
 pub(super) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
-    let mut values = cookie_values(request, name(is_secure(&app.settings.now().server.public_url)));
+    let mut values = cookie_values(request, name(is_public_by_tls(&app.settings.now().server.public_url)));
     values.find_map(|value| Flow::of_cookie(value, &app.sessions, app.clock.now()))
 }
 

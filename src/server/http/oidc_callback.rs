@@ -5,9 +5,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
 use super::oidc::{self, Refused};
-use super::{admin, pages, sign_in};
+use super::{admin, sign_in};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{OidcError, Purpose};
+use crate::pages;
 use crate::state::AppState;
 
 /// `GET /oidc/callback`
@@ -17,7 +18,7 @@ use crate::state::AppState;
 pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let settings = app.settings.now();
     if !settings.oidc.admins && settings.access.mode != AccessMode::Oidc {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     }
     let flow = oidc::flow_of(&request, &app);
     let identity = match &flow {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
 use super::hosts::public_address;
-use super::pages;
-use super::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
-use super::pages::time::time_text;
 use crate::domain::public_log::promised_vote::included_within;
 use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
 use crate::infra::config::RatingSettings;
+use crate::pages;
+use crate::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
+use crate::pages::time::time_text;
 use crate::services::public_log::reader::{LoggedVoteReceipt, PublicLogLookup};
 use crate::state::AppState;
 

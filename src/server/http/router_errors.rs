@@ -1,10 +1,13 @@
 //! Errors that the router makes itself come without a text: each gets one line that says what to do.
 
-use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header};
 use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, HttpResponse};
+
+use super::error::PageError;
+use crate::pages::not_found::not_found;
 
 /// Middleware for `actix_web::middleware::from_fn`.
 ///
@@ -27,6 +30,18 @@ pub(super) async fn with_text<B: MessageBody>(
     });
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     Ok(response)
+}
+
+/// The default service: a page for people, a line of text below `/api/`.
+///
+/// # Errors
+/// [`PageError::Missing`] below `/api/`.
+pub(super) async fn no_such_address(request: HttpRequest) -> Result<HttpResponse, PageError> {
+    if request.path().starts_with("/api/") {
+        let said = "the API has no such address: /api/v1/openapi.json lists all of them, none with a slash at its end";
+        return Err(PageError::Missing(said.to_owned()));
+    }
+    Ok(not_found(&request))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
 use super::cookie_values::cookie_values;
 use crate::domain::battle::VisitorId;
+use crate::infra::config::is_public_by_tls;
 use crate::infra::sessions::{NewSession, Session, Sessions};
 
 const COOKIE: &str = "langya_session";
@@ -26,7 +27,7 @@ impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
     pub(super) fn from_request(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
-        if let Some(known) = known(request, sessions, name(is_secure(public_url))) {
+        if let Some(known) = known(request, sessions, name(is_public_by_tls(public_url))) {
             return Self { id: known.visitor, session: known.id, new_cookie: None };
         }
         let NewSession { token, session } = sessions.issue();
@@ -36,7 +37,7 @@ impl Visitor {
 
 /// The cookie that carries a token.
 pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
-    let secure = is_secure(public_url);
+    let secure = is_public_by_tls(public_url);
     Cookie::build(name(secure), token)
         .path("/")
         .http_only(true)
@@ -51,11 +52,6 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     let mut cookie = cookie_of(String::new(), public_url);
     cookie.make_removal();
     cookie
-}
-
-/// Whether visitors come by TLS.
-pub(super) fn is_secure(public_url: &str) -> bool {
-    public_url.starts_with("https://")
 }
 
 fn name(secure: bool) -> &'static str {

@@ -10,12 +10,12 @@ use super::address::network_of;
 use super::error::PageError;
 use super::form_token::{self, TokenForm, see_other, visitor};
 use super::oidc;
-use super::pages::battle::BattlePageState;
-use super::pages::sign_in::{SignInView, sign_in_page};
-use super::pages::{self, Page, Section};
 use super::session::{Visitor, cookie_of, expired_cookie};
 use crate::infra::config::AccessMode;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
+use crate::pages::battle::BattlePageState;
+use crate::pages::sign_in::{SignInView, sign_in_page};
+use crate::pages::{self, Page, Section};
 use crate::render::i18n::fill;
 use crate::services::arena::access::{SignInError, SignedIn};
 use crate::state::AppState;
@@ -65,7 +65,7 @@ pub(super) async fn admitted(app: &AppState, visitor: &Visitor) -> Result<Signed
 /// [`PageError`].
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     if app.access.mode() == AccessMode::Open {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     }
     let visitor = visitor(&request, &app);
     let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session).await?.is_some();
@@ -82,7 +82,7 @@ pub(super) async fn sign_in(
     form: web::Form<SignInForm>,
 ) -> Result<HttpResponse, PageError> {
     if app.access.mode() == AccessMode::Open {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     }
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
@@ -105,7 +105,7 @@ pub(super) async fn sign_in(
 /// [`PageError`].
 pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     if app.access.mode() != AccessMode::Oidc {
-        return Ok(pages::not_found::not_found(request).await);
+        return Ok(pages::not_found::not_found(&request));
     }
     match oidc::begin(&app, Purpose::Visitor, "/", None).await {
         Ok(response) => Ok(response),

@@ -9,10 +9,10 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use parking_lot::Mutex;
 
-use super::pages;
 use crate::domain::battle::Outcome;
 use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::infra::config::SiteSettings;
+use crate::pages;
 use crate::render::link_preview::{preview_file, preview_picture};
 use crate::state::AppState;
 
@@ -28,7 +28,7 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
             .content_type(kind)
             .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
             .body(bytes),
-        _ => pages::not_found::not_found(request).await,
+        _ => pages::not_found::not_found(&request),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file
             .content_type("image/png")
             .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
             .body(picture),
-        None => pages::not_found::not_found(request).await,
+        None => pages::not_found::not_found(&request),
     }
 }
 

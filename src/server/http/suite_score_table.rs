@@ -8,14 +8,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
-use super::pages::benchmark as pages;
-use super::pages::benchmark::suite_card::SuiteCard;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use crate::domain::csv_injection::defused;
-use crate::http::pages::requested_language;
+use crate::pages::benchmark as pages;
+use crate::pages::benchmark::suite_card::SuiteCard;
+use crate::pages::requested_language;
 use crate::render::chart::{Frame, Setting};
 use crate::render::report::suite_score_table;
+use crate::services::benchmark::error::BenchError;
 use crate::state::AppState;
 
 /// What of the score table is asked for; an empty parameter asks for nothing, as a form sends it.
@@ -87,7 +88,7 @@ fn score_table(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteScoreTabl
 
 async fn read(request: &HttpRequest, app: &AppState) -> Result<Suites, PageError> {
     let summaries = app.suite_results.suites().await?;
-    let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
+    let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>().map_err(BenchError::from)?;
     let snapshot = app.correlation.latest();
     let score_table = score_table(app, &snapshot);
     let compared = compared(request, app, &snapshot).await?;

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PageError;
-use super::leaderboard_query::LeaderboardQuery;
-use super::pages;
-use super::pages::value::ValueView;
 use crate::domain::battle::ModelId;
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::value::report::ValueReport;
+use crate::pages;
+use crate::pages::leaderboard_query::LeaderboardQuery;
+use crate::pages::value::ValueView;
 use crate::state::AppState;
 
 /// What models cost for what they are worth.

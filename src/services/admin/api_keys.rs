@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, parse_name};
+use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, MOST_DAYS, parse_name};
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -18,8 +18,6 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ApiKeyRow, NewApiKey, Store, StoreError, is_storable};
 
 const DAY_MS: i64 = 86_400_000;
-/// Days after which a key expires at the latest, where it expires at all.
-pub const MOST_DAYS: u32 = 3_650;
 
 /// Why a key is not made or revoked.
 #[derive(Debug, thiserror::Error)]

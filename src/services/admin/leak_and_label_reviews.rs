@@ -11,18 +11,7 @@ use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BattleRecord, LabelSource, LeakDecision, LeakedVote, NewLabel, Store, StoreError};
-
-/// A leak with the battle that it is about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LeakReview {
-    /// The vote.
-    pub vote: LeakedVote,
-    /// Its battle; `None` for an imported one.
-    pub record: Option<BattleRecord>,
-    /// Leaks that wait, this one included.
-    pub open: u64,
-}
+use crate::infra::storage::{LabelSource, LeakDecision, LeakReview, NewLabel, Store, StoreError};
 
 /// Where decisions go.
 pub struct Reviews<'r> {

@@ -7,7 +7,6 @@ pub mod leak_and_label_reviews;
 pub mod model_health;
 pub mod oidc_sign_in;
 pub mod oidc_users;
-pub mod overview;
 pub mod second_factor;
 pub mod sessions;
 pub mod users;

@@ -1,5 +1,6 @@
 //! The second factor of an account: codes of an app by time, and recovery codes for who has lost it.
 
+use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 use rand::Rng;
 use sha2::{Digest, Sha256};
 
@@ -14,25 +15,6 @@ use crate::infra::storage::{AdminUserRow, StoreError};
 
 /// Recovery codes of an account.
 const RECOVERY_CODES: usize = 8;
-/// Minutes within which the first code has to confirm a secret.
-pub const CONFIRM_MINUTES: i64 = 15;
-
-/// Whether a user has one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SecondFactor {
-    /// No.
-    Off,
-    /// A secret waits for its first code.
-    Pending {
-        /// As people type it.
-        secret: String,
-        /// As apps read it.
-        address: String,
-    },
-    /// Yes.
-    On,
-}
-
 impl AdminUsers {
     /// Whether a user has a second factor.
     ///

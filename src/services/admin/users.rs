@@ -40,7 +40,7 @@ pub enum UserError {
     #[error("there is no user {0:?}: `langya admin users list` shows them")]
     Unknown(String),
     /// An arena without an owner could not be run.
-    #[error("{0} is the last owner: make another user an owner first")]
+    #[error("{0} is the last owner who can sign in: make another user an owner first, who then signs in")]
     LastOwner(String),
     /// The passphrase to confirm with is wrong.
     #[error("the passphrase is wrong")]
@@ -201,13 +201,26 @@ impl AdminUsers {
     /// # Errors
     /// [`UserError`].
     pub async fn change(&self, name: &str, change: UserChange, actor: &Actor) -> Result<(), UserError> {
-        let user = self.find(name).await?;
-        let by_claim = user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim);
-        match change {
-            UserChange::Role(_) if by_claim => return Err(UserError::RoleFromClaim(user.name)),
-            UserChange::Reset if user.provider.is_some() => return Err(UserError::AtProvider(user.name)),
-            _ => {}
+        let mut user = self.find(name).await?;
+        loop {
+            check_source(&user, change)?;
+            if is_so(&user, change) {
+                return Ok(());
+            }
+            let entry = self.change_entry(&user, change, actor);
+            if self.store.change_admin_user(&user, change, self.clock.now(), &entry).await? {
+                return Ok(());
+            }
+            // Somebody else may have changed the account meanwhile: then the entry would say what it no longer was.
+            let latest = self.find(name).await?;
+            let read = std::mem::replace(&mut user, latest);
+            if (read.role, read.disabled_at) == (user.role, user.disabled_at) {
+                return Err(UserError::LastOwner(user.name));
+            }
         }
+    }
+
+    fn change_entry(&self, user: &AdminUserRow, change: UserChange, actor: &Actor) -> NewAuditEntry {
         let action = match change {
             UserChange::Role(_) => AdminAction::ChangeRole,
             UserChange::Disable => AdminAction::DisableUser,
@@ -219,17 +232,7 @@ impl AdminUsers {
             entry.former = audit_json(&json!({ "role": user.role }));
             entry.latter = audit_json(&json!({ "role": role }));
         }
-        let is_so = match change {
-            UserChange::Role(role) => user.role == role,
-            UserChange::Disable => user.disabled_at.is_some(),
-            UserChange::Enable => user.disabled_at.is_none(),
-            UserChange::Reset => false,
-        };
-        if is_so {
-            return Ok(());
-        }
-        let done = self.store.change_admin_user(&user.id, change, self.clock.now(), &entry).await?;
-        if done { Ok(()) } else { Err(UserError::LastOwner(user.name)) }
+        entry
     }
 
     /// Takes a user's passphrase and second factor away, ends all sessions, and gives the token of a link for a new passphrase.
@@ -275,6 +278,25 @@ impl AdminUsers {
     pub(super) async fn find(&self, name: &str) -> Result<AdminUserRow, UserError> {
         let user = self.store.admin_user(&name.trim().to_ascii_lowercase()).await?;
         user.ok_or_else(|| UserError::Unknown(name.to_owned()))
+    }
+}
+
+/// Refuses what is changed at the provider alone.
+fn check_source(user: &AdminUserRow, change: UserChange) -> Result<(), UserError> {
+    let by_claim = user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim);
+    match change {
+        UserChange::Role(_) if by_claim => Err(UserError::RoleFromClaim(user.name.clone())),
+        UserChange::Reset if user.provider.is_some() => Err(UserError::AtProvider(user.name.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn is_so(user: &AdminUserRow, change: UserChange) -> bool {
+    match change {
+        UserChange::Role(role) => user.role == role,
+        UserChange::Disable => user.disabled_at.is_some(),
+        UserChange::Enable => user.disabled_at.is_none(),
+        UserChange::Reset => false,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::rating::own_votes::{self, OwnLeaderboard};
 use crate::formats::own_battles::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
+use crate::infra::storage::HistoryEntry;
 use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
 use crate::leaderboard::refit::LatestLeaderboard;
 
@@ -26,15 +27,6 @@ pub struct VisitorBattles {
     pub battles: Vec<HistoryEntry>,
     /// The battle before which the next page begins; `None` on the last one.
     pub older: Option<BattleId>,
-}
-
-/// A battle in the list.
-#[derive(Debug)]
-pub struct HistoryEntry {
-    /// Its row.
-    pub row: OwnBattleRow,
-    /// The names of the models that the visitor may know: those of its own choice, and all after a vote.
-    pub names: Vec<String>,
 }
 
 /// The battles of a visitor that began before `before` and have a question that contains `search`.

@@ -5,6 +5,8 @@
 //! both replies are in the database.
 
 mod counting;
+mod keep_replies;
+mod lone_failures;
 mod side;
 
 use std::pin::pin;
@@ -21,7 +23,7 @@ use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::pairing::starting_pair::PromptKind;
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, Side};
+use crate::domain::battle::{ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::live_battles::LiveBattle;
@@ -31,9 +33,6 @@ use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use counting::count;
 use side::{SideRun, without_nul};
 
-/// How often replies are offered to a database that has an outage, and for how long.
-const OFFER_EVERY: Duration = Duration::from_millis(500);
-const OFFER_FOR: Duration = Duration::from_secs(600);
 /// Parts of both replies that are taken at once at most, before the turn looks at what else happens.
 const MAX_PARTS: usize = 256;
 /// Bytes of a side that have come and were not shown, from which on its provider is not read.
@@ -60,6 +59,7 @@ pub(super) async fn run(
     dependencies.models.searched().await;
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
+    turn.note_lone_failures();
     turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
         battle.state().stopper = None;
@@ -451,35 +451,6 @@ impl<'a> Turn<'a> {
             self.battle.move_on(stage, BattleEvent::Ready);
         }
         Ok(TurnEnd::Finished)
-    }
-}
-
-impl BattleDependencies {
-    /// Offers the replies of a turn to the database until it takes them: neither an outage nor a lock that somebody holds
-    /// shall cost what models wrote and a visitor has read. `false` means that somebody else answers the turn.
-    async fn keep_replies(
-        &self,
-        battle: &BattleId,
-        run: &RunId,
-        progress: Progress,
-        replies: &[NewReply],
-    ) -> Result<bool, StoreError> {
-        let (began, shutdown, mut logged) = (Instant::now(), self.tasks.shutdown(), false);
-        loop {
-            let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
-            match kept {
-                Err(error) if !error.is_permanent() && began.elapsed() < OFFER_FOR => {
-                    if !error.is_outage() && !std::mem::replace(&mut logged, true) {
-                        tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
-                    }
-                    tokio::select! {
-                        () = tokio::time::sleep(OFFER_EVERY) => {}
-                        () = shutdown.cancelled() => return Err(error),
-                    }
-                }
-                kept => return kept,
-            }
-        }
     }
 }
 

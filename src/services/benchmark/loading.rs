@@ -9,7 +9,7 @@ use crate::domain::benchmark::answer_index::AnswerIndex;
 use crate::domain::benchmark::cross_validation::ReferenceSuite;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::suite_id::SuiteId;
-use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
+use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, suite, suite_of};
 use crate::domain::judging::reasoning::Thought;
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
@@ -95,17 +95,6 @@ async fn beside(
         return Err(BenchError::NoAnswers { suite: name, model: model.to_owned() });
     }
     Ok(Box::new(ReferenceSuite::new(suite, answers)))
-}
-
-/// The suite of a data file, with options.
-///
-/// # Errors
-/// [`BenchError::Suite`].
-pub fn suite_of(row: &BenchSuiteRow, options: &SuiteOptions) -> Result<Box<dyn Suite>, BenchError> {
-    match &row.declaration {
-        None => Ok(suite(row.suite.as_str(), options)?),
-        Some(declaration) => Ok(custom_suite(declaration, options)?),
-    }
 }
 
 /// An item as it is kept.

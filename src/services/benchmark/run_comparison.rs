@@ -1,5 +1,6 @@
 //! Reads what two runs have, and compares them.
 
+use crate::domain::benchmark::run_comparison::ComparedRuns;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,17 +21,6 @@ const KEPT: usize = 8;
 const REST_TIMES: u32 = 1;
 /// Longest wait for the comparisons of others.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Two runs, and what differs.
-#[derive(Debug, Clone)]
-pub struct ComparedRuns {
-    /// The first run.
-    pub before: BenchRunRow,
-    /// The second.
-    pub after: BenchRunRow,
-    /// The comparison.
-    pub comparison: RunComparison,
-}
 
 /// Compares two runs of one suite, each given by its id or the end of it.
 ///

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
-use crate::domain::benchmark::arena_votes::{ArenaPairVotes, pair_votes};
-use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::arena_votes::pair_votes;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::campaign::item_opinions::ItemOpinions;
 use crate::domain::integrity::question_digest::question_digest;
 use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ScoredJudgement, Store, StoreError,
+    BenchFilter, BenchJudgementRow, BenchSet, IncludeText, ItemView, ScoredJudgement, Store, StoreError,
 };
 
 /// Every data file, the latest of a suite first.
@@ -69,21 +68,6 @@ pub(crate) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline 
         by_baseline.entry(row.baseline).or_default().push(row.judgement);
     }
     by_baseline
-}
-
-/// One item with everything that was said of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ItemView {
-    /// Question, reference, category.
-    pub item: Item,
-    /// Each model's answers, by model and turn.
-    pub answers: Vec<BenchAnswerRow>,
-    /// Each judgement with the judge's own words, in the order in which they came.
-    pub judgements: Vec<BenchJudgementRow>,
-    /// What people said of it in campaigns that are closed.
-    pub opinions: ItemOpinions,
-    /// How visitors of the arena voted on the same question; none for an item of several turns.
-    pub votes: Vec<ArenaPairVotes>,
 }
 
 /// One item of a data file; none where there is no such item.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::error::BenchError;
-use super::loading::{Loaded, load, suite_of};
+use super::loading::{Loaded, load};
 use super::run_comparison::RunComparisons;
 use super::run_manifests::mixed_settings;
 use super::scores::suites;
@@ -20,6 +20,7 @@ use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::benchmark::suite_of;
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{ByAddress, SingleFlight, Throttle};

@@ -18,7 +18,7 @@ use crate::infra::llm::Message;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunEnd, RunLimits, WholeReply};
 use crate::infra::metrics;
 use crate::infra::storage::{
-    LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
+    LeakCheckRow, LeakCheckState, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
 };
 use crate::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
@@ -38,30 +38,21 @@ fn looked_at_since(now: Timestamp) -> Timestamp {
     Timestamp(now.0.saturating_sub(NEW))
 }
 
-/// What a language model has read of the votes, where one is set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeakCheckState {
-    /// The model.
-    pub judge: String,
-    /// Counts of its checks.
-    pub counts: LeakCheckCounts,
-    /// Votes that wait for it.
-    pub waiting: u64,
-}
-
-impl LeakCheckState {
-    /// As it is now; `None` where no model reads votes.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn read(store: &Store, judge: &str, now: Timestamp) -> Result<Option<Self>, StoreError> {
-        if judge.is_empty() {
-            return Ok(None);
-        }
-        let (counts, waiting) =
-            (store.leak_check_counts().await?, store.count_without_leak_check(looked_at_since(now)).await?);
-        Ok(Some(Self { judge: judge.to_owned(), counts, waiting }))
+/// What it has read of the votes by now; `None` where no model reads votes.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn leak_check_state(
+    store: &Store,
+    judge: &str,
+    now: Timestamp,
+) -> Result<Option<LeakCheckState>, StoreError> {
+    if judge.is_empty() {
+        return Ok(None);
     }
+    let (counts, waiting) =
+        (store.leak_check_counts().await?, store.count_without_leak_check(looked_at_since(now)).await?);
+    Ok(Some(LeakCheckState { judge: judge.to_owned(), counts, waiting }))
 }
 
 /// Reads battles in rounds.

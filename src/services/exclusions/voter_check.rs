@@ -1,5 +1,6 @@
 //! Excludes the votes of voters whom the tests flag, where the operator has said so, and reports whether that works.
 
+use crate::domain::integrity::voter_check_state::VoterCheckState;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,7 +10,6 @@ use crate::domain::integrity::anomalous_voters::{AnomalousVoter, votes_to_exclud
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::rating::vote_log::ColumnSet;
-use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};
 use crate::infra::metrics;
@@ -21,22 +21,13 @@ use crate::leaderboard::background_report::{ReportError, on_one_thread};
 /// Seed of Fisher's random checkpoints: the same votes give the same flags.
 const SEED: u64 = 0;
 
-/// How the checks are doing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CheckState {
-    /// When the latest check ended well.
-    pub checked_at: Option<Timestamp>,
-    /// Since when all have failed; nobody is excluded meanwhile.
-    pub failing_since: Option<Timestamp>,
-}
-
 /// Checks all voters; one for each arena.
 pub struct VoterCheck {
     store: Store,
     settings: CurrentSettings,
     rng: Arc<SharedRng>,
     clock: Arc<dyn Clock>,
-    state: Mutex<CheckState>,
+    state: Mutex<VoterCheckState>,
     /// What the latest check depended on: the last vote and the changes of exclusions.
     checked: Mutex<Option<(i64, i64)>>,
 }
@@ -50,7 +41,7 @@ impl VoterCheck {
 
     /// How the checks are doing.
     #[must_use]
-    pub fn state(&self) -> CheckState {
+    pub fn state(&self) -> VoterCheckState {
         *self.state.lock()
     }
 
@@ -67,7 +58,7 @@ impl VoterCheck {
     /// [`ReportError`]; the state and the metrics show it as well.
     pub async fn run(&self) -> Result<u64, ReportError> {
         if !self.is_wanted() {
-            *self.state.lock() = CheckState::default();
+            *self.state.lock() = VoterCheckState::default();
             *self.checked.lock() = None;
             return Ok(0);
         }
@@ -75,7 +66,7 @@ impl VoterCheck {
         let now = self.clock.now();
         if done.is_ok() {
             metrics::voters_checked(now.0);
-            *self.state.lock() = CheckState { checked_at: Some(now), failing_since: None };
+            *self.state.lock() = VoterCheckState { checked_at: Some(now), failing_since: None };
         } else {
             metrics::voter_check_failed();
             self.state.lock().failing_since.get_or_insert(now);

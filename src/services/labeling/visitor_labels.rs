@@ -1,19 +1,11 @@
 //! What a visitor's question is about: the label that counts, and the visitor's own word on it after the vote.
 
 use crate::domain::battle::BattleId;
+use crate::domain::labeling::final_labels::QuestionLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::{LabelOrigin, final_label};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LabelSource, NewLabel, Store, StoreError};
-
-/// The label of a question that counts, and whose it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuestionLabel {
-    /// Its key in the scheme, or what else the visitor said with the question.
-    pub label: String,
-    /// The source.
-    pub source: LabelOrigin,
-}
 
 /// What counts of the first question of a battle. `given` is what the visitor said with it, which counts where nobody has
 /// labelled it since.

@@ -65,7 +65,7 @@ async fn the_link_of_somebody_who_is_locked_out_works_when_they_are_let_in_again
 async fn an_owner_who_gives_up_the_role_is_led_to_a_page_of_the_new_role() {
     let arena = arena(|_| {}).await;
     let mut owner = signed_in(&arena, Role::Owner).await;
-    account(&arena, "ada", Role::Owner, "").await;
+    account(&arena, "ada", Role::Owner, "a hash, as of somebody who can sign in").await;
     let done = change(&mut owner, "owner", "role", "viewer").await;
     let location = done.headers()["location"].to_str().unwrap().to_owned();
     let page = owner.get(&location).await;

@@ -57,7 +57,7 @@ pub(crate) async fn account(arena: &TestArena, name: &str, role: Role, passphras
 
 /// A browser with a session of a new account, which is called as its role.
 pub(crate) async fn signed_in(arena: &TestArena, role: Role) -> Browser {
-    account(arena, role.as_str(), role, "").await;
+    account(arena, role.as_str(), role, "a hash, as of somebody who can sign in").await;
     let user = arena.app.store.admin_user(role.as_str()).await.unwrap().unwrap();
     let token = arena.app.admin_sessions.begin(&user, "127.0.0.1").await.unwrap();
     let mut browser = Browser::new(arena);

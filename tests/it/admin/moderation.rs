@@ -216,6 +216,7 @@ async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_reported_everywh
         let mut operator = signed_in(&stage.arena, Role::Operator).await;
         let page = text(&mut operator, "/admin/moderation").await;
         assert!(page.contains("has not answered since") && page.contains(says), "{page}");
+        assert!(page.contains("<dd>all</dd>") && !page.contains("<dd>*</dd>"), "every category flags: {page}");
         assert!(text(&mut operator, "/admin").await.contains("has not answered since"));
         assert!(text(&mut operator, "/admin/operations").await.contains("does not answer"));
         let metrics = get(&format!("{}/metrics", stage.arena.url)).await.text().await.unwrap();

@@ -56,6 +56,9 @@ fn people_are_compared_with_each_other_where_there_is_no_judge() {
     nothing(&json["judge_human"]["with_ties"], "rate", "nothing to compare");
     let table = alone(&[]);
     assert!(table.stdout.starts_with("2 questions with votes\nhuman-human "), "{}", table.stdout);
+    // Four votes by two people on two questions.
+    let sides = "(0 ties; equal sides, votes as independent: p = 0.1250)";
+    assert!(table.stdout.contains(sides), "{}", table.stdout);
     assert!(!table.stdout.contains("judge") && table.stderr.is_empty(), "{}{}", table.stdout, table.stderr);
 
     let scores = "item,model,annotator,score\n1,x,ann,7\n1,x,ben,8\n2,x,ann,1\n2,x,ben,3\n";

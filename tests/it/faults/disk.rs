@@ -48,6 +48,11 @@ impl SmallDisk {
         std::fs::remove_file(reserve).unwrap();
     }
 
+    fn make_read_only(&self) {
+        let mount = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.folder).status().unwrap();
+        assert!(mount.success());
+    }
+
     /// Frees all that was filled.
     fn free(&self) {
         std::fs::remove_file(self.ballast()).unwrap();
@@ -59,6 +64,14 @@ impl Drop for SmallDisk {
         // It goes as soon as nobody uses it; a test that failed may have left somebody.
         let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
     }
+}
+
+/// The names of all files in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Votes by these visitors until one of them is not acknowledged; that one, and the receipts of those before.
@@ -172,21 +185,41 @@ async fn a_database_or_a_copy_that_finds_no_space_leaves_nothing_behind() {
     ];
     for command in commands {
         let failed = langya(here, command);
-        assert!(failed.code.is_some_and(|code| code > 0), "{command:?}: {}", failed.stdout);
-        let names: Vec<String> = std::fs::read_dir(&disk.folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        assert!(
-            !names.iter().any(|name| name.contains("langya.db") || name.contains("partial")),
-            "{command:?}: {names:?}"
-        );
+        assert_eq!(failed.code, Some(1), "{command:?}: {}", failed.stderr);
+        assert_eq!(names(&disk.folder), ["ballast"], "{command:?}");
+    }
+    disk.fill_but_for(0);
+    for command in [
+        &["serve", "--listen", "127.0.0.1:0", "--data-dir", "small/new/data"][..],
+        &["import", "votes", "votes.csv", "--data-dir", "small/new/data"][..],
+        &["fit", "--votes", "votes.csv", "--charts", "small/new/charts"][..],
+        &["export", "votes", "--data-dir", "data", "--out", "small/votes.csv"][..],
+        &["simulate", "--models", "2", "--votes", "9", "--seed", "1", "--out", "small/votes.csv"][..],
+    ] {
+        let failed = langya(here, command);
+        assert_eq!(failed.code, Some(1), "a full disk is a failed run: {command:?}: {}", failed.stderr);
+        assert_eq!(names(&disk.folder), ["ballast"], "{command:?}");
     }
     disk.free();
     for command in commands {
         let done = langya(here, command);
         assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
     }
+}
+
+#[test]
+fn a_database_on_a_read_only_disk_is_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let Some(disk) = SmallDisk::mount(&here.join("small"), "24m") else { return };
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
+    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "small/data"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    disk.make_read_only();
+    let done = langya(here, ["backup", "--data-dir", "small/data", "--out", "copy.db"]);
+    assert!(done.code == Some(0) && done.stdout.contains("copy.db: 1 vote,"), "{done:?}");
+    let done = langya(here, ["restore", "copy.db", "--data-dir", "again"]);
+    assert!(done.code == Some(0) && done.stdout == "restored: 1 vote\n", "{done:?}");
 }
 
 #[actix_web::test]

@@ -2,13 +2,14 @@
 
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::model_stats::ModelStats;
+use langya::domain::admin::oidc_account::RoleFrom;
 use langya::domain::admin::role::Role;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, BattleRow, Joined, JoiningUser, LeakDecision, NewAdminInvite, NewAdminSession,
-    NewAuditEntry, NewExclusions, NewReply, SessionAge, Store, UserChange,
+    ActedVia, AuditFilter, BattleRow, IdentityHash, Joined, JoiningUser, LeakDecision, NewAdminInvite, NewAdminSession,
+    NewAuditEntry, NewExclusions, NewProviderUser, NewReply, SessionAge, Store, UserChange,
 };
 
 use super::{battle, battle_id, by, failure, ready, reply, vote};
@@ -75,8 +76,8 @@ pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &St
     assert_eq!(join(store, "late", "ada", 3).await, Joined::NameTaken);
     assert_eq!(join(store, "late", "ben", 3).await, Joined::Done, "a name that was taken uses nothing up");
     let change = async |name: &str, change: UserChange, id: &str| {
-        let id_of = format!("id of {name}");
-        store.change_admin_user(&id_of, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
+        let user = store.admin_user(name).await.unwrap().unwrap();
+        store.change_admin_user(&user, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
     };
     for (number, refused) in [UserChange::Role(Role::Viewer), UserChange::Disable].into_iter().enumerate() {
         assert!(!change("ada", refused, &format!("1-{number}")).await, "{refused:?}");
@@ -113,12 +114,56 @@ pub(super) async fn of_two_owners_who_demote_each_other_one_stays(store: &Store)
         assert_eq!(join(store, link, name, 2).await, Joined::Done);
     }
     let demote = async |name: &str, id: &str| {
-        let (user, change) = (format!("id of {name}"), UserChange::Role(Role::Viewer));
+        let (user, change) = (store.admin_user(name).await.unwrap().unwrap(), UserChange::Role(Role::Viewer));
         store.change_admin_user(&user, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
     };
     let (ada, ben) = futures_util::join!(demote("ada", "1"), demote("ben", "2"));
     assert!(ada != ben, "{ada} {ben}");
     assert!(store.has_admin_owner().await.unwrap());
+}
+
+pub(super) async fn an_owner_who_cannot_sign_in_does_not_count_as_another_one(store: &Store) {
+    for (link, name) in [("one", "ada"), ("two", "ben")] {
+        invite(store, link, Role::Owner, false).await;
+        assert_eq!(join(store, link, name, 2).await, Joined::Done);
+    }
+    let awaited = NewProviderUser {
+        id: "id of eve",
+        name: "eve",
+        role: Role::Owner,
+        role_from: RoleFrom::Owner,
+        identity: IdentityHash::Email("hash"),
+        created_at: Timestamp(2),
+    };
+    store.add_provider_admin(awaited, &entry("added", AdminAction::AddUser)).await.unwrap();
+    let change = async |name: &str, change: UserChange, id: &str| {
+        let user = store.admin_user(name).await.unwrap().unwrap();
+        store.change_admin_user(&user, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
+    };
+    assert!(change("ben", UserChange::Reset, "1").await);
+    for (number, refused) in [UserChange::Role(Role::Viewer), UserChange::Disable].into_iter().enumerate() {
+        assert!(!change("ada", refused, &format!("2-{number}")).await, "{refused:?}: ben and eve have not come");
+    }
+    assert!(store.bind_admin_identity("id of eve", "subject").await.unwrap());
+    assert!(change("ada", UserChange::Role(Role::Viewer), "3").await, "eve has come");
+}
+
+pub(super) async fn a_role_is_changed_only_from_the_one_that_was_read(store: &Store) {
+    for (link, name, role) in [("one", "ada", Role::Owner), ("two", "ben", Role::Viewer)] {
+        invite(store, link, role, false).await;
+        assert_eq!(join(store, link, name, 2).await, Joined::Done);
+    }
+    let as_both_owners_read_it = store.admin_user("ben").await.unwrap().unwrap();
+    let change = async |change: UserChange, id: &str| {
+        let entry = entry(id, AdminAction::ChangeRole);
+        store.change_admin_user(&as_both_owners_read_it, change, Timestamp(9), &entry).await.unwrap()
+    };
+    assert!(change(UserChange::Role(Role::Operator), "1").await);
+    assert!(!change(UserChange::Role(Role::Owner), "2").await, "its entry would say that ben was a viewer");
+    assert!(!change(UserChange::Enable, "3").await, "nor is there an entry of what is so already");
+    assert_eq!(store.admin_user("ben").await.unwrap().unwrap().role, Role::Operator);
+    let audit = store.audit_entries(&AuditFilter::default(), 1).await.unwrap();
+    assert_eq!(audit[0].id, "1");
 }
 
 pub(super) async fn the_links_of_an_owner_whose_claim_gives_less_are_void(store: &Store) {

@@ -2,6 +2,7 @@
 //! one backend's own stands in its file.
 
 mod admin;
+mod annotators;
 mod api_keys;
 mod battles;
 pub(crate) mod bench;
@@ -41,10 +42,12 @@ use langya::infra::storage::{BattleRow, NewExclusion, NewReply, NewVoteRow, Repl
 
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
+    a_role_is_changed_only_from_the_one_that_was_read, an_owner_who_cannot_sign_in_does_not_count_as_another_one,
     figures_are_of_recent_battles_that_are_over, of_two_decisions_about_one_leak_at_once_one_is_kept,
     of_two_owners_who_demote_each_other_one_stays, sessions_codes_and_recovery_codes_end,
     the_links_of_an_owner_whose_claim_gives_less_are_void,
 };
+use annotators::an_assignment_that_was_taken_back_is_its_annotators_again;
 use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use battles::{
     a_battle_is_read_back_as_it_was_kept, a_failed_side_is_replaced_or_voids_the_battle, a_record_is_of_one_moment,
@@ -330,6 +333,9 @@ on_both! {
     figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
     of_two_owners_who_demote_each_other_one_stays
+    an_owner_who_cannot_sign_in_does_not_count_as_another_one
+    a_role_is_changed_only_from_the_one_that_was_read
+    an_assignment_that_was_taken_back_is_its_annotators_again
     the_links_of_an_owner_whose_claim_gives_less_are_void
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once

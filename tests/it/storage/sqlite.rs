@@ -6,10 +6,11 @@ use std::path::Path;
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::backup::{BackupError, back_up, restore};
+use langya::infra::storage::backup::{BackupError, BackupReport, back_up, restore};
 use langya::infra::storage::{DataLock, IfMissing, InsertedVote, OutageKind, Store, StoreError};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool};
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, own_battles, public_log,
@@ -172,6 +173,48 @@ fn a_data_folder_has_one_lock() {
     DataLock::take(&settings(folder.path()), "serve").unwrap();
 }
 
+#[test]
+fn a_lock_stays_only_beside_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("a/data");
+    let take = || DataLock::take(&settings(&data), "serve").unwrap();
+    drop(take());
+    assert!(names(folder.path()).is_empty(), "the folders were made for a database that did not come");
+    std::fs::create_dir_all(&data).unwrap();
+    drop(take());
+    assert!(names(&data).is_empty());
+    let held = take();
+    std::fs::write(data.join("langya.db"), "").unwrap();
+    drop(held);
+    assert_eq!(names(&data), ["langya.db", "langya.lock"]);
+}
+
+#[actix_web::test]
+async fn a_file_that_another_process_is_making_is_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let making = DataLock::take(&settings(folder.path()), "serve").unwrap();
+    std::fs::write(folder.path().join("langya.db"), "").unwrap();
+    let refused = async || DataLock::take_usable(&settings(folder.path()), "serve").await.unwrap_err();
+    assert!(matches!(refused().await, StoreError::Locked { .. }));
+    drop(making);
+    assert!(matches!(refused().await, StoreError::Empty(_)));
+}
+
+#[actix_web::test]
+async fn a_refused_database_gets_no_write_ahead_log() {
+    let (folder, store) = open_with_tables().await;
+    store.close().await;
+    let pool = raw(folder.path()).await;
+    let row = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+               VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
+    sqlx::query(row).execute(&pool).await.unwrap();
+    pool.close().await;
+    for if_missing in [IfMissing::Fail, IfMissing::Create] {
+        Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
+        assert_eq!(names(folder.path()), ["langya.db"]);
+    }
+}
+
 #[actix_web::test]
 async fn the_database_of_another_program_is_refused_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +230,7 @@ async fn the_database_of_another_program_is_refused_and_stays_as_it_is() {
     }
     let refused = Store::pending_migrations(&settings(folder.path())).await.unwrap_err();
     assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
-    let copy = back_up(&settings(folder.path()), &folder.path().join("copy"), Timestamp(0)).await.unwrap_err();
+    let copy = copy_to(folder.path(), &folder.path().join("copy"), &CancellationToken::new()).await.unwrap_err();
     assert!(matches!(&copy, BackupError::Store(StoreError::Foreign(path)) if *path == file), "{copy}");
     let restored = restore(&settings(&folder.path().join("new")), &file, Timestamp(0)).await.unwrap_err();
     assert!(matches!(&restored, BackupError::NotABackup(path) if *path == file), "{restored}");
@@ -219,10 +262,34 @@ async fn a_copy_leaves_no_write_ahead_log_beside_a_database_that_nobody_serves()
     let (folder, store) = open_with_tables().await;
     store.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
-    back_up(&settings(folder.path()), &elsewhere.path().join("copy"), Timestamp(0)).await.unwrap();
-    for ending in ["-wal", "-shm"] {
-        assert!(!folder.path().join(format!("langya.db{ending}")).exists(), "{ending}");
-    }
+    copy_to(folder.path(), &elsewhere.path().join("copy"), &CancellationToken::new()).await.unwrap();
+    assert_eq!(names(folder.path()), ["langya.db", "last-backup"]);
+}
+
+#[actix_web::test]
+async fn a_copy_that_is_stopped_leaves_no_file_and_no_write_ahead_log() {
+    let (folder, store) = open_with_tables().await;
+    store.close().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let stopped = copy_to(folder.path(), &elsewhere.path().join("copy"), &stop).await.unwrap_err();
+    assert!(matches!(stopped, BackupError::Stopped), "{stopped}");
+    assert!(names(elsewhere.path()).is_empty());
+    assert_eq!(names(folder.path()), ["langya.db"]);
+}
+
+/// Copies the database of a folder.
+async fn copy_to(folder: &Path, file: &Path, stop: &CancellationToken) -> Result<BackupReport, BackupError> {
+    back_up(&settings(folder), file, Timestamp(0), stop).await
+}
+
+/// The names of all files in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
 }
 
 #[actix_web::test]

@@ -9,6 +9,7 @@ use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
 use langya::domain::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
 use langya::domain::integrity::vote_filter::VoteFilter;
+use langya::domain::integrity::voter_check_state::VoterCheckState;
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
@@ -19,7 +20,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{NewExclusions, Store};
 use langya::infra::stored_votes::selection::select;
 use langya::services::admin::actor::Actor;
-use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
+use langya::services::exclusions::voter_check::VoterCheck;
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
 use langya::services::transfer::import::{self, VotesFile};
 use sqlx::postgres::PgPool;
@@ -108,7 +109,7 @@ pub(super) async fn flagged_voters_are_excluded_only_where_the_operator_says_so_
     let settings = CurrentSettings::new(Settings::default());
     let check = check_of(store, &settings);
     assert_eq!(check.run().await.unwrap(), 0, "flagged voters are only listed by default");
-    assert_eq!((check.state(), excluded(store).await), (CheckState::default(), vec![]));
+    assert_eq!((check.state(), excluded(store).await), (VoterCheckState::default(), vec![]));
 
     let mut wanted = Settings::default();
     wanted.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;

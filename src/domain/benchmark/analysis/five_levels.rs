@@ -11,7 +11,7 @@ use crate::benchmark::pairwise::votes;
 use crate::benchmark::score::{Verdicts, WeightedValue};
 use crate::judging::verdict::{Margin, Preference, Verdict};
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
+use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, uncertainty};
 use crate::stats::{Interval, Undefined};
 
 /// Points of the public scale of ratings for each unit of log odds to the base of ten.
@@ -26,7 +26,7 @@ pub struct LevelsOfModel {
     pub games: [u64; 5],
     /// Share of the votes, ties half: 0 to 1.
     pub win_rate: f64,
-    /// Its bounds over resampled items; none for a single item.
+    /// Its bounds over resampled items; none for a single item, or where all items say the same, which does not show how uncertain it is.
     pub interval: Option<Interval>,
 }
 
@@ -93,7 +93,7 @@ fn of_model(
         let drawn = resample_indices(items.len(), rng);
         ItemVotes::sum(drawn.into_iter().map(|at| items[at])).share().ok_or(Undefined::Nothing)
     });
-    let interval = percentiles(&drawn, level).ok().filter(|_| items.len() > 1).map(|found| found.interval);
+    let interval = uncertainty(&drawn, level).ok().filter(|_| items.len() > 1);
     let win_rate = ItemVotes::sum(items.iter().copied()).share()?;
     Some(LevelsOfModel { model: model.to_owned(), games, win_rate, interval })
 }
@@ -209,6 +209,9 @@ mod tests {
     fn a_model_that_won_or_lost_all_has_no_points_and_one_item_no_interval() {
         let won = one(&both(1, [(A, Clear), (B, Slight)]));
         assert_eq!((won.win_rate.to_bits(), won.points(), won.interval), (1.0_f64.to_bits(), None, None));
+        // Nor have several items that all say the same.
+        let won = one(&[both(1, [(A, Clear), (B, Slight)]), both(2, [(A, Clear), (B, Slight)])].concat());
+        assert_eq!((won.win_rate.to_bits(), won.interval), (1.0_f64.to_bits(), None));
         let lost = one(&both(1, [(B, Clear), (A, Slight)]));
         assert_eq!((lost.win_rate.to_bits(), lost.points()), (0.0_f64.to_bits(), None));
     }

@@ -18,7 +18,7 @@ use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::item_patterns::PatternsOfItems;
 use crate::stats::real_len;
-use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
+use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 
 /// The highest point of the longest preference scale.
 const MOST_PREFERENCE: i8 = 3;
@@ -28,11 +28,12 @@ const MOST_PREFERENCE: i8 = 3;
 pub struct AgreementSummary {
     /// Fleiss' kappa, over units with the most common number of judgements; of comparisons and scores.
     pub fleiss: Option<f64>,
-    /// Bounds of [`fleiss`](Self::fleiss) over resampled items.
+    /// Bounds of [`fleiss`](Self::fleiss) over resampled items; `None` where resampling does not show how uncertain it is, as where
+    /// everybody agrees.
     pub fleiss_interval: Option<[f64; 2]>,
     /// Krippendorff's alpha: nominal for comparisons, interval for scores, ordinal for ranks and preferences.
     pub krippendorff: Option<f64>,
-    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled items.
+    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled items, or `None` as for Fleiss' kappa.
     pub krippendorff_interval: Option<[f64; 2]>,
     /// Units that at least two annotators judged.
     pub units: u64,
@@ -54,7 +55,7 @@ impl AgreementSummary {
         let drawn = replicates(options, |rng| patterns.statistics(&patterns.of_items.draw(rng)));
         let (kappas, alphas): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
         let interval = |values: &[Result<f64, Undefined>]| {
-            let found = percentiles(values, ConfidenceLevel::default()).ok()?.interval;
+            let found = uncertainty(values, ConfidenceLevel::default()).ok()?;
             Some([found.lower, found.upper])
         };
         Self {

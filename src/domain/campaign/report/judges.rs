@@ -20,7 +20,7 @@ use crate::stats::agreement::choices::Choice;
 use crate::stats::agreement::kappa::cohen_of_counts;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::item_patterns::PatternsOfItems;
-use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
+use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 use crate::stats::{Share, Undefined};
 
 /// How far a judge agrees with people on the units that both have judged.
@@ -40,11 +40,12 @@ pub struct JudgeAgreement {
     pub judgements: u64,
     /// Share of these judgements that say what the judge says.
     pub agreement: Option<f64>,
-    /// Bounds of [`agreement`](Self::agreement) over resampled items.
+    /// Bounds of [`agreement`](Self::agreement) over resampled items; `None` where resampling does not show how uncertain it is, as
+    /// where everybody agrees.
     pub agreement_interval: Option<[f64; 2]>,
     /// Cohen's kappa of these judgements and the verdicts.
     pub kappa: Option<f64>,
-    /// Bounds of [`kappa`](Self::kappa) over resampled items.
+    /// Bounds of [`kappa`](Self::kappa) over resampled items, or `None` as for the agreement.
     pub kappa_interval: Option<[f64; 2]>,
     /// Pairs of judgements by two people on one of these units.
     pub people_pairs: u64,
@@ -143,7 +144,7 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
     });
     let (agreements, kappas): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
     let interval = |found: &Result<f64, Undefined>, values: &[Result<f64, Undefined>]| {
-        let bounds = found.as_ref().ok().and_then(|_| percentiles(values, level).ok())?.interval;
+        let bounds = found.as_ref().ok().and_then(|_| uncertainty(values, level).ok())?;
         Some([bounds.lower, bounds.upper])
     };
     let pairs = pairs_of_people(&compared);
@@ -325,6 +326,7 @@ mod tests {
         let [lower, upper] = found.agreement_interval.unwrap();
         // ± 1.96 √(0.75 · 0.25 / 40) = ± 0.134
         assert!((upper - lower - 0.268).abs() < 0.05, "{found:?}");
-        assert_eq!((found.agreement, found.kappa), (Some(0.75), Some(0.0)));
+        // The judge says the same throughout, so kappa is 0 in every resample: that does not make it certain.
+        assert_eq!((found.agreement, found.kappa, found.kappa_interval), (Some(0.75), Some(0.0), None));
     }
 }

@@ -11,7 +11,7 @@ use super::judged::{JudgedUnit, JudgementLabel, LabelsByUnit};
 use crate::battle::Outcome;
 use crate::stats::agreement::kappa::{cohen, cohen_of_counts};
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::resample::{BootstrapOptions, percentiles, resample_counts};
+use crate::stats::resample::{BootstrapOptions, resample_counts, uncertainty};
 
 /// Annotators of a campaign of which each pair is compared; a table of more pairs is read by nobody.
 const MOST_COMPARED: usize = 40;
@@ -67,7 +67,8 @@ pub struct AnnotatorPair {
     pub equal: u64,
     /// Cohen's kappa; `None` where both gave one label throughout.
     pub kappa: Option<f64>,
-    /// Its bounds over resampled units, each of which is of another item.
+    /// Its bounds over resampled units, each of which is of another item; `None` where resampling does not show how uncertain it is,
+    /// as where both always agree.
     pub kappa_interval: Option<[f64; 2]>,
 }
 
@@ -148,6 +149,6 @@ fn kappa_interval(
             cohen_of_counts(pairs.iter().copied().zip(drawn.iter().copied())).map(|kappa| kappa.kappa)
         })
         .collect();
-    let found = percentiles(&kappas, level).ok()?.interval;
+    let found = uncertainty(&kappas, level).ok()?;
     Some([found.lower, found.upper])
 }

@@ -9,6 +9,9 @@ use crate::campaign::judgement::UnitJudgement;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
+/// Means of items that differ by less are equal but for rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// The mean score of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScoredModel {
@@ -16,7 +19,8 @@ pub struct ScoredModel {
     pub model: String,
     /// Mean over its items of the mean over annotators.
     pub score: f64,
-    /// Lower bound, with items as independent observations; `None` for one item.
+    /// Lower bound, with items as independent observations; `None` for one item, and where all items have the same mean, which does
+    /// not show how uncertain it is.
     pub lower: Option<f64>,
     /// Upper bound.
     pub upper: Option<f64>,
@@ -75,7 +79,9 @@ fn scored(model: &str, items: &BTreeMap<u32, Vec<f64>>, level: ConfidenceLevel) 
     let means: Vec<f64> = items.values().map(|scores| mean_of(scores)).collect();
     let n = real_len(means.len());
     let mean = means.iter().sum::<f64>() / n;
-    let half = (means.len() > 1).then(|| {
+    // Items that all have one mean do not show how uncertain it is, and neither does one item.
+    let differ = means.iter().any(|value| (value - means[0]).abs() > ROUNDING);
+    let half = differ.then(|| {
         let variance = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
         level.t(n - 1.0) * (variance / n).sqrt()
     });

@@ -316,8 +316,36 @@ fn intervals_over_items_are_wider_where_items_decide() {
     assert!(other.upper.unwrap() - other.lower.unwrap() > 0.9 * width);
     let by_annotator = report.models[0].upper.zip(report.models[0].lower).map(|(upper, lower)| upper - lower);
     assert!(by_annotator.is_none_or(|narrow| narrow < width / 2.0), "{by_annotator:?}");
-    // Everybody agrees: no resample says anything else.
-    assert_eq!(report.annotator_pairs[0].kappa_interval, Some([1.0, 1.0]));
+}
+
+#[test]
+fn agreement_without_exception_has_no_interval_without_width() {
+    // Three annotators say the same of each of 12 items. No resample says anything else, which does not make it certain.
+    let unit = |(item, annotator): (u32, u32), shown: &[&str], judgement| JudgedUnit {
+        annotator: format!("p{annotator}").into(),
+        unit: item,
+        item,
+        shown: shown.iter().map(|name| (*name).to_owned()).collect(),
+        kind: AssignmentKind::Fresh,
+        judgement,
+        answers: std::sync::Arc::default(),
+        seconds: 1.0,
+    };
+    let places = || (0..12).flat_map(|item| (0..3).map(move |annotator| (item, annotator)));
+    let outcome = |item: u32| if item.is_multiple_of(3) { Outcome::BWins } else { Outcome::AWins };
+    let compared = places().map(|place| unit(place, &["x", "y"], UnitJudgement::Outcome(outcome(place.0))));
+    let compared = report(&facts(12, 3), compared.collect(), &LeaderboardOptions::default()).unwrap();
+    let agreement = &compared.agreement;
+    assert_eq!((agreement.fleiss, agreement.krippendorff), (Some(1.0), Some(1.0)));
+    assert_eq!((agreement.fleiss_interval, agreement.krippendorff_interval), (None, None));
+    let pair = &compared.annotator_pairs[0];
+    assert_eq!((pair.kappa, pair.kappa_interval), (Some(1.0), None));
+    // The same for a mean score of items that all have it.
+    let facts = CampaignFacts { task: Task::Score, ..facts(12, 3) };
+    let scored = places().map(|place| unit(place, &["x"], UnitJudgement::Score(8))).collect();
+    let scored = report(&facts, scored, &LeaderboardOptions::default()).unwrap();
+    assert_eq!((scored.scores[0].score, scored.scores[0].items), (8.0, 12));
+    assert_eq!((scored.scores[0].lower, scored.scores[0].upper), (None, None));
 }
 
 #[test]

@@ -36,7 +36,8 @@ pub struct SideShares {
     pub ties: u64,
     /// a / (a + b).
     pub share_a: MetricValue,
-    /// Exact two-sided binomial test of equal chances for A and B.
+    /// Exact two-sided binomial test of equal chances for A and B, which takes votes as independent: where several votes are one voter's,
+    /// or on one question, it is too small.
     pub p: MetricValue,
 }
 

@@ -9,6 +9,7 @@ use super::{Correlations, SeriesReport, StudyOptions, notes};
 use crate::correlation::{Series, SeriesError, align};
 use crate::stats::combination::{Search, best, leave_one_out, mix, permutation_test};
 use crate::stats::matrix::{DataColumn, pair};
+use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
 
 /// Permutations of the target behind the p that knows that the weights were fitted.
@@ -53,6 +54,16 @@ pub struct PermutationReport {
     pub permutations: u32,
     /// Seed of the random numbers.
     pub seed: u64,
+}
+
+impl PermutationReport {
+    /// About the smallest p that so many permutations of so few models can give: each of n models has n! orders, one of which is the
+    /// observed one.
+    #[must_use]
+    pub fn smallest_p(&self, models: usize) -> f64 {
+        let orders: f64 = (1..=models).map(real_len).product();
+        (1.0 / (1.0 + f64::from(self.permutations))).max(1.0 / orders)
+    }
 }
 
 /// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
@@ -135,4 +146,24 @@ pub fn mixture(
 
 fn fixed(values: &[f64]) -> DataColumn {
     DataColumn { values: values.iter().copied().map(Some).collect(), samples: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PermutationReport;
+
+    #[test]
+    fn the_smallest_p_follows_from_permutations_or_models() {
+        let smallest = |permutations, models| PermutationReport { p: 1.0, permutations, seed: 0 }.smallest_p(models);
+        for (found, expected) in [
+            (smallest(999, 20), 1.0 / 1000.0),
+            // 16 series have 16 permutations.
+            (smallest(16, 20), 1.0 / 17.0),
+            // Five models have 120 orders.
+            (smallest(999, 5), 1.0 / 120.0),
+            (smallest(999, 500), 1.0 / 1000.0),
+        ] {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
 }

@@ -81,7 +81,8 @@ pub struct PooledRating {
     pub difference_upper: f64,
 }
 
-/// Pools the slices of a column, for the models of the largest component of a fit. `None` without votes there.
+/// Pools the slices of a column, for the models of the largest component of a fit. `None` where fewer than two slices have votes there:
+/// a single slice does not separate its differences from the strengths.
 ///
 /// # Errors
 /// [`FitError::NoSliceLabels`] without the column, [`FitError::PlainPooling`] for other ratings than plain Bradley–Terry,
@@ -112,6 +113,9 @@ pub(super) fn pool_slices(
         || DesignEffects::new(log, labels, options.scoring, (tally, intervals), of_block),
         || SlicedVotes::new(log, labels, options.scoring, tally, block),
     );
+    if votes.slices.len() < 2 {
+        return Ok(None);
+    }
     let losses = votes.losses(effects.within);
     let posterior = Posterior::new(&losses, &start, effects.overall / effects.within)?;
     let name = |place: usize| tally.models[block.members[place]].name.as_str();

@@ -56,7 +56,7 @@ const NOISE: f64 = 1e-12;
 /// The posterior of all slices.
 #[derive(Debug)]
 pub(super) struct Posterior {
-    /// The posterior mean of τ; 0 for a single slice.
+    /// The posterior mean of τ.
     pub(super) spread: f64,
     pub(super) slices: Vec<SlicePosterior>,
 }
@@ -131,15 +131,11 @@ impl Estimates {
 }
 
 impl Posterior {
-    /// The posterior with τ integrated out; `start` holds strengths near θ̂. The variance of θ is multiplied by `shared`, since
-    /// voters vote in several slices.
+    /// The posterior of two or more slices with τ integrated out; `start` holds strengths near θ̂. The variance of θ is multiplied by
+    /// `shared`, since voters vote in several slices.
     pub(super) fn new(slices: &[SliceLoss], start: &DVector<f64>, shared: f64) -> Result<Self, FitError> {
         let differences = slices.iter().map(|slice| DVector::zeros(slice.members.len())).collect();
         let start = Mode { strengths: start.clone(), differences };
-        // A single slice does not separate its differences from the strengths.
-        if slices.len() < 2 {
-            return Ok(Self { spread: 0.0, slices: Conditional::at(slices, &start, LOG_SPREAD.0)?.slices(shared) });
-        }
         let nodes = nodes(slices, &start)?;
         let total: f64 = nodes.iter().map(|(density, _)| density).sum();
         let spread = nodes.iter().map(|(density, node)| density / total * node.log_spread.exp()).sum();

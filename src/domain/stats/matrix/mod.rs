@@ -16,7 +16,7 @@ use self::replicate::{ReplicateColumn, replicates_of};
 use super::Undefined;
 use super::confidence::ConfidenceLevel;
 use super::correlation::{Coefficient, Correlation};
-use super::resample::{Resampled, percentiles};
+use super::resample::{Resampled, percentiles_with_spread};
 
 /// One series over n positions (subjects), with its bootstrap samples.
 ///
@@ -39,7 +39,7 @@ pub struct ColumnCorrelations {
     /// Correlations of the values.
     pub found: [Result<Correlation, Undefined>; 3],
     /// Percentile intervals over the replicates, each over the positions that both have in it; `None` if both columns
-    /// are fixed.
+    /// are fixed. Replicates that all give one number have no interval: that does not make the number certain.
     pub resampled: Option<[Result<Resampled, Undefined>; 3]>,
 }
 
@@ -142,6 +142,6 @@ fn resampled(
         let of = |replicate: &Vec<ReplicateCorrelations>| {
             replicate[place].map(|three| three[coefficient]).ok_or(Undefined::Nothing)
         };
-        percentiles(&replicates.iter().map(of).collect::<Vec<_>>(), level)
+        percentiles_with_spread(&replicates.iter().map(of).collect::<Vec<_>>(), level)
     })
 }

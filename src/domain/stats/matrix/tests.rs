@@ -37,7 +37,7 @@ fn expected(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> ColumnCor
             let (x, y) = common(&in_replicate(x, replicate), &in_replicate(y, replicate));
             coefficient.correlate(&x, &y).map(|found| found.r)
         });
-        percentiles(&found.collect::<Vec<_>>(), level)
+        percentiles_with_spread(&found.collect::<Vec<_>>(), level)
     });
     ColumnCorrelations {
         n: of_x.len(),
@@ -137,6 +137,19 @@ fn a_fixed_column_keeps_its_values_in_every_replicate() {
 }
 
 #[test]
+fn an_order_that_no_replicate_changes_has_no_interval() {
+    // Far apart, so that the order is the same in every replicate while Pearson's r moves a little.
+    let values = [1.0, 10.0, 100.0, 1000.0].map(Some);
+    let samples = (0..20).map(|at| [1.0, 10.0, 100.0, 1000.0 + f64::from(at)].map(Some).to_vec()).collect();
+    let sampled = DataColumn { values: values.to_vec(), samples };
+    let cell = pair(&fixed(&[2.0, 4.0, 6.0, 8.0].map(Some)), &sampled, ConfidenceLevel::default());
+    let [pearson, spearman, kendall] = cell.resampled.unwrap();
+    let pearson = pearson.unwrap().interval;
+    assert!(pearson.lower < pearson.upper, "{pearson:?}");
+    assert_eq!((spearman, kendall), (Err(Undefined::NoSpread), Err(Undefined::NoSpread)));
+}
+
+#[test]
 fn the_interval_of_a_pair_comes_from_its_replicates() {
     let seed = 17;
     println!("seed {seed}");
@@ -150,7 +163,7 @@ fn the_interval_of_a_pair_comes_from_its_replicates() {
     for (place, resampled) in cell.resampled.unwrap().into_iter().enumerate() {
         let values: Vec<_> =
             found.iter().map(|three| three.map(|three| three[place]).ok_or(Undefined::Nothing)).collect();
-        assert_eq!(percentiles(&values, level), resampled);
+        assert_eq!(percentiles_with_spread(&values, level), resampled);
     }
     assert_eq!(found.len(), 40);
     assert_eq!(replicate_correlations(&fixed(&values), &fixed(&values)), []);

@@ -30,6 +30,6 @@ pub use oidc::{ClientSecret, OidcSettings, is_private_way};
 pub use public_log::{PublicLogSettings, WitnessSettings};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use retention::RetentionSettings;
-pub use server::{LoggingFormat, LoggingSettings, RedisSettings, ServerSettings, StorageSettings};
+pub use server::{LoggingFormat, LoggingSettings, RedisSettings, ServerSettings, StorageSettings, is_public_by_tls};
 pub use site::SiteSettings;
 pub use webhooks::WebhookSettings;

@@ -51,6 +51,12 @@ impl ServerSettings {
     }
 }
 
+/// Whether visitors come by TLS, as the public address says.
+#[must_use]
+pub fn is_public_by_tls(public_url: &str) -> bool {
+    public_url.starts_with("https://")
+}
+
 impl Default for ServerSettings {
     fn default() -> Self {
         Self {

@@ -1,3 +1,5 @@
+mod visitors;
+
 use std::collections::VecDeque;
 
 use rand::SeedableRng;

@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
+use tokio_util::sync::CancellationToken;
 
 use super::{Backend, StoreError};
 use crate::config::StorageSettings;
@@ -86,6 +87,12 @@ pub enum BackupError {
         /// What the database says.
         reason: String,
     },
+    /// An arena has come to a database that was read as one that nobody writes.
+    #[error("an arena began to use {} while it was copied, and the copy was discarded: run the backup again", .0.display())]
+    Started(PathBuf),
+    /// It was asked to stop.
+    #[error("the backup was stopped, and no file was written")]
+    Stopped,
     /// The copy holds less than there was.
     #[error(
         "the copy holds {kept} votes, but the database held {before}: the copy was discarded; check the disk for errors"
@@ -121,12 +128,17 @@ enum Kind {
     Postgres,
 }
 
-/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time. Dropping it ends the copy and
-/// removes what was written.
+/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time. `stop` ends the copy early and
+/// removes what was written. So does dropping it, but then SQLite's write-ahead log may stay beside the database.
 ///
 /// # Errors
 /// [`BackupError`]; nothing was kept then.
-pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
+pub async fn back_up(
+    settings: &StorageSettings,
+    out: &Path,
+    now: Timestamp,
+    stop: &CancellationToken,
+) -> Result<BackupReport, BackupError> {
     let backend = Backend::new(settings)?;
     let ending = if matches!(backend, Backend::Sqlite(_)) { "db" } else { "dump" };
     let path = if out.is_dir() { out.join(format!("langya-{}.{ending}", file_time(now))) } else { out.to_owned() };
@@ -139,8 +151,11 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
     }
     let partial = partial_beside(&path, now)?;
     let votes = match backend {
-        Backend::Sqlite(database) => sqlite::copy(&database, partial.path()).await?,
-        Backend::Postgres => postgres::dump(settings, partial.path()).await?,
+        Backend::Sqlite(database) => sqlite::copy(&database, partial.path(), stop).await?,
+        Backend::Postgres => tokio::select! {
+            dumped = postgres::dump(settings, partial.path()) => dumped?,
+            () = stop.cancelled() => return Err(BackupError::Stopped),
+        },
     };
     let bytes = name(partial, &path)?;
     LastBackup { at: now, path: fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) }.write(&settings.data_dir);

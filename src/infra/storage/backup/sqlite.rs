@@ -8,26 +8,30 @@ use std::{fs, io};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
+use tokio_util::sync::CancellationToken;
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
+use crate::disk;
 use crate::domain::time::Timestamp;
 use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
-use crate::unfinished_files::{missing_folders, remove_with_side_files};
+use crate::unfinished_files::remove_with_side_files;
 
 /// SQLite's code for a disk without space.
 const SQLITE_FULL: &str = "13";
 /// Bytes of a copy between two moments at which a signal can end a restore.
 const COPIED_AT_ONCE: u64 = 1 << 22;
+/// Steps of SQLite's virtual machine between two moments at which a copy can be stopped; a row takes a few.
+const STEPS_AT_ONCE: i32 = 1_000;
 /// Its codes for files that may not be read, or beside which nothing may be made: read-only, not to be opened, a read-only folder.
 const SQLITE_NO_ACCESS: [&str; 3] = ["8", "14", "1544"];
 
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
 
-/// Copies a database that may be served meanwhile into an empty file; returns its votes.
-pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupError> {
+/// Copies a database that may be served meanwhile into an empty file; returns its votes. `stop` ends the copy early.
+pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
     let found = fs::metadata(database).map_err(|error| not_found(database, &error))?;
     if !found.is_file() {
         return Err(StoreError::Missing(database.display().to_string()).into());
@@ -36,32 +40,76 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
         return Err(StoreError::Empty(database.to_owned()).into());
     }
     warn_of_other_names(database, &found);
-    let damaged = damaged(database);
     let unfinished = UnfinishedCopy(partial);
+    let before = if is_read_alone(database) {
+        copy_unserved(database, partial, stop).await?
+    } else {
+        copy_served(database, partial, stop).await?
+    };
+    let kept = tokio::select! {
+        checked = check(partial) => checked?.votes,
+        () = stop.cancelled() => return Err(BackupError::Stopped),
+    };
+    unfinished.keep();
+    if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+}
+
+/// Whether a file is without a write-ahead log, in a folder in which this user cannot make one, such as on a read-only disk: SQLite reads
+/// it only as a file that nobody writes.
+fn is_read_alone(database: &Path) -> bool {
+    let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    !has_log(&database) && !disk::is_writable(folder_of(&database))
+}
+
+/// Copies a database that an arena may write meanwhile; returns the votes that it held before.
+async fn copy_served(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
     let had_log = has_log(database);
-    let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
-    let written = write_copy(&mut connection, database, partial).await;
+    let mut connection = open(database, Opened::Beside).await.map_err(damaged(database))?;
+    let written = write_copy(&mut connection, database, partial, stop).await;
     let closed = connection.close().await;
     if !had_log {
         remove_log(database).await;
     }
     let before = written?;
-    closed.map_err(&damaged)?;
-    let kept = check(partial).await?.votes;
-    unfinished.keep();
-    if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+    closed.map_err(damaged(database))?;
+    Ok(before)
+}
+
+/// Copies a database that no arena has open; returns the votes that it holds. What an arena of another user that starts meanwhile writes
+/// would make a mixture of the copy.
+async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
+    let written_at = || fs::metadata(database).and_then(|file| file.modified()).map_err(unusable(database));
+    let before = written_at()?;
+    let mut connection = open(database, Opened::Alone).await.map_err(damaged(database))?;
+    let written = write_copy(&mut connection, database, partial, stop).await;
+    connection.close().await.map_err(damaged(database))?;
+    let votes = written?;
+    if has_log(database) || written_at()? != before {
+        return Err(BackupError::Started(database.to_owned()));
+    }
+    Ok(votes)
 }
 
 /// Writes the copy; returns the votes that the database held before.
-async fn write_copy(connection: &mut SqliteConnection, database: &Path, partial: &Path) -> Result<i64, BackupError> {
-    let damaged = damaged(database);
+async fn write_copy(
+    connection: &mut SqliteConnection,
+    database: &Path,
+    partial: &Path,
+    stop: &CancellationToken,
+) -> Result<i64, BackupError> {
+    let stopped = stop.clone();
+    let damaged =
+        |error: sqlx::Error| if stop.is_cancelled() { BackupError::Stopped } else { damaged(database)(error) };
+    let mut handle = connection.lock_handle().await.map_err(damaged)?;
+    handle.set_progress_handler(STEPS_AT_ONCE, move || !stopped.is_cancelled());
+    drop(handle);
     match applied(connection, database).await {
         Err(foreign @ StoreError::Foreign(_)) => return Err(foreign.into()),
         Ok(None) => return Err(StoreError::Missing(database.display().to_string()).into()),
         // What is damaged is found below.
         Ok(Some(_)) | Err(_) => {}
     }
-    let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut *connection).await.map_err(&damaged)?;
+    let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut *connection).await.map_err(damaged)?;
     let to = partial.display().to_string();
     let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut *connection).await;
     written.map_err(|error| no_space(partial, &error).unwrap_or_else(|| damaged(error)))?;
@@ -99,7 +147,7 @@ impl Drop for UnfinishedCopy<'_> {
 }
 
 /// Puts a copy where no database is. Nothing is made before the copy was read: the lock makes the folder. The database gets its name when it
-/// is whole, so what a killed restore leaves is no arena; one that fails or is dropped leaves nothing.
+/// is whole, so what a killed restore leaves is no arena; one that fails or is dropped leaves nothing: the lock goes with its folders.
 pub(super) async fn restore(
     settings: &StorageSettings,
     file: &Path,
@@ -118,14 +166,11 @@ pub(super) async fn restore(
         return Err(BackupError::InUse(file.to_owned()));
     }
     check(file).await?;
-    let missing = missing_folders(folder_of(database));
     let _lock = lock_free_place(settings, database)?;
-    let new_folders = RestoreFolders { missing, lock: database.with_extension("lock") };
     let partial = partial_beside(database, now)?;
     copy_bytes(file, partial.as_file()).await.map_err(unusable(database))?;
     let copied = check(partial.path()).await?;
     name(partial, database)?;
-    new_folders.keep();
     Ok(copied)
 }
 
@@ -137,32 +182,6 @@ async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
         tokio::task::yield_now().await;
     }
     Ok(())
-}
-
-/// Folders that were made for a restore: dropping it removes them with the lock, if nothing else has come into them.
-struct RestoreFolders {
-    missing: Vec<PathBuf>,
-    lock: PathBuf,
-}
-
-impl RestoreFolders {
-    /// The database is there: they stay.
-    fn keep(mut self) {
-        self.missing.clear();
-    }
-}
-
-impl Drop for RestoreFolders {
-    fn drop(&mut self) {
-        if self.missing.is_empty() {
-            return;
-        }
-        // What cannot be removed holds something, or is gone.
-        let _ = fs::remove_file(&self.lock);
-        for folder in &self.missing {
-            let _ = fs::remove_dir(folder);
-        }
-    }
 }
 
 /// Takes the lock of a place where no database is.
@@ -251,28 +270,22 @@ fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn folders_that_a_restore_made_go_with_it_unless_something_else_is_in_them() {
+    #[tokio::test]
+    async fn a_copy_that_is_stopped_ends_in_the_middle_of_a_table() {
         let folder = tempfile::tempdir().unwrap();
-        let (above, data) = (folder.path().join("a"), folder.path().join("a/b"));
-        let make = || {
-            let missing = missing_folders(&data);
-            fs::create_dir_all(&data).unwrap();
-            let lock = data.join("langya.lock");
-            fs::write(&lock, "").unwrap();
-            RestoreFolders { missing, lock }
-        };
-        assert_eq!(missing_folders(&data), [data.clone(), above.clone()]);
-        drop(make());
-        assert!(!above.exists());
-        let made = make();
-        fs::write(above.join("kept"), "").unwrap();
-        drop(made);
-        assert!(!data.exists() && above.join("kept").exists());
-        make().keep();
-        assert!(data.join("langya.lock").exists());
-        drop(make());
-        assert!(data.join("langya.lock").exists(), "it was there before");
+        let (database, partial) = (folder.path().join("a.db"), folder.path().join("copy"));
+        let options = SqliteConnectOptions::new().filename(&database).create_if_missing(true);
+        let mut connection = options.connect().await.unwrap();
+        let rows = "CREATE TABLE _sqlx_migrations (version BIGINT); INSERT INTO _sqlx_migrations VALUES (1); \
+                    CREATE TABLE votes (seq INTEGER PRIMARY KEY); \
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO votes SELECT i FROM n";
+        sqlx::raw_sql(rows).execute(&mut connection).await.unwrap();
+        let stop = CancellationToken::new();
+        assert_eq!(write_copy(&mut connection, &database, &partial, &stop).await.unwrap(), 10_000);
+        fs::remove_file(&partial).unwrap();
+        stop.cancel();
+        let stopped = write_copy(&mut connection, &database, &partial, &stop).await.unwrap_err();
+        assert!(matches!(stopped, BackupError::Stopped), "{stopped}");
     }
 
     #[tokio::test]

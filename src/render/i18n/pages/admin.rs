@@ -97,6 +97,7 @@ pub struct WelcomeTexts {
     pub reset_lead: &'static str,
     pub reset_button: &'static str,
     pub link_code: &'static str,
+    pub link_code_hint: &'static str,
     pub name: &'static str,
     pub name_hint: &'static str,
     pub passphrase: &'static str,

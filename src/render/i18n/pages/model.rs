@@ -1,7 +1,11 @@
 //! The page of one model.
 
+use crate::domain::language::Language;
+use crate::i18n::reports::series_spelled_out;
+
 /// Its texts.
 pub struct ModelTexts {
+    language: Language,
     pub all: &'static str,
     pub standing: &'static str,
     pub standing_in_group: &'static str,
@@ -36,7 +40,16 @@ pub struct ModelTexts {
     pub changes: &'static str,
 }
 
+impl ModelTexts {
+    /// What a benchmark, or a part of it, is called.
+    #[must_use]
+    pub fn series(&self, title: &str) -> String {
+        series_spelled_out(title, self.language)
+    }
+}
+
 pub(super) const ENGLISH: ModelTexts = ModelTexts {
+    language: Language::English,
     all: "All models",
     standing: "Rated {rating} after {battles} {battles:battle|battles}, rank {rank} of {models}.",
     standing_in_group: "Rated {rating} after {battles} {battles:battle|battles}, rank {rank} of the {models} models that the votes compare with each other.",
@@ -72,6 +85,7 @@ pub(super) const ENGLISH: ModelTexts = ModelTexts {
 };
 
 pub(super) const CHINESE: ModelTexts = ModelTexts {
+    language: Language::Chinese,
     all: "全部模型",
     standing: "经 {battles} 场对战，评分 {rating}，在 {models} 个模型中排名 {rank}。",
     standing_in_group: "经 {battles} 场对战，评分 {rating}；在投票可以相互比较的 {models} 个模型中排名 {rank}。",

@@ -2,6 +2,7 @@
 
 use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
+use crate::domain::rating::slice::SliceColumn;
 
 /// A sentence of its own, unlike in messages.
 pub(super) fn english(note: &RatingNote) -> String {
@@ -57,6 +58,14 @@ fn in_chinese(note: &RatingNote) -> String {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
         }
         RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
+        RatingNote::OneSlice { by } => {
+            let column = match by {
+                SliceColumn::Language => "语言",
+                SliceColumn::Category => "类别",
+                SliceColumn::Intent => "意图",
+            };
+            format!("可比较的选票不属于多个{column}，无法估计评分在不同{column}之间的差异：评分即全部选票的评分")
+        }
         RatingNote::TiesNotCompared => "选票无法确定平局的频率，因此无法比较平局模型".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
@@ -74,7 +83,7 @@ fn unbounded_in_chinese(models: &[String], direction: Direction, confidence: f64
         Direction::Below => ("全负", "下限", "上限"),
     };
     format!(
-        "{}在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
+        "{}在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}（把选票视为相互独立），\
          其他模型的评分不计入这些对战",
         listed(models)
     )

@@ -14,6 +14,7 @@ use crate::domain::campaign::rubric::CampaignRubric;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
+use crate::domain::rating::options::IntervalMethod;
 use crate::i18n::campaign_report::CampaignReportTexts;
 use crate::i18n::fill;
 
@@ -59,7 +60,7 @@ fn model_cells(model: &RankedModel, by_item: Option<&ItemInterval>) -> Vec<Strin
     let [battles, wins, losses, ties, both_bad] =
         [model.battles, model.wins, model.losses, model.ties, model.both_bad].map(|count| count.to_string());
     vec![
-        model.rank.to_string(),
+        model.shown_rank(IntervalMethod::Auto).map_or_else(dash, |rank| rank.to_string()),
         model.model.clone(),
         rating_text(model),
         interval,

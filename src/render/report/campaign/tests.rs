@@ -129,11 +129,31 @@ fn the_dimensions_of_a_rubric_stand_in_one_table() {
     // 3 and 4: a mean of 3.5 ± 12.706 · 0.5.
     let rows: Vec<&[String]> = part.table.rows.iter().map(Vec::as_slice).collect();
     assert_eq!(rows.len(), 3, "the free text is no dimension");
-    assert_eq!(*rows[1], ["准确性", "8", "1.00", "4", "8.00 (8.00 … 8.00)", "3.50 (-2.85 … 9.85)"]);
+    assert_eq!(*rows[1], ["准确性", "8", "1.00", "4", "8.00", "3.50 (-2.85 … 9.85)"]);
     let without = CampaignPlan { rubric: None, ..plan };
     assert!(
         !keys(&CampaignDocument::new(&report, &without, Audience::Public, Language::English)).contains(&"dimensions")
     );
+}
+
+#[test]
+fn models_without_an_interval_have_no_rank() {
+    let judged =
+        (0..6_u32).flat_map(|unit| [1, 2, 3].map(|annotator| (unit, annotator))).map(|(unit, annotator)| JudgedUnit {
+            annotator: format!("pilot-{annotator}").into(),
+            unit,
+            item: unit,
+            shown: vec!["m1".to_owned(), "m2".to_owned()].into(),
+            kind: AssignmentKind::Fresh,
+            judgement: UnitJudgement::Outcome(Outcome::Tie),
+            answers: std::sync::Arc::default(),
+            seconds: 5.0,
+        });
+    let report = report(&facts(Task::Pairwise), judged.collect(), &LeaderboardOptions::default()).unwrap();
+    let plan = CampaignPlan::parse(&format!("{PLAN}task = \"pairwise\"\n")).unwrap();
+    let document = CampaignDocument::new(&report, &plan, Audience::Public, Language::English);
+    let row = &document.parts[0].table.rows[0];
+    assert_eq!(row[..5], ["–", "m1", "1000", "–", "–"].map(str::to_owned), "{document:?}");
 }
 
 #[test]

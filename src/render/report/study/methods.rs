@@ -45,7 +45,10 @@ const SUITES: &str = "\
 const MIXTURES: &str = "\
 **Mixtures** are Σ wᵢ·sᵢ of the series as they stand, with wᵢ ≥ 0 and Σ wᵢ = 1, and the weights on a grid of the given step (or, for
 step 0, exactly) that give the greatest Pearson correlation with the target. That correlation is of the numbers that the weights were
-fitted to and flatters. Leaving one out, each subject is foretold by the mixture that was fitted to the others.";
+fitted to and flatters. Its p is of a permutation test: the target is permuted over the subjects, the weights are fitted again to
+each permutation, exactly, and p = (1 + permutations whose best mixture correlates as much) / (1 + permutations) (Phipson and Smyth
+2010). Leaving one out, each subject is predicted by the mixture that was fitted to the others; the p of these predictions takes them
+as independent.";
 
 const READING: &str = "\
 **Reading this.** No p-value is corrected for how many comparisons a study makes. A correlation over the models at hand says

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::methods;
 use super::pictures::{self, Picture};
-use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations};
+use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations, MixtureReport, PermutationReport};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
 use crate::report::benchmark::markdown::escaped;
 
@@ -182,21 +182,32 @@ fn mixture(combination: &StudiedCombination) -> String {
     combination.of.iter().for_each(|name| line(&mut out, &[escaped(name), format!("{:.4}", found.weights[name])]));
     let (models, n) = (joined(&found.models), found.n);
     write!(out, "\n{n} models: {models}\n\n").expect(TEXT_GROWS);
-    out += &head(&["coefficient", "r of the numbers fitted to", "p", "r leaving one out", "p"], 1);
+    writeln!(out, "{}\n", refitted(found)).expect(TEXT_GROWS);
+    out += &head(&["coefficient", "r of the numbers fitted to", "r leaving one out", "p"], 1);
     let left = match &found.leave_one_out {
         HeldOutCorrelations::Found(left) => Some(left),
         HeldOutCorrelations::Undefined { .. } => None,
     };
     for (place, (name, coefficient)) in found.correlations.named().into_iter().enumerate() {
         let left = left.map(|left| left.named()[place].1);
-        let [r, p] = [number(coefficient.r), number(coefficient.p)];
         let [left_r, left_p] = [number(left.and_then(|left| left.r)), number(left.and_then(|left| left.p))];
-        line(&mut out, &[name.to_owned(), r, p, left_r, left_p]);
+        line(&mut out, &[name.to_owned(), number(coefficient.r), left_r, left_p]);
     }
     if let HeldOutCorrelations::Undefined { undefined } = &found.leave_one_out {
         write!(out, "\nLeaving one out: {}\n", escaped(undefined)).expect(TEXT_GROWS);
     }
     out + "\n"
+}
+
+/// How often chance reaches Pearson's r. The p of a coefficient whose weights are taken as given is too small to stand here.
+fn refitted(found: &MixtureReport) -> String {
+    let PermutationReport { p, permutations, seed } = found.permutation_test;
+    let (n, smallest) = (found.n, found.permutation_test.smallest_p(found.n));
+    format!(
+        "Pearson's r of the numbers fitted to has p = {p:.4}, with the weights fitted again to each of {permutations} random \
+         permutations of the target (one-sided, seed {seed}). So many permutations of {n} models cannot give a p of less than \
+         about {smallest:.4}."
+    )
 }
 
 fn figures(results: &Results, pictures: &[Picture]) -> String {

@@ -4,14 +4,14 @@ use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
 use super::call::SignedInRequest;
+use crate::domain::admin::second_factor::SecondFactor;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::account::{AccountPage, SessionLine};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::limits::RateLimited;
+use crate::pages::admin::account::{AccountPage, SessionLine};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
 use crate::render::i18n::fill;
-use crate::services::admin::second_factor::SecondFactor;
 use crate::services::admin::users::UserError;
 
 /// Where a change leads.

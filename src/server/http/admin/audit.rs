@@ -5,11 +5,11 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::http::error::PageError;
-use crate::http::leaderboard_query::escaped;
-use crate::http::pages::admin::AdminTab;
-use crate::http::pages::admin::audit::AuditPage;
-use crate::http::pages::respond;
 use crate::infra::storage::AuditFilter;
+use crate::pages::admin::AdminTab;
+use crate::pages::admin::audit::AuditPage;
+use crate::pages::leaderboard_query::escaped;
+use crate::pages::respond;
 
 /// Entries of a page.
 const PAGE: u32 = 50;

@@ -8,10 +8,10 @@ use super::call::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::AdminTab;
-use crate::http::pages::admin::bench_plans::{BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of};
-use crate::http::pages::respond;
 use crate::infra::storage::{StoreError, is_storable};
+use crate::pages::admin::AdminTab;
+use crate::pages::admin::bench_plans::{BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of};
+use crate::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
 

@@ -6,12 +6,12 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
-use crate::http::pages::admin::bench_plans::PlanView;
-use crate::http::pages::admin::bench_runs::{BenchRunsPage, RunLine};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::StoreError;
+use crate::pages::admin::bench_plans::PlanView;
+use crate::pages::admin::bench_runs::{BenchRunsPage, RunLine};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
 use crate::services::benchmark::plans::latest_plan;
 
 /// Runs that are listed.

@@ -10,12 +10,12 @@ use crate::http::campaign_report::{DocumentBody, document_body};
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::http::hosts::public_address;
-use crate::http::leaderboard_query::escaped;
-use crate::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
+use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::leaderboard_query::escaped;
+use crate::pages::respond;
 use crate::render::report::campaign::Audience;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
 

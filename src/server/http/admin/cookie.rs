@@ -4,6 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};
 
 use crate::http::cookie_values::cookie_values;
+use crate::infra::config::is_public_by_tls;
 
 const COOKIE: &str = "langya_admin";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
@@ -13,7 +14,7 @@ const MAX_TOKEN: usize = 64;
 
 /// The cookie that carries a token.
 pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
-    let secure = is_secure(public_url);
+    let secure = is_public_by_tls(public_url);
     let cookie =
         Cookie::build(name(secure), token).path("/").http_only(true).same_site(SameSite::Strict).secure(secure);
     cookie.finish()
@@ -28,12 +29,8 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 
 /// The token that a request brings.
 pub(super) fn token_of(request: &HttpRequest, public_url: &str) -> Option<String> {
-    let mut values = cookie_values(request, name(is_secure(public_url)));
+    let mut values = cookie_values(request, name(is_public_by_tls(public_url)));
     values.find(|value| (1..=MAX_TOKEN).contains(&value.len())).map(str::to_owned)
-}
-
-fn is_secure(public_url: &str) -> bool {
-    public_url.starts_with("https://")
 }
 
 fn name(secure: bool) -> &'static str {

@@ -8,10 +8,10 @@ use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::leaderboard_query::escaped;
-use crate::http::pages::admin::deletion_requests::{RequestPage, RequestsPage};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
+use crate::pages::admin::deletion_requests::{RequestPage, RequestsPage};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::leaderboard_query::escaped;
+use crate::pages::respond;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Requests that are listed.

@@ -3,7 +3,7 @@
 use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
-use crate::http::pages::admin::overview::FirstStep;
+use crate::pages::admin::overview::FirstStep;
 
 /// What a new arena needs, of that what the reader may do; nothing once it has models of its own and a vote. Somebody who runs it alone invites
 /// nobody, so that step does not keep the list.

@@ -5,13 +5,14 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::domain::admin::key_scope::MOST_DAYS;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::keys::KeysPage;
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::clock::Clock as _;
-use crate::services::admin::api_keys::{ApiKeyError, KeyRequest, MOST_DAYS};
+use crate::pages::admin::keys::KeysPage;
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
+use crate::services::admin::api_keys::{ApiKeyError, KeyRequest};
 
 /// `GET /admin/keys`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {

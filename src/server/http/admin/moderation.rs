@@ -7,10 +7,10 @@ use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::leaderboard_query::escaped;
-use crate::http::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
+use crate::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::leaderboard_query::escaped;
+use crate::pages::respond;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Flags that are listed.

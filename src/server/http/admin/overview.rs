@@ -6,16 +6,15 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use super::first_steps::first_steps;
 use crate::http::error::PageError;
-use crate::http::pages::admin::AdminTab;
-use crate::http::pages::admin::overview::{OverviewModel, OverviewPage};
-use crate::http::pages::respond;
-use crate::http::pages::time::time_text;
 use crate::infra::clock::Clock as _;
-use crate::services::admin::overview::overview;
+use crate::pages::admin::AdminTab;
+use crate::pages::admin::overview::{OverviewModel, OverviewPage};
+use crate::pages::respond;
+use crate::pages::time::time_text;
 
 /// `GET /admin`
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let overview = overview(&call.app.store, call.app.clock.now()).await?;
+    let overview = call.app.store.admin_overview(call.app.clock.now()).await?;
     let first_steps = first_steps(&call, overview.last_vote > 0).await?;
     let roster = call.app.models.current();
     let models = roster.all().iter().map(|model| OverviewModel {

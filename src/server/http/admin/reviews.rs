@@ -8,13 +8,13 @@ use crate::domain::battle::ModelId;
 use crate::domain::labeling::scheme::Scheme;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::AdminTab;
-use crate::http::pages::admin::reviews::{LabelsPage, LeaksPage};
-use crate::http::pages::respond;
 use crate::infra::clock::Clock;
 use crate::infra::storage::LeakDecision;
+use crate::pages::admin::AdminTab;
+use crate::pages::admin::reviews::{LabelsPage, LeaksPage};
+use crate::pages::respond;
 use crate::services::admin::leak_and_label_reviews::Reviews;
-use crate::services::exclusions::leak_check::LeakCheckState;
+use crate::services::exclusions::leak_check::leak_check_state;
 
 fn reviews(call: &SignedInRequest) -> Reviews<'_> {
     let clock: &dyn Clock = call.app.clock.as_ref();
@@ -31,7 +31,7 @@ pub(super) async fn leaks(call: SignedInRequest) -> Result<HttpResponse, PageErr
         [name(a), name(b)]
     });
     let judge = call.app.settings.now().integrity.leak_judge.clone();
-    let check = LeakCheckState::read(&call.app.store, &judge, call.app.clock.now()).await?;
+    let check = leak_check_state(&call.app.store, &judge, call.app.clock.now()).await?;
     let (page, frame) = (call.page(), call.frame(AdminTab::Leaks));
     Ok(respond(&call.request, StatusCode::OK, &LeaksPage { page, frame, check, review, models }))
 }

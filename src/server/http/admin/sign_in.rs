@@ -10,11 +10,11 @@ use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
 use crate::http::form_token::{self, see_other};
 use crate::http::oidc;
-use crate::http::pages::admin::sign_in::{AdminSignInPage, SignedInPage, WelcomePage};
-use crate::http::pages::not_found::not_found;
-use crate::http::pages::respond;
 use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow};
+use crate::pages::admin::sign_in::{AdminSignInPage, SignedInPage, WelcomePage};
+use crate::pages::not_found::not_found;
+use crate::pages::respond;
 use crate::render::i18n::fill;
 use crate::services::admin::actor::Actor;
 use crate::services::admin::sessions::{AdminSignInError, Credentials, session_hash};
@@ -47,7 +47,7 @@ pub(super) async fn sign_in(call: Call<()>) -> Result<HttpResponse, PageError> {
 /// `GET /admin/sign-in/provider`
 pub(super) async fn provider(call: Call<()>) -> Result<HttpResponse, PageError> {
     if !call.app.settings.now().oidc.admins {
-        return Ok(not_found(call.request).await);
+        return Ok(not_found(&call.request));
     }
     let next = own_address(call.fields.one("next"));
     let token = cookie::token_of(&call.request, &call.app.settings.now().server.public_url);
@@ -67,7 +67,7 @@ pub(super) async fn back(
     let (settings, next) = (call.app.settings.now(), own_address(next));
     let identity = match identity {
         Ok(identity) if settings.oidc.admins => identity,
-        Ok(_) => return Ok(not_found(call.request).await),
+        Ok(_) => return Ok(not_found(&call.request)),
         Err(oidc::Refused::TooFast(limited)) => return refused(&call, limited.into(), &next).await,
         Err(oidc::Refused::Provider(error)) => return refused(&call, error.into(), &next).await,
     };

@@ -8,10 +8,10 @@ use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::http::hosts::public_address;
-use crate::http::pages::admin::users::UsersPage;
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::storage::UserChange;
+use crate::pages::admin::users::UsersPage;
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
 use crate::services::admin::oidc_users::ProviderUser;
 use crate::services::admin::users::{UserError, link_address, passphrase_link_address};
 

@@ -7,10 +7,10 @@ use super::call::SignedInRequest;
 use crate::domain::webhook::WebhookEvent;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::webhooks::{WebhookLine, WebhooksPage};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::config::WebhookSettings;
+use crate::pages::admin::webhooks::{WebhookLine, WebhooksPage};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
 use crate::services::webhooks::{WebhookRetryError, retry};
 
 /// Messages on the page.

@@ -18,15 +18,15 @@ use crate::http::campaign::{
 };
 use crate::http::consent::ConsentJson;
 use crate::http::correlation::CatalogJson;
-use crate::http::correlation_query::CorrelationQuery;
 use crate::http::exclusions::{ExclusionList, ExclusionsQuery};
 use crate::http::leaderboard_api::{DatedLeaderboard, DatedRigging, DatedRobustness};
-use crate::http::leaderboard_query::LeaderboardQuery;
 use crate::http::models::RegisterQuery;
 use crate::http::public_log::{LogDescription, ReceiptJson};
 use crate::http::suite_score_table::{ScoreTableQuery, Suites};
 use crate::http::value::DatedReport;
 use crate::http::vote_log_api::VotesQuery;
+use crate::pages::correlation_query::CorrelationQuery;
+use crate::pages::leaderboard_query::LeaderboardQuery;
 use crate::render::report::benchmark::Report;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;

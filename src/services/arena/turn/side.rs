@@ -90,6 +90,12 @@ impl SideRun {
         self.ended_at.get_or_insert_with(Instant::now);
     }
 
+    /// Whether the model wrote a reply to its end, or to the limit of length.
+    pub(super) fn has_answered(&self) -> bool {
+        let is_whole = matches!(self.ending, ReplyEnding::Complete | ReplyEnding::Cut);
+        is_whole && self.ended_at.is_some() && self.first_token_at.is_some()
+    }
+
     pub(super) fn shown_whole(&self) -> bool {
         self.shown.len() == self.received_bytes
     }

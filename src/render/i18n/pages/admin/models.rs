@@ -228,7 +228,7 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
         show: "Show what would change",
         models: "Chance that a battle has a model",
         pairs: "Likeliest pairs",
-        pairs_lead: "The first {n} of {all} pairs.",
+        pairs_lead: "Pairs shown: {n} of {all}.",
         pair: "Pair",
         today: "Today",
         then: "After the change",

@@ -8,11 +8,11 @@ use super::viewing::today;
 use crate::http::admin::call::SignedInRequest;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
-use crate::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
-use crate::http::pages::admin::{AdminFrame, AdminTab};
-use crate::http::pages::respond;
 use crate::infra::config::is_variable_name;
 use crate::infra::config::key_destination::belongs_to;
+use crate::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
+use crate::pages::admin::{AdminFrame, AdminTab};
+use crate::pages::respond;
 use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
 
 /// What the form asks for.
@@ -46,7 +46,7 @@ pub(in crate::http::admin) async fn add(call: SignedInRequest) -> Result<HttpRes
                 Warning::OtherCurrency(currency) => Some(currency.clone()),
                 _ => None,
             });
-            let listing = Listing::new(additions, currency, step == AddingStep::Preview);
+            let listing = Listing::new(additions.models, additions.others, currency, step == AddingStep::Preview);
             show(&call, StatusCode::OK, call.frame(AdminTab::Models), fields, Some(listing))
         }
         Err(EditRefusal::Edit(ModelEntryError::Audit(error))) => Err(error.into()),

@@ -9,10 +9,10 @@ use actix_web::http::StatusCode;
 use crate::domain::battle::ModelId;
 use crate::http::admin::call::SignedInRequest;
 use crate::http::error::PageError;
-use crate::http::pages::admin::AdminTab;
-use crate::http::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
-use crate::http::pages::respond;
 use crate::infra::config::PairingSettings;
+use crate::pages::admin::AdminTab;
+use crate::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
+use crate::pages::respond;
 
 /// Pairs that are listed.
 const PAIRS: usize = 30;

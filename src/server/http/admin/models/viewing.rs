@@ -8,7 +8,6 @@ use jiff::tz::TimeZone;
 
 use crate::domain::battle::ModelId;
 use crate::domain::rating::value::prices::PriceDate;
-use crate::http::pages::admin::models::{FileState, ModelLine, ServingState};
 use crate::infra::clock::Clock as _;
 use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::{ModelSettings, Settings};
@@ -16,6 +15,7 @@ use crate::infra::llm::breaker::BreakerPhase;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
+use crate::pages::admin::models::{FileState, ModelLine, ServingState};
 use crate::services::admin::model_health::ModelHealth;
 use crate::state::AppState;
 

@@ -1,0 +1,70 @@
+//! What a reply under way holds of its model: its place among those that arrive, and the circuit breaker's ticket.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::time::Instant;
+
+use super::super::breaker::{Breaker, Ticket};
+use super::Shared;
+
+/// What a reply says about its model.
+pub(super) enum ReplyOutcome {
+    Answered,
+    Failed,
+    /// This conversation may be the reason.
+    FailedOn(u64),
+    None,
+}
+
+/// Counts a reply that is arriving, until it is dropped.
+pub(super) struct Arriving(Arc<Shared>);
+
+impl Arriving {
+    pub(super) fn count(shared: &Arc<Shared>) -> Self {
+        shared.arriving.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.0.arriving.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The breaker's ticket; dropped without a verdict, it is given back as abandoned.
+pub(super) struct BreakerPermit {
+    shared: Arc<Shared>,
+    ticket: Option<Ticket>,
+}
+
+impl BreakerPermit {
+    /// Lets a request through, unless the breaker is open.
+    pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
+        let ticket = shared.with_breaker(|breaker| breaker.admit(Instant::now()))?;
+        Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
+    }
+
+    /// For the arena's own question, where the model is suspected.
+    pub(super) fn take_suspicion(shared: &Arc<Shared>) -> Option<Self> {
+        let ticket = shared.with_breaker(Breaker::take_suspicion)?;
+        Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
+    }
+
+    pub(super) fn give_back(&mut self, verdict: ReplyOutcome) {
+        let Some(ticket) = self.ticket.take() else { return };
+        self.shared.with_breaker(|breaker| match verdict {
+            ReplyOutcome::Answered => breaker.succeeded(ticket),
+            ReplyOutcome::Failed => breaker.failed(ticket, Instant::now()),
+            ReplyOutcome::FailedOn(conversation) => breaker.failed_on(ticket, conversation),
+            ReplyOutcome::None => breaker.abandoned(ticket),
+        });
+    }
+}
+
+impl Drop for BreakerPermit {
+    fn drop(&mut self) {
+        self.give_back(ReplyOutcome::None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What differs where a visitor asks.
+
+use super::*;
+
+/// Visitors of whom each was failed alone, until the breaker opens.
+const ENOUGH: usize = 8;
+
+fn visitor(number: usize) -> VisitorId {
+    VisitorId::new(format!("visitor-{number}"))
+}
+
+impl GuardFixture {
+    /// A question of this visitor.
+    async fn ask_for(&self, number: usize) -> Vec<Result<ReplyPart, ChatError>> {
+        self.model.reply_to(&visitor(number), &[Message::user("Hello")]).collect().await
+    }
+
+    /// The same, which another model answers if this one fails.
+    async fn fail_alone(&self, number: usize) {
+        let reply = self.ask_for(number).await;
+        assert!(matches!(reply.as_slice(), [Err(_)]), "{reply:?}");
+        self.model.failed_alone(&visitor(number));
+    }
+}
+
+fn without_retries(scripts: Vec<Vec<ScriptStep>>) -> GuardFixture {
+    bench_with(ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) }, scripts.into())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visitor_waits_no_longer_for_a_provider_that_is_late_with_the_rest_than_a_step_lasts() {
+    let usage = Usage { input: Some(7), output: Some(1) };
+    let late = || vec![Say("a"), EndText, Wait(1), Count(usage)];
+    let bench = bench([late(), late(), vec![Say("a"), EndText, Say("b"), Fail(ChatError::Reported)]]);
+    let begun = Instant::now();
+    assert_eq!(bench.ask_for(1).await, [Ok(ReplyPart::Text("a".into()))]);
+    // The wheel of timers ticks in milliseconds.
+    assert!(begun.elapsed() <= VISITOR_CLOSING + Duration::from_millis(5), "{:?}", begun.elapsed());
+    bench.check_state(BreakerPhase::Closed, 0);
+
+    let counted: Vec<_> = bench.model.reply(&[]).collect().await;
+    assert_eq!(counted, [Ok(ReplyPart::Text("a".into())), Ok(ReplyPart::Usage(usage))], "others need the count");
+    let text = |text: &str| Ok(ReplyPart::Text(text.into()));
+    assert_eq!(bench.ask_for(1).await, [text("a"), text("b"), Err(ChatError::Reported)], "what has come counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_fails_several_visitors_alone_is_not_paired_although_it_answers_the_arenas_own_question() {
+    // Failures that a question may cause, of every kind: none of them opens the breaker by itself.
+    let kinds = [ChatError::Empty, status(400), status(500), ChatError::Reported];
+    let failing = kinds.iter().cycle().take(ENOUGH).map(|error| vec![Fail(error.clone())]);
+    let bench = without_retries(failing.chain([vec![Say("Paris.")], vec![Fail(status(400))]]).collect());
+    for number in 1..ENOUGH {
+        bench.fail_alone(number).await;
+        assert!(bench.model.healthy(), "after {number}");
+    }
+    bench.ask_for(ENOUGH).await;
+    bench.model.settle_suspicion().unwrap().await;
+    bench.check_state(BreakerPhase::Closed, 0);
+    bench.model.failed_alone(&visitor(ENOUGH));
+    assert_eq!(bench.model.state().phase, BreakerPhase::Open);
+    assert!(!bench.model.healthy());
+
+    tokio::time::advance(Duration::from_secs(30)).await;
+    assert!(bench.model.healthy(), "then it is tried");
+    bench.fail_alone(ENOUGH + 1).await;
+    assert!(!bench.model.healthy(), "and is out again after the next visitor");
+    tokio::time::advance(Duration::from_secs(30)).await;
+    assert_eq!(bench.ask_for(ENOUGH + 2).await, [Ok(ReplyPart::Text("again".into()))]);
+    bench.check_state(BreakerPhase::Closed, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_visitor_and_failures_of_all_models_take_it_from_nobody() {
+    let failing = |times: usize| vec![vec![Fail(status(400))]; times];
+    let bench = without_retries(failing(3 * ENOUGH));
+    for _ in 0..2 * ENOUGH {
+        bench.fail_alone(1).await;
+    }
+    for number in 2..=ENOUGH + 1 {
+        bench.ask_for(number).await;
+    }
+    assert!(bench.model.healthy(), "a question that no model answers says nothing of this one");
+
+    let never = BreakerPolicy { failures: 0, open_for: Duration::from_secs(30) };
+    let limits = ReplyLimits { retries: 0, breaker: never, ..ReplyLimits::from(&ProviderSettings::default()) };
+    let bench = bench_with(limits, failing(ENOUGH).into());
+    for number in 0..ENOUGH {
+        bench.fail_alone(number).await;
+    }
+    assert!(bench.model.healthy(), "a breaker that never opens");
+}

@@ -1,0 +1,128 @@
+//! The latest result of each of the last visitors with one model: whether it fails on most questions that other models answer.
+//!
+//! Pure. A visitor has one result however much they ask, and only a failure beside another model's answer counts against the model, so
+//! one visitor cannot take it from the others. Every visitor it answered stands against those it failed.
+
+use std::collections::VecDeque;
+
+use crate::domain::battle::VisitorId;
+
+/// Visitors that are remembered; later ones replace the oldest.
+const REMEMBERED: usize = 32;
+/// Visitors on whose questions it alone failed, at least.
+const FEWEST: usize = 8;
+/// It fails on most questions if it failed so many visitors alone for each one that it answered.
+const FAILED_FOR_EACH_ANSWERED: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum VisitorResult {
+    /// The model answered.
+    Answered,
+    /// It failed, and the question may be the reason.
+    Failed,
+    /// It failed, and another model answered the question.
+    FailedAlone,
+}
+
+/// Results of the last visitors, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct VisitorResults(VecDeque<(VisitorId, VisitorResult)>);
+
+impl VisitorResults {
+    /// The model answered this visitor.
+    pub(super) fn answered(&mut self, visitor: &VisitorId) {
+        self.take(visitor);
+        self.put(visitor, VisitorResult::Answered);
+    }
+
+    /// It failed on a question of this visitor, which may be the reason. Who it has failed alone already says nothing new.
+    pub(super) fn failed(&mut self, visitor: &VisitorId) {
+        let result = match self.take(visitor) {
+            Some(VisitorResult::FailedAlone) => VisitorResult::FailedAlone,
+            _ => VisitorResult::Failed,
+        };
+        self.put(visitor, result);
+    }
+
+    /// Another model answered the question on which this one has just failed. Returns whether this visitor is a new one of whom that is
+    /// so, and the model fails on most questions.
+    pub(super) fn failed_alone(&mut self, visitor: &VisitorId) -> bool {
+        let latest = self.0.iter_mut().find(|(known, _)| known == visitor);
+        let Some((_, result @ VisitorResult::Failed)) = latest else { return false };
+        *result = VisitorResult::FailedAlone;
+        let count = |wanted| self.0.iter().filter(|(_, result)| *result == wanted).count();
+        let (failed, answered) = (count(VisitorResult::FailedAlone), count(VisitorResult::Answered));
+        failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
+    }
+
+    fn take(&mut self, visitor: &VisitorId) -> Option<VisitorResult> {
+        let at = self.0.iter().position(|(known, _)| known == visitor)?;
+        self.0.remove(at).map(|(_, result)| result)
+    }
+
+    fn put(&mut self, visitor: &VisitorId, result: VisitorResult) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back((visitor.clone(), result));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visitor(number: usize) -> VisitorId {
+        VisitorId::new(format!("visitor-{number}"))
+    }
+
+    /// Fails on a question of this visitor that another model answers.
+    fn fail_alone(results: &mut VisitorResults, number: usize) -> bool {
+        results.failed(&visitor(number));
+        results.failed_alone(&visitor(number))
+    }
+
+    #[test]
+    fn several_visitors_are_needed_and_each_counts_once() {
+        let mut results = VisitorResults::default();
+        assert!((0..100).all(|_| !fail_alone(&mut results, 0)), "one visitor alone");
+        assert!((1..FEWEST - 1).all(|number| !fail_alone(&mut results, number)));
+        assert!(fail_alone(&mut results, FEWEST));
+        assert!(!fail_alone(&mut results, FEWEST), "a visitor who was counted says nothing new");
+        assert!(fail_alone(&mut results, FEWEST + 1));
+    }
+
+    #[test]
+    fn a_failure_counts_only_if_another_model_answered() {
+        let mut results = VisitorResults::default();
+        for number in 0..FEWEST {
+            results.failed(&visitor(number));
+        }
+        assert!((0..FEWEST - 1).all(|number| !results.failed_alone(&visitor(number))));
+        assert!(!results.failed_alone(&visitor(99)), "of a visitor it did not fail");
+        assert!(results.failed_alone(&visitor(FEWEST - 1)));
+    }
+
+    #[test]
+    fn visitors_whom_it_answered_stand_against_those_it_failed() {
+        let mut results = VisitorResults::default();
+        for number in 0..4 {
+            results.answered(&visitor(number));
+        }
+        let failed: Vec<bool> = (10..22).map(|number| fail_alone(&mut results, number)).collect();
+        assert_eq!(failed.iter().position(|fails| *fails), Some(11), "three for each of the four, and no fewer");
+        results.answered(&visitor(10));
+        assert!(!fail_alone(&mut results, 22), "eleven others beside twelve are no longer three for each of five");
+    }
+
+    #[test]
+    fn old_visitors_are_forgotten() {
+        let mut results = VisitorResults::default();
+        for number in 0..1_000 {
+            results.answered(&visitor(number));
+        }
+        assert_eq!(results.0.len(), REMEMBERED);
+        let first = (2_000..).position(|number| fail_alone(&mut results, number));
+        assert_eq!(first, Some(23), "24 of 32 are three quarters");
+    }
+}

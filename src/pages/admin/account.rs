@@ -1,0 +1,53 @@
+//! One's own account.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::Page;
+use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
+use crate::infra::storage::AdminSessionRow;
+use crate::render::i18n::fill;
+use crate::render::qr_code::{self, QrPicture};
+use crate::time::time_text;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "admin/account.html")]
+pub struct AccountPage {
+    pub page: Page,
+    pub frame: AdminFrame,
+    pub sessions: Vec<SessionLine>,
+    pub factor: SecondFactor,
+    /// What the provider is called where this user signs in there.
+    pub provider: Option<String>,
+    /// Shown once.
+    pub recovery_codes: Vec<String>,
+}
+
+impl AccountPage {
+    /// What to do with a secret that waits for its first code.
+    fn pending_lead(&self) -> String {
+        fill(self.page.t().admin.account.factor_pending, &[("n", &CONFIRM_MINUTES.to_string())])
+    }
+
+    /// The address of a secret that waits for its first code, for the camera of a telephone.
+    fn qr_code(&self) -> Option<QrPicture> {
+        match &self.factor {
+            SecondFactor::Pending { address, .. } => qr_code::picture(address),
+            SecondFactor::Off | SecondFactor::On => None,
+        }
+    }
+}
+
+/// A session.
+pub struct SessionLine {
+    pub row: AdminSessionRow,
+    /// Whether this request belongs to it.
+    pub is_own: bool,
+}
+
+impl SessionLine {
+    fn times(&self) -> [String; 3] {
+        [self.row.created_at, self.row.seen_at, self.row.expires_at].map(|time| time_text(time.0))
+    }
+}

@@ -1,0 +1,82 @@
+//! Requests to delete what was said in battles.
+
+use std::borrow::Borrow;
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::Page;
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope, LONGEST_REASON};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{BattleRecord, DeletionPreview, DeletionRequestRow};
+use crate::time::time_text;
+
+/// All requests.
+#[derive(Template)]
+#[template(path = "admin/requests.html")]
+pub struct RequestsPage {
+    pub page: Page,
+    pub frame: AdminFrame,
+    pub requests: Vec<DeletionRequestRow>,
+    /// Days after which texts go by themselves; 0 for never.
+    pub text_days: u32,
+    /// What was typed, where it was refused.
+    pub battle: String,
+    pub reason: String,
+}
+
+impl RequestsPage {
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, time: &Timestamp) -> String {
+        time_text(time.0)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn class(&self, state: impl Borrow<DeletionRequestState>) -> &'static str {
+        class(*state.borrow())
+    }
+}
+
+/// One request, with what deleting would concern.
+#[derive(Template)]
+#[template(path = "admin/request.html")]
+pub struct RequestPage {
+    pub page: Page,
+    pub frame: AdminFrame,
+    pub preview: DeletionPreview,
+    /// What was typed, where it was refused.
+    pub answer: String,
+}
+
+impl RequestPage {
+    fn is_open(&self) -> bool {
+        self.preview.row.state == DeletionRequestState::Open
+    }
+
+    fn class(&self) -> &'static str {
+        class(self.preview.row.state)
+    }
+
+    fn asked(&self) -> String {
+        time_text(self.preview.row.request.created_at.0)
+    }
+
+    fn concerned(&self) -> String {
+        self.page.t().admin.requests.concerned.replace("{n}", &self.preview.battles.to_string())
+    }
+
+    /// The replies of a turn.
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
+        let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
+        of_turn.map(|row| (row.reply.side.letter(), row.reply.text.as_str())).collect()
+    }
+}
+
+fn class(state: DeletionRequestState) -> &'static str {
+    match state {
+        DeletionRequestState::Open => "warning",
+        DeletionRequestState::Done => "ok",
+        DeletionRequestState::Refused => "other",
+    }
+}

@@ -1,0 +1,143 @@
+//! The pages of the admin, and the frame around them.
+
+pub mod account;
+pub mod audit;
+pub mod bench_plans;
+pub mod bench_runs;
+pub mod campaigns;
+pub mod deletion_requests;
+pub mod keys;
+pub mod model_list;
+pub mod models;
+pub mod moderation;
+pub mod operations;
+pub mod overview;
+pub mod pairing;
+pub mod reviews;
+pub mod sign_in;
+pub mod users;
+pub mod votes;
+pub mod webhooks;
+
+use askama::Template;
+
+use super::Page;
+use crate::domain::admin::role::Role;
+use crate::render::i18n::pages::AdminTexts;
+
+/// An entry of the admin's navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdminTab {
+    Overview,
+    Models,
+    Voters,
+    Votes,
+    Leaks,
+    Labels,
+    Account,
+    Audit,
+    Users,
+    Operations,
+    Benchmarks,
+    Campaigns,
+    Requests,
+    Moderation,
+    Keys,
+    Webhooks,
+}
+
+impl AdminTab {
+    pub const ALL: [Self; 16] = [
+        Self::Overview,
+        Self::Operations,
+        Self::Models,
+        Self::Voters,
+        Self::Votes,
+        Self::Leaks,
+        Self::Labels,
+        Self::Moderation,
+        Self::Requests,
+        Self::Benchmarks,
+        Self::Campaigns,
+        Self::Users,
+        Self::Keys,
+        Self::Webhooks,
+        Self::Audit,
+        Self::Account,
+    ];
+
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/admin",
+            Self::Models => "/admin/models",
+            Self::Leaks => "/admin/leaks",
+            Self::Labels => "/admin/labels",
+            Self::Voters => "/admin/voters",
+            Self::Votes => "/admin/votes",
+            Self::Account => "/admin/account",
+            Self::Audit => "/admin/audit",
+            Self::Users => "/admin/users",
+            Self::Operations => "/admin/operations",
+            Self::Benchmarks => "/admin/benchmarks",
+            Self::Campaigns => "/admin/campaigns",
+            Self::Requests => "/admin/requests",
+            Self::Moderation => "/admin/moderation",
+            Self::Keys => "/admin/keys",
+            Self::Webhooks => "/admin/webhooks",
+        }
+    }
+
+    pub fn name(self, words: &'static AdminTexts) -> &'static str {
+        match self {
+            Self::Overview => words.overview.title,
+            Self::Models => words.models.title,
+            Self::Leaks => words.reviews.leaks_title,
+            Self::Labels => words.reviews.labels_title,
+            Self::Voters => words.votes.voters_title,
+            Self::Votes => words.votes.title,
+            Self::Account => words.account.title,
+            Self::Audit => words.audit.title,
+            Self::Users => words.users.title,
+            Self::Operations => words.operations.title,
+            Self::Benchmarks => words.bench_runs.title,
+            Self::Campaigns => words.campaigns.title,
+            Self::Requests => words.requests.title,
+            Self::Moderation => words.moderation.title,
+            Self::Keys => words.keys.title,
+            Self::Webhooks => words.webhooks.title,
+        }
+    }
+}
+
+/// What stands around a page of the admin.
+#[derive(Debug, Clone)]
+pub struct AdminFrame {
+    /// Who is signed in.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// What forms send back.
+    pub token: String,
+    /// The pages that they may read.
+    pub tabs: Vec<AdminTab>,
+    /// Which page it is.
+    pub tab: AdminTab,
+    /// Whether a change has just been made.
+    pub done: bool,
+    /// Why a change was refused.
+    pub problem: Option<String>,
+}
+
+/// Pages, account and outcome of the last change, above a page of the admin.
+#[derive(Template)]
+#[template(path = "_parts/admin_bar.html")]
+pub(crate) struct AdminBar<'f> {
+    frame: &'f AdminFrame,
+    admin: &'static AdminTexts,
+}
+
+impl AdminFrame {
+    pub(crate) fn bar(&self, page: &Page) -> AdminBar<'_> {
+        AdminBar { frame: self, admin: &page.t().admin }
+    }
+}

@@ -1,0 +1,98 @@
+//! Adding models that a server lists.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::Page;
+use crate::infra::llm::model_list_merge::{AddedModel, Addition};
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::ModelAddTexts;
+
+/// What was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddFields {
+    pub from: String,
+    pub key_env: String,
+    pub filter: String,
+}
+
+/// A listed model.
+pub struct ListedLine(pub(crate) AddedModel);
+
+impl ListedLine {
+    fn is_new(&self) -> bool {
+        self.0.addition == Addition::Added
+    }
+
+    fn name(&self) -> &str {
+        self.0.entry.display_name()
+    }
+
+    fn at_provider(&self) -> &str {
+        self.0.entry.name_at_provider()
+    }
+
+    fn context(&self) -> String {
+        self.0.context_length.map_or_else(|| "–".to_owned(), |tokens| tokens.to_string())
+    }
+
+    fn price(&self) -> String {
+        let prices = self.0.entry.input_price.zip(self.0.entry.output_price);
+        prices.map_or_else(|| "–".to_owned(), |(input, output)| format!("{input} / {output}"))
+    }
+
+    fn result(&self, words: &ModelAddTexts) -> String {
+        match &self.0.addition {
+            Addition::Added => words.new.to_owned(),
+            Addition::Configured(id) => words.configured.replace("{id}", id),
+            Addition::IdTaken => words.id_taken.to_owned(),
+        }
+    }
+}
+
+/// What a list came to.
+pub struct Listing {
+    pub lines: Vec<ListedLine>,
+    /// Listed models that no battle can have.
+    pub others: usize,
+    /// The settings' currency where it is not that of the list's prices.
+    pub(crate) other_currency: Option<String>,
+    /// Whether these are what would be added, and not what there is.
+    pub(crate) is_preview: bool,
+}
+
+impl Listing {
+    pub fn new(models: Vec<AddedModel>, others: usize, other_currency: Option<String>, is_preview: bool) -> Self {
+        let lines = models.into_iter().map(ListedLine).collect();
+        Self { lines, others, other_currency, is_preview }
+    }
+
+    fn has_new(&self) -> bool {
+        self.lines.iter().any(ListedLine::is_new)
+    }
+
+    fn new_models(&self) -> usize {
+        self.lines.iter().filter(|line| line.is_new()).count()
+    }
+}
+
+/// The page.
+#[derive(Template)]
+#[template(path = "admin/add_models.html")]
+pub struct AddModelsPage {
+    pub page: Page,
+    pub frame: AdminFrame,
+    pub fields: AddFields,
+    pub listing: Option<Listing>,
+    pub currency: String,
+}
+
+impl AddModelsPage {
+    fn others(&self, listing: &Listing) -> String {
+        fill(self.page.t().admin.models.add.others, &[("n", &listing.others.to_string())])
+    }
+
+    fn add_label(&self, listing: &Listing) -> String {
+        self.page.t().admin.models.add.add.replace("{n}", &listing.new_models().to_string())
+    }
+}

@@ -1,0 +1,315 @@
+//! The pages of benchmarks: the suites, a suite's report, its items, and one item.
+
+mod comparison;
+mod item;
+mod side_choice;
+pub mod suite_card;
+
+use std::collections::{BTreeSet, HashMap};
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+pub use comparison::{ComparisonView, comparison};
+pub use item::{ItemChoice, ItemOrder, ItemPageView, Neighbours, item};
+
+use self::side_choice::{SideChoice, side_choices};
+use super::{Page, Section, respond};
+use crate::benchmark::suite_card::SuiteCard;
+use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::options::NAMES;
+use crate::domain::benchmark::registry::suite as suite_named;
+use crate::domain::benchmark::{Suite, SuiteOptions};
+use crate::domain::correlation::suite_score_table::{
+    ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
+};
+use crate::leaderboard_query::escaped;
+use crate::render::i18n::fill;
+use crate::render::i18n::reports::{ReportTexts, named, report_texts};
+use crate::render::report::benchmark::{Report, html};
+use crate::render::report::suite_score_table::day;
+
+/// Characters of a question in a list.
+const SHORT: usize = 220;
+/// A difference whose adjusted p value is below is more than chance.
+const SIGNIFICANT: f64 = 0.05;
+
+#[derive(Template)]
+#[template(path = "benchmarks.html")]
+struct SuitesPage<'a> {
+    page: Page,
+    words: &'static ReportTexts,
+    cards: &'a [SuiteCard],
+    score_table: &'a SuiteScoreTable,
+    compared: Option<&'a ScoreTableComparison>,
+    /// Suites that are known and have no data.
+    waiting: Vec<(&'static str, String)>,
+}
+
+/// `GET /benchmarks`
+#[must_use]
+pub fn suites(
+    request: &HttpRequest,
+    cards: &[SuiteCard],
+    score_table: &SuiteScoreTable,
+    compared: Option<&ScoreTableComparison>,
+) -> HttpResponse {
+    let page = Page::new(request, Section::Benchmarks);
+    let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
+    let waiting = waiting.map(|name| (name, title(name))).collect();
+    let words = report_texts(page.language);
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting })
+}
+
+/// A built-in suite's name for people.
+fn title(name: &str) -> String {
+    suite_named(name, &SuiteOptions::default()).map_or_else(|_| name.to_owned(), |suite| suite.title().to_owned())
+}
+
+impl SuitesPage<'_> {
+    /// The address of a data file's report; the latest file of a suite needs no more than the suite's name.
+    fn address(&self, card: &SuiteCard) -> String {
+        let latest = self.cards.iter().find(|other| other.suite == card.suite);
+        let query = match latest.is_some_and(|latest| latest.version == card.version) {
+            true => String::new(),
+            false => format!("?data={}", card.version.chars().take(12).collect::<String>()),
+        };
+        format!("/benchmarks/{}{query}", escaped(&card.suite))
+    }
+
+    /// Whether the others are compared with this model.
+    fn is_compared(&self, model: &str) -> bool {
+        self.compared.is_some_and(|compared| compared.with == model)
+    }
+
+    /// The query that asks a file for the same comparison.
+    fn query(&self) -> String {
+        self.compared.map_or_else(String::new, |compared| format!("?compare_with={}", escaped(&compared.with)))
+    }
+
+    fn win_rate(compared: &ModelComparison) -> String {
+        compared.win_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", 100.0 * rate))
+    }
+
+    fn win_interval(compared: &ModelComparison) -> Option<String> {
+        compared.win_interval.map(|interval| format!("{:.1}–{:.1}", 100.0 * interval.lower, 100.0 * interval.upper))
+    }
+
+    /// What the paired test says of a difference: better, worse, or nothing where it may be chance.
+    fn finding(&self, compared: &ModelComparison) -> Option<&'static str> {
+        let (own, mean) = (&self.page.t().benchmark, compared.difference?.mean);
+        let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANT);
+        is_sure.then_some(if mean > 0.0 { own.better } else { own.worse })
+    }
+
+    /// What is behind a score: coverage, cost and day.
+    fn facts(score: &SuiteScore) -> Option<String> {
+        let facts = score.facts?;
+        let coverage = format!("{}/{}", facts.coverage.ok, facts.coverage.total);
+        let cost = facts.cost.map(|cost| format!("{cost:.2}"));
+        Some([Some(coverage), cost, day(facts.judged_at)].into_iter().flatten().collect::<Vec<_>>().join(" · "))
+    }
+
+    fn total_score(total: &SuperClueTotal) -> String {
+        format!("{:.2}", total.score)
+    }
+
+    fn total_interval(total: &SuperClueTotal) -> Option<String> {
+        total.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
+    }
+
+    fn score(score: &SuiteScore) -> String {
+        format!("{:.2}", score.score)
+    }
+
+    fn mean_rank(model: &ScoreTableModel) -> String {
+        format!("{:.1}", model.mean_rank)
+    }
+
+    /// The interval of a score, where it has one.
+    fn interval(score: &SuiteScore) -> Option<String> {
+        score.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
+    }
+
+    fn day(card: &SuiteCard) -> String {
+        let moment = card.judged_at.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+        moment.map_or_else(|| "–".to_owned(), |moment| moment.strftime("%Y-%m-%d").to_string())
+    }
+
+    fn judges(card: &SuiteCard) -> String {
+        let judges: Vec<&str> = card.judges.iter().map(String::as_str).collect();
+        if judges.is_empty() { "–".to_owned() } else { judges.join(", ") }
+    }
+}
+
+/// A suite's report, and what else could be shown.
+pub struct SuiteView {
+    /// The report.
+    pub report: Report,
+    /// Ways of judging.
+    pub variants: BTreeSet<String>,
+    /// Rounds of answers.
+    pub samples: BTreeSet<u32>,
+    /// The data file that was asked for; empty for the latest.
+    pub data: String,
+    /// Which answers are meant, for further addresses.
+    pub carried: String,
+}
+
+#[derive(Template)]
+#[template(path = "benchmark.html")]
+struct SuitePage<'a> {
+    page: Page,
+    words: &'static ReportTexts,
+    view: &'a SuiteView,
+    body: String,
+}
+
+/// `GET /benchmarks/SUITE`
+///
+/// # Errors
+/// [`askama::Error`] where the report cannot be written.
+pub fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResponse> {
+    let page = Page::new(request, Section::Benchmarks);
+    let body = html::body(&view.report, page.language)?;
+    let words = report_texts(page.language);
+    Ok(respond(request, StatusCode::OK, &SuitePage { page, words, view, body }))
+}
+
+impl SuitePage<'_> {
+    /// A judge by name; several are a panel.
+    fn judge(&self, judge: &str) -> String {
+        let is_panel =
+            self.view.report.judges.len() > 2 && self.view.report.judges.last().is_some_and(|last| last == judge);
+        if is_panel { self.page.t().benchmark.panel.replace("{judges}", judge) } else { judge.to_owned() }
+    }
+}
+
+impl SuiteView {
+    /// Whether there is anything to choose.
+    fn has_choice(&self) -> bool {
+        self.report.judges.len() > 1
+            || self.report.models.len() > 1
+            || self.variants.len() > 1
+            || self.samples.len() > 1
+    }
+
+    fn suite(&self) -> String {
+        escaped(&self.report.suite)
+    }
+
+    /// Whether the others are compared with this model by choice.
+    fn is_compared(&self, model: &str) -> bool {
+        self.report.compared_with.as_deref() == Some(model)
+    }
+}
+
+/// The parameters that sort items by the difference of two models, each with an ampersand behind it.
+fn by_difference(sides: [&str; 2]) -> String {
+    let [left, right] = sides.map(escaped);
+    format!("sort=difference&left={left}&right={right}&")
+}
+
+/// Items of a suite, on pages.
+pub struct ItemsView<'a> {
+    /// The suite.
+    pub suite: &'a dyn Suite,
+    /// The categories to choose from.
+    pub categories: BTreeSet<&'a str>,
+    /// The category that was chosen; empty for all.
+    pub category: &'a str,
+    /// The items of this page.
+    pub items: Vec<&'a Item>,
+    /// This page, from 1.
+    pub page: usize,
+    /// All pages.
+    pub pages: usize,
+    /// Whether the items that judges disagree on are listed.
+    pub is_disputed: bool,
+    /// Whether there are such items.
+    pub are_disputed: bool,
+    /// The models that items can be sorted by.
+    pub models: Vec<&'a str>,
+    /// The two by whose difference they are.
+    pub sides: Option<[&'a str; 2]>,
+    /// Their scores, by item.
+    pub pairs: HashMap<String, ItemPair>,
+    /// Which answers are meant.
+    pub carried: String,
+    /// The same as fields of a form.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "benchmark_items.html")]
+struct ItemsPage<'a> {
+    page: Page,
+    view: &'a ItemsView<'a>,
+}
+
+/// `GET /benchmarks/SUITE/items`
+#[must_use]
+pub fn items(request: &HttpRequest, view: &ItemsView<'_>) -> HttpResponse {
+    let page = Page::new(request, Section::Benchmarks);
+    respond(request, StatusCode::OK, &ItemsPage { page, view })
+}
+
+impl ItemsPage<'_> {
+    fn suite(&self) -> String {
+        escaped(self.view.suite.name())
+    }
+
+    fn category(&self, name: &str) -> String {
+        named(self.view.suite.category_title(name), self.page.language).to_owned()
+    }
+
+    fn address(&self, item: &Item) -> String {
+        format!("/benchmarks/{}/items/{}?{}{}", self.suite(), escaped(&item.id), self.view.carried, self.order())
+    }
+
+    /// The order of the list as it stands in an address, each parameter with an ampersand behind it.
+    fn order(&self) -> String {
+        match self.view.sides {
+            Some(sides) => by_difference(sides),
+            None => String::new(),
+        }
+    }
+
+    fn side_choices(&self) -> [SideChoice; 2] {
+        side_choices(&self.page.t().benchmark, self.view.models.iter().copied(), self.view.sides.unwrap_or_default())
+    }
+
+    /// What both models score on an item, and the difference.
+    fn pair(&self, item: &Item) -> Option<[String; 3]> {
+        let pair = self.view.pairs.get(&item.id)?;
+        let [left, right] = pair.scores.map(|score| format!("{score:.2}"));
+        Some([left, right, format!("{:+.2}", pair.difference())])
+    }
+
+    fn page_address(&self, page: usize) -> String {
+        let (carried, category) = (&self.view.carried, escaped(self.view.category));
+        let order = if self.view.is_disputed { "disputed=1&".to_owned() } else { self.order() };
+        format!("/benchmarks/{}/items?{carried}{order}category={category}&page={page}", self.suite())
+    }
+
+    fn turns(&self, item: &Item) -> String {
+        fill(self.page.t().benchmark.turns, &[("n", &item.turns.len().to_string())])
+    }
+
+    fn page_of(&self) -> String {
+        let (page, pages) = (self.view.page.to_string(), self.view.pages.to_string());
+        self.page.t().benchmark.page_of.replace("{page}", &page).replace("{pages}", &pages)
+    }
+
+    /// The first question, as much of it as a list needs.
+    #[expect(clippy::unused_self, reason = "templates call it on the page")]
+    fn question(&self, item: &Item) -> String {
+        let question = item.turns.first().map_or("", |turn| turn.question.trim());
+        match question.char_indices().nth(SHORT) {
+            None => question.to_owned(),
+            Some((end, _)) => format!("{}…", &question[..end]),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A benchmark suite on its page and in the API.
+
+use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::suite_summary::SuiteSummary;
+use crate::domain::benchmark::{SuiteError, suite_of};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A data file of a suite, and what was done over it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SuiteCard {
+    /// The suite's name.
+    pub suite: String,
+    /// Its name for people.
+    pub title: String,
+    /// SHA-256 of the data file.
+    pub version: String,
+    /// The file's name.
+    pub source: String,
+    /// Its items.
+    pub items: u64,
+    /// Models with answers or judgements.
+    pub models: BTreeSet<String>,
+    /// The judges.
+    pub judges: BTreeSet<String>,
+    /// Judgements with a verdict.
+    pub judged: u64,
+    /// All judgements.
+    pub judgements: u64,
+    /// The latest judgement, in milliseconds since 1970.
+    pub judged_at: Option<i64>,
+}
+
+impl SuiteCard {
+    pub fn new(summary: &SuiteSummary) -> Result<Self, SuiteError> {
+        let row = &summary.suite;
+        let coverage = summary.coverage();
+        let judged = summary.judged.iter().map(|group| group.model.as_str());
+        Ok(Self {
+            suite: row.suite.to_string(),
+            title: suite_of(row, &SuiteOptions::default())?.title().to_owned(),
+            version: row.version.clone(),
+            source: row.source.clone(),
+            items: row.items,
+            models: summary.models().into_iter().chain(judged).map(str::to_owned).collect(),
+            judges: summary.judges().into_iter().map(str::to_owned).collect(),
+            judged: coverage.ok,
+            judgements: coverage.total,
+            judged_at: summary.latest.map(|latest| latest.0),
+        })
+    }
+}

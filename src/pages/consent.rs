@@ -1,0 +1,32 @@
+//! What visitors agree to. The battle page shows the marked part of this page before the first battle.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::{ConsentText, ConsentTexts};
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    page: Page,
+    words: &'static ConsentTexts,
+    version: &'a str,
+    text: &'a ConsentText,
+}
+
+impl ConsentPage<'_> {
+    fn version_explained(&self) -> String {
+        fill(self.words.version, &[("version", self.version)])
+    }
+}
+
+/// The page.
+#[must_use]
+pub fn consent(request: &HttpRequest, version: &str, text: &ConsentText) -> HttpResponse {
+    let page = Page::new(request, Section::About);
+    let words = &page.t().consent;
+    respond(request, StatusCode::OK, &ConsentPage { page, words, version, text })
+}

@@ -1,0 +1,292 @@
+//! The page of correlations: two series, all of them, mixtures, and satisfaction by intent. [`papers`] has the papers' own studies.
+
+mod matrix;
+mod mixture;
+mod pair;
+pub mod papers;
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+use crate::correlation_query::CorrelationQuery;
+use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
+use crate::domain::correlation::report::MixtureReport;
+use crate::domain::correlation::snapshot::CorrelationSnapshot;
+use crate::domain::correlation::{Series, SeriesName, VotePart};
+use crate::domain::language::Language;
+use crate::domain::rating::resample::Metric;
+use crate::domain::rating::slice::Turns;
+use crate::domain::stats::correlation::Coefficient;
+use crate::leaderboard_query::escaped;
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::CorrelationTexts;
+use crate::render::i18n::reports::{series_spelled_out, series_title};
+use matrix::MatrixView;
+use mixture::MixtureView;
+use pair::PairView;
+
+/// What is shown.
+pub struct View<'a> {
+    /// All series.
+    pub snapshot: &'a CorrelationSnapshot,
+    /// What the address asks for.
+    pub wanted: &'a CorrelationQuery,
+    /// Which correlation.
+    pub coefficient: Coefficient,
+    /// Which series the matrix has.
+    pub group: SeriesGroup,
+    /// Two series.
+    pub pair: Option<Arc<PairStudy>>,
+    /// A mixture.
+    pub mixture: Option<Arc<MixtureReport>>,
+    /// Satisfaction beside a suite, by intent.
+    pub intents: Option<Arc<PairStudy>>,
+}
+
+#[derive(Template)]
+#[template(path = "correlation.html")]
+struct CorrelationPage<'a> {
+    page: Page,
+    words: &'static CorrelationTexts,
+    view: &'a View<'a>,
+    /// When it was computed, for machines and in words.
+    made_at: Option<[String; 2]>,
+    choices: Vec<SeriesChoices>,
+    pair: Option<PairView>,
+    intents: Option<PairView>,
+    /// Where it is asked for.
+    matrix: Option<MatrixView>,
+    mixture: Option<MixtureView>,
+}
+
+/// Series from one source.
+struct SeriesChoices {
+    label: &'static str,
+    of_models: bool,
+    series: Vec<SeriesChoice>,
+}
+
+struct SeriesChoice {
+    name: String,
+    label: String,
+}
+
+/// `GET /correlation`
+#[must_use]
+pub fn correlation(request: &HttpRequest, model_name: &dyn Fn(&str) -> String, view: &View<'_>) -> HttpResponse {
+    let page = Page::new(request, Section::Correlation);
+    let names = ShownNames { model_name, page: &page, view };
+    let shown = CorrelationPage {
+        words: names.words(),
+        made_at: made_at(view.snapshot),
+        choices: choices(&names),
+        pair: view.pair.as_ref().map(|study| PairView::new(study, "pair", &names)),
+        intents: view.intents.as_ref().map(|study| PairView::new(study, "intents", &names)),
+        matrix: view.wanted.shows_matrix().then(|| MatrixView::new(&names)),
+        mixture: view.mixture.as_ref().map(|report| MixtureView::new(report, &names)),
+        view,
+        page: page.clone(),
+    };
+    respond(request, StatusCode::OK, &shown)
+}
+
+fn made_at(snapshot: &CorrelationSnapshot) -> Option<[String; 2]> {
+    let time = jiff::Timestamp::from_millisecond(snapshot.made_at?.0).ok()?;
+    Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
+}
+
+fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {
+    const SOURCES: [SeriesSource; 5] = [
+        SeriesSource::Votes,
+        SeriesSource::Benchmark,
+        SeriesSource::Imported,
+        SeriesSource::Published,
+        SeriesSource::Intents,
+    ];
+    let of = |(source, label): (SeriesSource, &'static str)| {
+        let own =
+            names.view.snapshot.catalog.series().iter().filter(|series| SeriesSource::from_series(series) == source);
+        let choice = |series: &Series| SeriesChoice { name: series.name.to_string(), label: names.of(series) };
+        SeriesChoices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
+    };
+    let all = SOURCES.into_iter().zip(names.words().sources).map(of);
+    all.filter(|choices| !choices.series.is_empty()).collect()
+}
+
+/// What series and models are called on the page.
+struct ShownNames<'a> {
+    model_name: &'a dyn Fn(&str) -> String,
+    page: &'a Page,
+    view: &'a View<'a>,
+}
+
+impl ShownNames<'_> {
+    fn words(&self) -> &'static CorrelationTexts {
+        &self.page.t().correlation
+    }
+
+    fn language(&self) -> Language {
+        self.page.language
+    }
+
+    /// What a series is called; a task of MT-Bench-101 is spelled out.
+    fn of(&self, series: &Series) -> String {
+        let short = self.short(series);
+        if matches!(series.name, SeriesName::Published(_) | SeriesName::Bench { .. }) {
+            series_spelled_out(&short, self.language())
+        } else {
+            short
+        }
+    }
+
+    /// The same with a task of MT-Bench-101 as its two letters, where there is little room.
+    fn short(&self, series: &Series) -> String {
+        let words = self.words();
+        match &series.name {
+            SeriesName::Satisfaction => words.satisfaction.to_owned(),
+            SeriesName::Arena { metric, part } => {
+                let metric = match metric {
+                    Metric::Rating => words.rating,
+                    Metric::Elo => words.elo,
+                    Metric::WinTieRate => words.win_tie_rate,
+                };
+                std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
+            }
+            SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
+            SeriesName::Published(_) | SeriesName::Bench { .. } => series_title(&series.title, self.language()),
+            SeriesName::Column(_) | SeriesName::Campaign { .. } => series.title.clone(),
+        }
+    }
+
+    /// The part of the votes, in words.
+    fn part(&self, part: &VotePart) -> Vec<String> {
+        let (slice, words) = (&part.0, &self.page.t().leaderboard);
+        let turns = slice.turns.map(|turns| match turns {
+            Turns::First => format!("{}: {}", words.turns, words.turns_first),
+            Turns::Multi => format!("{}: {}", words.turns, words.turns_multi),
+        });
+        let long = slice.long_prompts.then(|| format!("{}: {}", words.prompts, words.prompts_long));
+        let named = [&slice.language, &slice.category, &slice.intent].into_iter().flatten();
+        let named = named.map(|slice| self.page.t().slices.name(slice).to_owned());
+        named.chain(turns).chain(long).collect()
+    }
+
+    /// What a series is called that goes by this name.
+    fn of_name(&self, name: &str) -> String {
+        self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
+    }
+
+    /// The short name of a series that goes by this name.
+    fn short_of_name(&self, name: &str) -> String {
+        self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.short(series))
+    }
+
+    /// What a model is called; other subjects have their own names.
+    fn model(&self, model: &str) -> String {
+        (self.model_name)(model)
+    }
+
+    /// The address of two series, with what else is chosen.
+    fn pair_address(&self, x: &str, y: &str) -> String {
+        let (coefficient, group) = (self.view.coefficient.as_str(), self.view.group.as_str());
+        format!("/correlation?x={}&y={}&coefficient={coefficient}&group={group}#pair", escaped(x), escaped(y))
+    }
+}
+
+/// A correlation's name in words.
+fn named(words: &CorrelationTexts, coefficient: Coefficient) -> &'static str {
+    words.coefficients[coefficient as usize]
+}
+
+impl CorrelationPage<'_> {
+    fn at_level(&self, text: &str) -> String {
+        let percent = (1_000.0 * self.view.snapshot.catalog.options.level.share()).round() / 10.0;
+        text.replace("{level}", &percent.to_string())
+    }
+
+    fn drawn(&self) -> String {
+        fill(self.words.drawn, &[("n", &self.view.snapshot.catalog.options.bootstrap.replicates.to_string())])
+    }
+
+    /// The label of a list of what is mixed.
+    fn numbered(&self, number: u8) -> String {
+        format!("{} {number}", self.words.mixed)
+    }
+
+    fn has_own(&self) -> bool {
+        self.view.snapshot.catalog.group_len(SeriesGroup::Own) > 0
+    }
+
+    /// The parameters of the other forms, which a form hands on.
+    fn carried(&self, form: &str) -> Vec<(&'static str, &str)> {
+        let own: &[&str] = match form {
+            "pair" => &["x", "y", "coefficient"],
+            "matrix" => &["group", "coefficient"],
+            _ => &["a", "b", "c", "d", "target", "step"],
+        };
+        self.given().filter(|(name, _)| !own.contains(name)).collect()
+    }
+
+    /// The parameters of the address.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let CorrelationQuery { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
+        let all = [
+            ("x", x),
+            ("y", y),
+            ("coefficient", coefficient),
+            ("group", group),
+            ("a", a),
+            ("b", b),
+            ("c", c),
+            ("d", d),
+            ("target", target),
+            ("step", step),
+        ];
+        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty())
+    }
+
+    /// The address of the same page with the form for mixtures.
+    fn mixture_address(&self) -> String {
+        let given: String = self.given().map(|(name, value)| format!("{name}={}&", escaped(value))).collect();
+        format!("/correlation?{given}step=0#mixture")
+    }
+
+    /// The series that a list has chosen.
+    fn chosen(&self, field: &str) -> &str {
+        let wanted = self.view.wanted;
+        let of_pair = |side: fn(&PairView) -> &String| self.pair.as_ref().map_or("", |pair| side(pair));
+        match field {
+            "x" => of_pair(|pair| &pair.x),
+            "y" => of_pair(|pair| &pair.y),
+            "a" => &wanted.a,
+            "b" => &wanted.b,
+            "c" => &wanted.c,
+            "d" => &wanted.d,
+            _ => &wanted.target,
+        }
+    }
+
+    fn coefficients(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let of = |coefficient: Coefficient| {
+            (coefficient.as_str(), named(self.words, coefficient), coefficient == self.view.coefficient)
+        };
+        Coefficient::ALL.into_iter().map(of).collect()
+    }
+
+    fn groups(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let groups = [SeriesGroup::Own, SeriesGroup::Published, SeriesGroup::All].into_iter().zip(self.words.groups);
+        groups.map(|(group, label)| (group.as_str(), label, group == self.view.group)).collect()
+    }
+
+    fn steps(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let step = |value: &'static str| {
+            let chosen = self.view.wanted.step == value || (value == "0" && self.view.wanted.step.is_empty());
+            (value, if value == "0" { self.words.exact } else { value }, chosen)
+        };
+        ["0", "0.1", "0.05", "0.01", "0.005", "0.001"].into_iter().map(step).collect()
+    }
+}

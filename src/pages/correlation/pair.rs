@@ -1,0 +1,172 @@
+//! Two series: a scatter, the three correlations, what was compared and what was not, and how it came about.
+
+use super::{ShownNames, named};
+use crate::charts::ChartView;
+use crate::domain::correlation::Subjects;
+use crate::domain::correlation::catalog::PairStudy;
+use crate::domain::correlation::history::HistoryPoint;
+use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
+use crate::domain::stats::Interval;
+use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
+use crate::render::chart::correlations::FEW;
+use crate::render::chart::scatter::Dot;
+use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
+use crate::render::i18n::pages::CorrelationTexts;
+
+/// Two series as they are shown.
+pub(super) struct PairView {
+    /// How they are asked for.
+    pub(super) x: String,
+    pub(super) y: String,
+    /// What they are called.
+    pub(super) titles: [String; 2],
+    pub(super) address: String,
+    pub(super) of_models: bool,
+    pub(super) scatter: ChartView,
+    pub(super) rows: Vec<CoefficientRow>,
+    pub(super) points: Vec<[String; 3]>,
+    pub(super) warning: Option<String>,
+    pub(super) separability: Option<String>,
+    /// Series with the names that only they have.
+    pub(super) only_in: Vec<(String, Vec<String>)>,
+    pub(super) history: Option<ChartView>,
+}
+
+/// A correlation as text.
+pub(super) struct CoefficientRow {
+    pub(super) name: &'static str,
+    pub(super) chosen: bool,
+    pub(super) r: String,
+    pub(super) p: String,
+    pub(super) fisher: String,
+    pub(super) resampled: String,
+}
+
+impl PairView {
+    /// `key` distinguishes its charts from others of the page.
+    pub(super) fn new(study: &PairStudy, key: &str, names: &ShownNames<'_>) -> Self {
+        let report = &study.report;
+        let both = [&report.x, &report.y];
+        let titles = both.map(|series| names.of_name(&series.series));
+        let heading = both.map(|series| names.short_of_name(&series.series)).join(" × ");
+        let series = names.view.snapshot.catalog.find(&report.x.series);
+        let of_models = series.is_none_or(|series| series.subjects == Subjects::Models);
+        let frame = Frame { language: names.language(), setting: Setting::Page };
+        let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
+        Self {
+            scatter: drawn(Topic { key: &format!("{key}-scatter"), title: &heading }, &titles, report, &called, frame),
+            rows: rows(study, names),
+            points: report.points.iter().map(|point| tooltip_lines(point, &called)).collect(),
+            warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
+            separability: separability(report, names.words()),
+            only_in: only_in(&report.x, &titles[0], &called)
+                .into_iter()
+                .chain(only_in(&report.y, &titles[1], &called))
+                .collect(),
+            history: history(&study.history, names, frame),
+            address: names.pair_address(&report.x.series, &report.y.series),
+            x: report.x.series.clone(),
+            y: report.y.series.clone(),
+            of_models,
+            titles,
+        }
+    }
+}
+
+fn drawn(
+    topic: Topic<'_>,
+    titles: &[String; 2],
+    report: &PairReport,
+    called: &dyn Fn(&str) -> String,
+    frame: Frame,
+) -> ChartView {
+    let interval = |lower: Option<f64>, upper: Option<f64>| Some(Interval { lower: lower?, upper: upper? });
+    let dot = |point: &PairPoint| Dot {
+        name: called(&point.model),
+        at: [point.x, point.y],
+        intervals: [interval(point.x_lower, point.x_upper), interval(point.y_lower, point.y_upper)],
+    };
+    let dots: Vec<Dot> = report.points.iter().map(dot).collect();
+    ChartView::new(scatter::draw(topic, [&titles[0], &titles[1]], &dots, frame))
+}
+
+fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
+    let words = names.words();
+    let row = |(place, coefficient): (usize, Coefficient)| {
+        let found = study.cell.found[place];
+        let none = |why| format!("{} ({})", words.none, (words.why_none)(why));
+        let fisher = found.and_then(|found| found.interval(names.view.snapshot.catalog.options.level));
+        CoefficientRow {
+            name: named(words, coefficient),
+            chosen: coefficient == names.view.coefficient,
+            r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
+            p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, words)),
+            fisher: fisher.map_or_else(none, ends),
+            resampled: match study.cell.resampled {
+                None => words.fixed.to_owned(),
+                Some(resampled) => resampled[place].map_or_else(none, |found| ends(found.interval)),
+            },
+        }
+    };
+    Coefficient::ALL.into_iter().enumerate().map(row).collect()
+}
+
+/// With how it was found.
+fn p_value(found: &Correlation, words: &CorrelationTexts) -> String {
+    let method = match found.p_method {
+        PMethod::T => words.p_methods[0],
+        PMethod::Exact => words.p_methods[1],
+        PMethod::Normal => words.p_methods[2],
+    };
+    if found.p < 1e-4 { format!("< 0.0001 ({method})") } else { format!("{:.4} ({method})", found.p) }
+}
+
+fn ends(interval: Interval) -> String {
+    format!("{:.4} … {:.4}", interval.lower, interval.upper).replace('-', "−")
+}
+
+/// A subject with its two numbers.
+fn tooltip_lines(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
+    let text = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
+        (Some(lower), Some(upper)) => format!("{} ({} … {})", short(value), short(lower), short(upper)),
+        _ => short(value),
+    };
+    let x = text(point.x, point.x_lower, point.x_upper);
+    [called(&point.model), x, text(point.y, point.y_lower, point.y_upper)]
+}
+
+fn short(value: f64) -> String {
+    if value.abs() >= 100.0 { format!("{value:.1}") } else { format!("{value:.3}") }
+}
+
+fn separability(report: &PairReport, words: &CorrelationTexts) -> Option<String> {
+    let found = report.leaderboards.as_ref()?;
+    let share = |share: crate::domain::stats::Share| format!("{}/{}", share.of, share.total);
+    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
+    let text =
+        words.separability.replace("{x}", &share(found.separability_x)).replace("{y}", &share(found.separability_y));
+    let text = text.replace("{agreement}", &number(found.agreement_with_confidence));
+    Some(text.replace("{brier}", &number(found.brier)))
+}
+
+fn only_in(series: &SeriesReport, title: &str, called: &dyn Fn(&str) -> String) -> Option<(String, Vec<String>)> {
+    let names: Vec<String> = series.only_here.iter().map(|name| called(name)).collect();
+    (!names.is_empty()).then(|| (title.to_owned(), names))
+}
+
+fn history(moments: &[HistoryPoint], names: &ShownNames<'_>, frame: Frame) -> Option<ChartView> {
+    let words = names.words();
+    let moment = |moment: &HistoryPoint| {
+        let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
+        correlation_history::CorrelationPoint {
+            time: i64::try_from(time).unwrap_or(i64::MAX),
+            n: moment.n,
+            r: moment.r.map_err(|why| (words.why_none)(why)),
+        }
+    };
+    let moments: Vec<correlation_history::CorrelationPoint> = moments.iter().map(moment).collect();
+    let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
+    let topic = Topic { key: "history", title: &title };
+    // One moment has no history: the scatter above shows it.
+    (moments.len() > 1).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
+}

@@ -1,0 +1,97 @@
+//! The leaderboard for a frame on another site: a short table, without scripts, whose links open outside of the frame.
+
+use askama::Template;
+use serde::Deserialize;
+
+use super::Page;
+use super::leaderboard::LeaderboardView;
+use super::time::time_text;
+use crate::leaderboard_query::escaped;
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::EmbedTexts;
+
+/// Colours that the address may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbedTheme {
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// What the frame shows.
+pub struct EmbedView {
+    /// The language, and what the operator calls the arena.
+    pub page: Page,
+    /// The leaderboard with the rows to show.
+    pub leaderboard: LeaderboardView,
+    /// Models on the whole leaderboard.
+    pub models: usize,
+    /// Colours; `None` for those of the reader's system.
+    pub theme: Option<EmbedTheme>,
+}
+
+#[derive(Template)]
+#[template(path = "embed.html")]
+struct EmbedPage<'a> {
+    page: &'a Page,
+    words: &'static EmbedTexts,
+    view: &'a EmbedView,
+    rows: Vec<EmbedRow>,
+    as_of: String,
+}
+
+/// A model in the frame.
+struct EmbedRow {
+    rank: String,
+    name: String,
+    href: String,
+    rating: String,
+    interval: String,
+    battles: u64,
+}
+
+impl EmbedPage<'_> {
+    fn theme(&self) -> &'static str {
+        match self.view.theme {
+            None => "",
+            Some(EmbedTheme::Light) => "light",
+            Some(EmbedTheme::Dark) => "dark",
+        }
+    }
+
+    /// Where the whole leaderboard is, in the language of the frame.
+    fn whole(&self) -> String {
+        format!("/leaderboard?lang={}", self.page.language.code())
+    }
+
+    fn all(&self) -> String {
+        fill(self.words.all, &[("n", &self.view.models.to_string())])
+    }
+}
+
+/// The frame as HTML.
+pub fn embed_html(view: &EmbedView) -> String {
+    let page = &view.page;
+    let lang = page.language.code();
+    let text = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| format!("{number:.0}"));
+    let rows = view.leaderboard.rows.iter().map(|row| EmbedRow {
+        rank: row.rank_text(),
+        name: row.name.clone(),
+        href: format!("/models/{}?lang={lang}", escaped(&row.model)),
+        rating: text(row.rating),
+        interval: match (row.lower, row.upper) {
+            (Some(lower), Some(upper)) => format!("{lower:.0}–{upper:.0}"),
+            _ => String::new(),
+        },
+        battles: row.battles,
+    });
+    let as_of = view.leaderboard.as_of_ms.map(time_text).unwrap_or_default();
+    let words = &page.t().embed;
+    let page = EmbedPage { page, words, view, rows: rows.collect(), as_of };
+    page.render().unwrap_or_else(|error| {
+        tracing::error!(error = %error, "the frame of the leaderboard could not be rendered");
+        String::new()
+    })
+}

@@ -1,0 +1,148 @@
+//! The public list of exclusions, and the fold of the leaderboard that says which votes are left out.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::time::time_text;
+use super::{Page, Section, respond};
+use crate::domain::integrity::exclusion_report::ExclusionReport;
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
+use crate::domain::language::Language;
+use crate::domain::rating::leaderboard::VoteTotals;
+use crate::render::i18n::pages::{ExclusionTexts, page_texts};
+
+/// A page of the list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExclusionsView {
+    /// The exclusions, the latest first.
+    pub lines: Vec<ExclusionLine>,
+    /// Address of the next page.
+    pub older: Option<String>,
+    /// Whether it is the first page.
+    pub is_latest: bool,
+}
+
+/// An exclusion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExclusionLine {
+    /// Number of the vote in the log.
+    pub seq: i64,
+    /// Name of the rule.
+    pub rule: String,
+    /// Why it applies.
+    pub reason: String,
+    /// Time of the exclusion, in milliseconds since 1970.
+    pub excluded_ms: i64,
+    /// Time of the withdrawal; `None` while it is in force.
+    pub withdrawn_ms: Option<i64>,
+}
+
+#[derive(Template)]
+#[template(path = "exclusions.html")]
+struct ExclusionsPage<'a> {
+    page: Page,
+    words: &'static ExclusionTexts,
+    view: &'a ExclusionsView,
+    rules: [(&'static str, &'static str, &'static str); ExclusionRule::ALL.len()],
+}
+
+impl ExclusionLine {
+    fn excluded(&self) -> String {
+        time_text(self.excluded_ms)
+    }
+
+    fn withdrawn(&self) -> Option<String> {
+        self.withdrawn_ms.map(time_text)
+    }
+}
+
+/// `GET /exclusions`
+#[must_use]
+pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse {
+    let page = Page::new(request, Section::Leaderboard);
+    let words = &page.t().exclusions;
+    let rules = ExclusionRule::ALL.map(|rule| (rule.name(), words.rule_name(rule.name()), words.rule(rule.name())));
+    respond(request, StatusCode::OK, &ExclusionsPage { words, view, rules, page })
+}
+
+/// Which votes the leaderboard leaves out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExclusionsDetails {
+    pub(super) sentence: String,
+    pub(super) rules: Vec<RuleExclusions>,
+}
+
+/// Votes that a rule leaves out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RuleExclusions {
+    pub(super) rule: String,
+    pub(super) votes: u64,
+    pub(super) meaning: &'static str,
+    /// What they would change, once that is known.
+    pub(super) effect: Option<String>,
+}
+
+impl ExclusionsDetails {
+    /// What the counts of a leaderboard and the latest report say.
+    pub fn new(votes: &VoteTotals, report: &ExclusionReport, language: Language) -> Self {
+        let texts = &page_texts(language).exclusions;
+        let effect =
+            |rule: &str| report.effect_of(rule).map(|found| texts.effect(found.ranks_changed, found.largest_change));
+        let rule = |(rule, &votes): (&String, &u64)| RuleExclusions {
+            effect: effect(rule),
+            rule: rule.clone(),
+            votes,
+            meaning: texts.rule(rule),
+        };
+        Self {
+            sentence: texts.fold(votes.excluded.values().sum(), votes.read),
+            rules: votes.excluded.iter().map(rule).collect(),
+        }
+    }
+}
+
+/// What another choice of votes changes on the leaderboard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangeView {
+    pub(super) sentence: String,
+    pub(super) models: Vec<ChangeLine>,
+}
+
+/// A model whose rank changes: rank, rating and votes before and after.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ChangeLine {
+    pub(super) name: String,
+    pub(super) places: [[String; 3]; 2],
+}
+
+impl ChangeView {
+    /// `name` gives the name that people read of a model.
+    pub fn new(change: &LeaderboardChange, language: Language, name: impl Fn(&str) -> String) -> Self {
+        let texts = &page_texts(language).exclusions;
+        let line = |change: &ChangedModel| ChangeLine {
+            name: name(&change.model),
+            places: [change.before, change.after].map(cells),
+        };
+        Self {
+            sentence: texts.change(
+                [change.votes_before, change.votes_after],
+                change.ranks_changed,
+                change.models.len(),
+                change.largest_change,
+            ),
+            models: change.models.iter().filter(|change| change.changes_rank()).map(line).collect(),
+        }
+    }
+}
+
+fn cells(place: Option<LeaderboardPlace>) -> [String; 3] {
+    let dash = || "–".to_owned();
+    let Some(place) = place else { return [dash(), dash(), dash()] };
+    let rank = match (place.best_rank, place.worst_rank) {
+        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
+        (best, _) => best.unwrap_or(place.rank).to_string(),
+    };
+    [rank, place.rating.map_or_else(dash, |rating| format!("{rating:.0}")), place.battles.to_string()]
+}

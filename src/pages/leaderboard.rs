@@ -1,0 +1,485 @@
+//! The leaderboard page. Its rows are one template, used for the page and for the live changes over the websocket, so
+//! that both cannot differ.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use askama::Template;
+
+use super::charts::ChartView;
+use super::exclusions::{ChangeView, ExclusionsDetails};
+use super::leaderboard_controls::{LeaderboardControls, SortLink};
+use super::robustness_details::RobustnessDetails;
+use super::{Page, Section};
+use crate::domain::labeling::final_labels::LabeledFacets;
+use crate::domain::language::Language;
+use crate::domain::rating::facets::Facets;
+use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
+use crate::domain::rating::neighbours::NeighbourState;
+use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::pooling::{PooledRating, PooledSlices};
+use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::style::StyleEffect;
+use crate::leaderboard_query::{LeaderboardQuery, escaped};
+use crate::render::i18n::pages::page_texts;
+use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
+
+/// A leaderboard as it is shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeaderboardView {
+    /// When it was fitted, in milliseconds since 1970; `None` before the first vote.
+    pub as_of_ms: Option<i64>,
+    /// Confidence level of its intervals and ranks, as a share.
+    pub confidence: f64,
+    /// Rated votes in it.
+    pub votes: u64,
+    /// Set while there are too few votes to rank.
+    pub early: Option<EarlyVotes>,
+    /// Notes of the leaderboard, with the names of the models.
+    pub notes: Vec<RatingNote>,
+    /// The first two models; `None` where there are no two to compare.
+    pub top: Option<TopTwo>,
+    /// The models, best first.
+    pub rows: Vec<LeaderboardRow>,
+    /// Which votes are in it.
+    pub query: LeaderboardQuery,
+    /// Tabs, search, chips and sorting.
+    pub controls: LeaderboardControls,
+    /// What can be asked.
+    pub facets: Arc<LabeledFacets>,
+    /// Ratings in each slice, where they were asked for; models by name.
+    pub pooled: Option<PooledSlices>,
+    /// Models by how often they are good enough, where that was asked for; with their names.
+    pub levels: Vec<RankedModel>,
+    /// The effect of the side, where it is held equal.
+    pub side: Option<StyleEffect>,
+    /// Models that have prices.
+    pub priced: usize,
+    /// The effects of style, where it is held equal.
+    pub style_chart: Option<ChartView>,
+    /// How firm it is, once that is known.
+    pub robustness: Option<RobustnessDetails>,
+    /// Which votes are left out, on the leaderboard of all votes.
+    pub exclusions: Option<ExclusionsDetails>,
+    /// What the choice of votes changes, where another is asked for.
+    pub change: Option<ChangeView>,
+}
+
+impl LeaderboardView {
+    /// Whether it is the leaderboard of all votes, which moves with them.
+    fn is_live(&self) -> bool {
+        self.query == LeaderboardQuery::default() && !self.controls.narrowed
+    }
+
+    /// Whether a choice of models leaves none of them.
+    fn shows_none(&self) -> bool {
+        self.controls.narrowed && self.rows.is_empty()
+    }
+
+    /// Whether the votes are counted in a way that no tab shows.
+    fn counts_otherwise(&self) -> bool {
+        let LeaderboardQuery { language, category, intent, .. } = self.query.clone();
+        self.query != LeaderboardQuery { language, category, intent, ..LeaderboardQuery::default() }
+    }
+
+    /// The heading of a column.
+    fn sort_by(&self, column: &str) -> SortLink {
+        self.controls.sort_by(column)
+    }
+
+    /// The columns of several slices, with their labels.
+    fn columns(&self, words: &LeaderboardTexts) -> Vec<(String, String)> {
+        let Facets { languages, categories, intents } = &self.facets.facets;
+        [
+            (SliceColumn::Language, words.language, languages),
+            (SliceColumn::Category, words.category, categories),
+            (SliceColumn::Intent, words.intent, intents),
+        ]
+        .into_iter()
+        .filter(|(.., slices)| slices.len() > 1)
+        .map(|(column, label, _)| (column.as_str().to_owned(), label.to_owned()))
+        .collect()
+    }
+
+    /// Whether there is a page on value for money of these votes: with two prices, and none of a past moment.
+    fn offers_value(&self) -> bool {
+        self.priced > 1 && self.query.until.is_empty()
+    }
+
+    /// The lists to choose from, without those that offer no choice.
+    fn fields(&self, texts: &PageTexts) -> Vec<FilterField> {
+        let PageTexts { leaderboard: words, levels, exclusions, slices, .. } = texts;
+        let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
+        let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
+            facet.iter().map(|(value, count)| (value.clone(), format!("{} ({count})", slices.name(value)))).collect()
+        };
+        let query = &self.query;
+        [
+            ("language", words.language, &query.language, counted(&self.facets.facets.languages)),
+            ("category", words.category, &query.category, counted(&self.facets.facets.categories)),
+            ("intent", words.intent, &query.intent, counted(&self.facets.facets.intents)),
+            (
+                "turns",
+                words.turns,
+                &query.turns,
+                vec![fixed("first", words.turns_first), fixed("multi", words.turns_multi)],
+            ),
+            ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
+            (
+                "source",
+                words.source,
+                &query.source,
+                vec![
+                    fixed("arena", words.source_arena),
+                    fixed("import", words.source_import),
+                    fixed("campaign", words.source_campaign),
+                ],
+            ),
+            ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
+            ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
+            ("side", levels.side, &query.side, vec![fixed("control", levels.side_held_equal)]),
+            ("level", levels.title, &query.level, vec![fixed("show", levels.choice)]),
+            ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
+            (
+                "votes",
+                exclusions.counted,
+                &query.votes,
+                vec![
+                    fixed("with_excluded", exclusions.with_excluded),
+                    fixed("unique_prompts", exclusions.unique_prompts),
+                ],
+            ),
+        ]
+        .into_iter()
+        .filter(|(.., choices)| !choices.is_empty())
+        .map(|(name, label, chosen, choices)| {
+            let choice = |(value, label)| FilterChoice { chosen: value == *chosen, value, label };
+            let unchosen = match name {
+                "style" | "side" | "level" | "pool_by" => texts.leaderboard_controls.off,
+                "ties" => texts.leaderboard_controls.ties_half,
+                "votes" => texts.leaderboard_controls.rated_votes,
+                _ => words.all,
+            };
+            FilterField { name, label, unchosen, choices: choices.into_iter().map(choice).collect() }
+        })
+        .collect()
+    }
+}
+
+/// How far a leaderboard is from being a ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EarlyVotes {
+    /// Rated votes.
+    pub votes: u64,
+    /// Rated votes that make it a ranking.
+    pub needed: u64,
+    /// Battles of each model, on average, with these.
+    pub each: u64,
+}
+
+impl EarlyVotes {
+    /// `None` before the first vote and once there are enough.
+    #[must_use]
+    pub fn new(votes: u64, models: u64, each: u64) -> Option<Self> {
+        let needed = votes_to_rank(models, each);
+        (1..needed).contains(&votes).then_some(Self { votes, needed, each })
+    }
+}
+
+/// The first two models, to say what a lead means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopTwo {
+    /// Their names.
+    pub names: [String; 2],
+    /// By how many points the first leads.
+    pub lead: f64,
+    /// Whether the votes tell them apart.
+    pub apart: bool,
+}
+
+impl TopTwo {
+    /// Of 100 battles, how many the first is expected to win.
+    fn expected(&self) -> String {
+        whole(100.0 / (1.0 + 10_f64.powf(-self.lead / 400.0)))
+    }
+}
+
+/// A list to choose from.
+struct FilterField {
+    name: &'static str,
+    label: &'static str,
+    /// What is in force where nothing is chosen.
+    unchosen: &'static str,
+    choices: Vec<FilterChoice>,
+}
+
+struct FilterChoice {
+    value: String,
+    label: String,
+    chosen: bool,
+}
+
+/// A model on the leaderboard.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeaderboardRow {
+    /// Position allowing for intervals; `None` for a model without a rating.
+    pub rank: Option<u32>,
+    /// The best and the worst position that the votes allow, where they are known.
+    pub ranks: Option<(u64, u64)>,
+    /// Whether the model can be told apart from the next.
+    pub next: Option<NeighbourState>,
+    /// The model's key.
+    pub model: String,
+    /// Its name.
+    pub name: String,
+    /// Its maker; may be empty.
+    pub organization: String,
+    /// Its licence; may be empty.
+    pub license: String,
+    /// Whether it is a practice model.
+    pub practice: bool,
+    /// Bradley–Terry rating; `None` before the first vote, and for a model that has only won or only lost.
+    pub rating: Option<f64>,
+    /// Limit of the rating of a model that has only won.
+    pub at_least: Option<f64>,
+    /// Limit of the rating of a model that has only lost.
+    pub at_most: Option<f64>,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end of its interval.
+    pub upper: Option<f64>,
+    /// Online Elo rating.
+    pub elo: f64,
+    /// Rated battles.
+    pub battles: u64,
+    /// Share of battles that it won or tied, 0 to 1.
+    pub win_tie_rate: Option<f64>,
+    /// Rated battles that it won, tied and lost, and that were both bad.
+    pub record: [u64; 4],
+    /// Too few votes for a firm rating.
+    pub provisional: bool,
+    /// Number of its group, from 1, where the votes leave several that cannot be compared.
+    pub group: Option<usize>,
+}
+
+#[derive(Template)]
+#[template(path = "leaderboard.html")]
+struct LeaderboardPage<'a> {
+    page: Page,
+    view: &'a LeaderboardView,
+    /// The time in UTC for readers without scripts, and for machines.
+    as_of: Option<AsOf>,
+    notes: String,
+    rows: String,
+}
+
+struct AsOf {
+    machine: String,
+    text: String,
+}
+
+/// The page of `GET /leaderboard`.
+#[must_use]
+pub fn leaderboard_html(request: &HttpRequest, view: &LeaderboardView) -> String {
+    let page = Page::new(request, Section::Leaderboard);
+    let (notes, rows) = (notes_html(view, page.language), rows_html(view, page.language));
+    let rendered = LeaderboardPage { as_of: as_of(view), page, view, notes, rows }.render();
+    rendered.expect("writing numbers and strings to a String does not fail")
+}
+
+/// What a reader has to know before the table: empty where there is nothing.
+#[must_use]
+pub fn notes_html(view: &LeaderboardView, language: Language) -> String {
+    let words = &page_texts(language).leaderboard;
+    let notes = view.notes.iter().map(|note| words.note(note)).collect();
+    let top = view.top.as_ref().filter(|_| view.early.is_none());
+    let meaning = top.map(|top| {
+        let [first, second] = top.names.each_ref().map(String::as_str);
+        page_texts(language).leaderboard_controls.meaning([first, second], &top.expected(), top.apart)
+    });
+    Notes { words, early: view.early, notes, meaning }.render().expect("writing to a String does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "_parts/leaderboard_notes.html")]
+struct Notes {
+    words: &'static LeaderboardTexts,
+    early: Option<EarlyVotes>,
+    notes: Vec<String>,
+    /// What today's ratings mean.
+    meaning: Option<String>,
+}
+
+/// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
+#[must_use]
+pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
+    let scale = AxisScale::new(&view.rows);
+    let rows = view.rows.iter().map(|row| IntervalRow { row, bar: scale.bar(row) }).collect();
+    let rendered = Rows { t: page_texts(language), rows }.render();
+    rendered.expect("writing numbers and strings to a String does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "_parts/leaderboard_rows.html")]
+struct Rows<'a> {
+    t: &'static PageTexts,
+    rows: Vec<IntervalRow<'a>>,
+}
+
+struct IntervalRow<'a> {
+    row: &'a LeaderboardRow,
+    bar: Option<Bar>,
+}
+
+impl LeaderboardRow {
+    /// The range of ranks that the votes allow; a dash where they allow any.
+    pub(super) fn rank_text(&self) -> String {
+        match (self.ranks, self.rank) {
+            (Some((best, worst)), _) if best < worst => format!("{best}–{worst}"),
+            (Some((best, _)), _) => best.to_string(),
+            (None, Some(rank)) => rank.to_string(),
+            (None, None) => "–".to_owned(),
+        }
+    }
+}
+
+impl IntervalRow<'_> {
+    /// The rank as HTML: the range that the votes allow, which may break after the dash.
+    fn rank(&self) -> String {
+        self.row.rank_text().replace('–', "–<wbr>")
+    }
+
+    /// The class of the line below the row.
+    fn line(&self) -> &'static str {
+        match self.row.next {
+            Some(NeighbourState::Separated) => " next-separated",
+            Some(NeighbourState::Open) => " next-open",
+            Some(NeighbourState::Equal) => " next-equal",
+            None => "",
+        }
+    }
+
+    /// What the line says, for readers who do not see it.
+    fn next(&self, words: &LeaderboardTexts) -> Option<&'static str> {
+        Some(match self.row.next? {
+            NeighbourState::Separated => words.next_separated,
+            NeighbourState::Open => words.next_open,
+            NeighbourState::Equal => words.next_equal,
+        })
+    }
+
+    fn rating(&self) -> String {
+        match (self.row.rating, self.row.at_least, self.row.at_most) {
+            (Some(rating), ..) => whole(rating),
+            (None, Some(limit), _) => format!("≥ {}", whole(limit)),
+            (None, None, Some(limit)) => format!("≤ {}", whole(limit)),
+            (None, None, None) => "–".to_owned(),
+        }
+    }
+
+    /// Whether the model has only won or only lost.
+    fn is_unbounded(&self) -> bool {
+        self.row.at_least.or(self.row.at_most).is_some()
+    }
+
+    fn interval(&self) -> Option<String> {
+        Some(format!("{} – {}", whole(self.row.lower?), whole(self.row.upper?)))
+    }
+
+    /// The address of the model's page.
+    fn href(&self) -> String {
+        format!("/models/{}", escaped(&self.row.model))
+    }
+
+    /// Won, tied, lost and both bad as parts of a bar: class, start and width in hundredths.
+    fn record(&self) -> Vec<(&'static str, String, String)> {
+        let total: u64 = self.row.record.iter().sum();
+        let mut before = 0;
+        let parts = ["won", "tied", "lost", "bad"].into_iter().zip(self.row.record).map(|(class, count)| {
+            let start = share(before, total);
+            before += count;
+            (class, count, start, share(count, total))
+        });
+        let parts = parts.filter(|(_, count, ..)| *count > 0);
+        parts.map(|(class, _, start, width)| (class, format!("{start:.1}"), format!("{width:.1}"))).collect()
+    }
+
+    fn elo(&self) -> String {
+        whole(self.row.elo)
+    }
+
+    fn win_tie_rate(&self) -> String {
+        self.row.win_tie_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.0} %", 100.0 * rate))
+    }
+
+    /// Maker and licence, as far as they are known.
+    fn origin(&self) -> String {
+        let known = [self.row.organization.as_str(), self.row.license.as_str()];
+        known.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// What a slice adds to a rating, with its interval.
+fn difference(rated: &PooledRating) -> String {
+    let PooledRating { difference, difference_lower, difference_upper, .. } = rated;
+    let [difference, lower, upper] = [difference, difference_lower, difference_upper].map(|points| signed(*points));
+    format!("{difference} ({lower} – {upper})")
+}
+
+/// Points with their sign; a zero has none.
+fn signed(points: f64) -> String {
+    match points.round() {
+        0.0 => "0".to_owned(),
+        points if points < 0.0 => format!("−{:.0}", points.abs()),
+        points => format!("+{points:.0}"),
+    }
+}
+
+/// A share in hundredths.
+#[expect(clippy::cast_precision_loss, reason = "a count of battles fits in 53 bits")]
+fn share(count: u64, total: u64) -> f64 {
+    100.0 * count as f64 / total.max(1) as f64
+}
+
+fn whole(number: f64) -> String {
+    format!("{number:.0}")
+}
+
+/// An interval on the common scale, in hundredths of its width.
+struct Bar {
+    start: String,
+    width: String,
+    point: String,
+    /// Where the mean rating of 1000 lies, if it is on the scale.
+    mean: Option<String>,
+}
+
+/// The range of ratings that all bars share.
+struct AxisScale {
+    low: f64,
+    high: f64,
+}
+
+impl AxisScale {
+    fn new(rows: &[LeaderboardRow]) -> Self {
+        let ends = rows.iter().flat_map(|row| [row.lower, row.upper, row.rating]).flatten().filter(|x| x.is_finite());
+        let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+        if low < high { Self { low, high } } else { Self { low: 900.0, high: 1100.0 } }
+    }
+
+    fn bar(&self, row: &LeaderboardRow) -> Option<Bar> {
+        let (rating, lower, upper) = (row.rating?, row.lower?, row.upper?);
+        let place = |x: f64| (100.0 * (x - self.low) / (self.high - self.low)).clamp(0.0, 100.0);
+        let number = |x: f64| format!("{x:.2}");
+        let mean = (self.low..=self.high).contains(&1000.0).then(|| number(place(1000.0)));
+        let width = (place(upper) - place(lower)).max(0.8);
+        Some(Bar { start: number(place(lower)), width: number(width), point: number(place(rating)), mean })
+    }
+}
+
+fn as_of(view: &LeaderboardView) -> Option<AsOf> {
+    let time = jiff::Timestamp::from_millisecond(view.as_of_ms?).ok()?;
+    let text = time.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    Some(AsOf { machine: time.to_string(), text })
+}

@@ -1,0 +1,55 @@
+//! The HTML pages. Each file holds one page: its template's data and a function that renders it; `server` reads what it shows.
+//!
+//! Templates are in `web/`, all texts in [`i18n`](langya_render::i18n). Pages work in every language of
+//! [`Language`](langya_domain::language::Language); the visitor's is taken from `?lang=`, then from the cookie that `?lang=` left, then
+//! from what the browser asks for.
+#![expect(missing_docs, reason = "what a template reads has its name from the template; docs say what a name does not")]
+
+pub mod about;
+pub mod admin;
+pub mod battle;
+pub mod benchmark;
+pub mod campaign;
+pub mod campaign_report;
+pub mod charts;
+pub mod consent;
+pub mod correlation;
+pub mod correlation_query;
+pub mod docs;
+pub mod embed;
+pub mod exclusions;
+pub mod feed;
+pub mod gzip;
+pub mod history;
+pub mod invalid_query;
+pub mod judges;
+pub mod language;
+pub mod leaderboard;
+pub mod leaderboard_controls;
+pub mod leaderboard_query;
+pub mod leaderboard_selection;
+pub mod model;
+pub mod models;
+pub mod not_found;
+mod page;
+pub mod public_log;
+pub mod refused;
+mod response;
+pub mod robustness_details;
+pub mod sign_in;
+mod site_frame;
+pub mod static_files;
+pub mod time;
+pub mod unavailable;
+pub mod value;
+
+pub use language::requested_language;
+pub use page::{Page, Section};
+pub use response::{respond, respond_gzip, respond_html};
+
+use langya_domain as domain;
+use langya_infra as infra;
+use langya_render as render;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,20 @@
+//! The page for an address that leads nowhere.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+
+#[derive(Template)]
+#[template(path = "not_found.html")]
+struct NotFoundPage {
+    page: Page,
+}
+
+/// The page.
+#[must_use]
+pub fn not_found(request: &HttpRequest) -> HttpResponse {
+    let page = Page::at(request, Section::None, "/");
+    respond(request, StatusCode::NOT_FOUND, &NotFoundPage { page })
+}

@@ -1,0 +1,82 @@
+//! The files of `static/`, built into the program.
+//!
+//! Pages link to `/static/…?v=HASH`, with a hash of the content, so that browsers may keep a file for ever.
+
+use crate::domain::hex::hex;
+use std::borrow::Cow;
+
+use rust_embed::{Embed, EmbeddedFile};
+
+#[derive(Embed)]
+#[folder = "../../static"]
+struct StaticFiles;
+
+/// A file as it is sent.
+pub struct StaticFile {
+    /// The first 128 bits of the SHA-256 of the file in `static/`.
+    pub hash: String,
+    /// Its type, with the character set where browsers want one.
+    pub content_type: String,
+    /// Whether it is worth compressing.
+    pub is_text: bool,
+    /// Its content. Comments are a sixth of a compressed style sheet, so it goes without them.
+    pub content: Cow<'static, [u8]>,
+}
+
+/// The file with this path below `static/`.
+#[must_use]
+pub fn find(path: &str) -> Option<StaticFile> {
+    let file = StaticFiles::get(path)?;
+    let mime = file.metadata.mimetype();
+    let is_text = mime.starts_with("text/") || ["javascript", "json", "xml"].iter().any(|end| mime.ends_with(end));
+    let content_type =
+        if is_text && !mime.ends_with("xml") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
+    let hash = hash_of(&file);
+    let content = match std::str::from_utf8(&file.data) {
+        Ok(sheet) if file.metadata.mimetype() == "text/css" => Cow::Owned(without_comments(sheet).into_bytes()),
+        _ => file.data,
+    };
+    Some(StaticFile { hash, content_type, is_text, content })
+}
+
+/// The address of a file, with its hash; for templates.
+#[must_use]
+pub fn url(path: &str) -> String {
+    match StaticFiles::get(path) {
+        Some(file) => format!("/static/{path}?v={}", hash_of(&file)),
+        None => format!("/static/{path}"),
+    }
+}
+
+fn hash_of(file: &EmbeddedFile) -> String {
+    hex(&file.metadata.sha256_hash()[..16])
+}
+
+/// A style sheet without its comments. None of ours has their signs in a string.
+fn without_comments(sheet: &str) -> String {
+    let (mut kept, mut rest) = (String::with_capacity(sheet.len()), sheet);
+    while let Some((before, comment)) = rest.split_once("/*") {
+        kept.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_sheets_are_sent_whole_but_for_their_comments() {
+        assert_eq!(without_comments("/* a */b { c: d; /* e\n * f */ }/**/g/* h"), "b { c: d;  }g");
+        let sheets = StaticFiles::iter().filter_map(|path| Some((StaticFiles::get(&path)?, path)));
+        for (file, path) in sheets.filter(|(file, _)| file.metadata.mimetype() == "text/css") {
+            let source = std::str::from_utf8(&file.data).unwrap();
+            let mut quoted = source.lines().flat_map(|line| line.split('"').skip(1).step_by(2));
+            assert!(quoted.all(|text| !text.contains("/*")), "{path} has the sign of a comment in a string");
+            let sheet = String::from_utf8(find(&path).unwrap().content.into_owned()).unwrap();
+            assert!(sheet.len() > 100 && !sheet.contains("/*") && !sheet.contains("*/"), "{path}: {sheet}");
+            assert_eq!(sheet.matches('{').count(), sheet.matches('}').count(), "{path}");
+        }
+    }
+}

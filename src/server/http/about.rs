@@ -1,0 +1,19 @@
+//! `/about`: the rules of the arena.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use crate::domain::battle::pairing::published::PublishedPair;
+use crate::pages::about::{MeetingChance, rules};
+use crate::services::arena::consent::storage_in_force;
+use crate::state::AppState;
+
+/// `GET /about`
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
+    let pair = |pair: &PublishedPair| MeetingChance {
+        names: pair.models.each_ref().map(|model| app.models.card(model).name),
+        probability: pair.probability,
+    };
+    let pairs = app.matchmaker.published().pairs.iter().map(pair).collect();
+    let settings = app.settings.now();
+    rules(&request, &settings, storage_in_force(&settings), pairs)
+}

@@ -1,0 +1,43 @@
+//! Stores the replies of a turn, through outages of the database.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::arena::battle_dependencies::BattleDependencies;
+use crate::domain::battle::state::Progress;
+use crate::domain::battle::{BattleId, RunId};
+use crate::infra::storage::{NewReply, StoreError};
+
+/// How often replies are offered to a database that has an outage, and for how long.
+const OFFER_EVERY: Duration = Duration::from_millis(500);
+const OFFER_FOR: Duration = Duration::from_secs(600);
+
+impl BattleDependencies {
+    /// Offers the replies of a turn to the database until it takes them: neither an outage nor a lock that somebody holds
+    /// shall cost what models wrote and a visitor has read. `false` means that somebody else answers the turn.
+    pub(super) async fn keep_replies(
+        &self,
+        battle: &BattleId,
+        run: &RunId,
+        progress: Progress,
+        replies: &[NewReply],
+    ) -> Result<bool, StoreError> {
+        let (began, shutdown, mut logged) = (Instant::now(), self.tasks.shutdown(), false);
+        loop {
+            let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
+            match kept {
+                Err(error) if !error.is_permanent() && began.elapsed() < OFFER_FOR => {
+                    if !error.is_outage() && !std::mem::replace(&mut logged, true) {
+                        tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
+                    }
+                    tokio::select! {
+                        () = tokio::time::sleep(OFFER_EVERY) => {}
+                        () = shutdown.cancelled() => return Err(error),
+                    }
+                }
+                kept => return kept,
+            }
+        }
+    }
+}
