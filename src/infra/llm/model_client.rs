@@ -2,6 +2,7 @@
 
 mod partial_reply;
 mod run_limits;
+mod usual_tokens;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,7 @@ use tokio::time::{Instant, sleep};
 use self::partial_reply::PartialReply;
 use self::run_limits::BudgetShare;
 pub use self::run_limits::RunLimits;
+use self::usual_tokens::UsualTokens;
 use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
@@ -55,8 +57,7 @@ pub struct ModelClient {
     rng: Mutex<ChaCha8Rng>,
     failures_in_a_row: AtomicU32,
     last_failure: Mutex<Option<ChatError>>,
-    /// Tokens of all replies so far, and how many there were.
-    replied: Mutex<(u64, u64)>,
+    usual: Mutex<UsualTokens>,
 }
 
 /// A reply to its end.
@@ -159,7 +160,7 @@ impl ModelClient {
             rng: Mutex::new(rng),
             failures_in_a_row: AtomicU32::new(0),
             last_failure: Mutex::default(),
-            replied: Mutex::default(),
+            usual: Mutex::default(),
         }
     }
 
@@ -349,8 +350,7 @@ impl ModelClient {
                 }
             }
             if ended.is_ok() {
-                let mut replied = self.replied.lock();
-                *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
+                self.usual.lock().add(tokens, estimate_all(asked.messages));
             }
             return Ok(ended.map(|()| heard));
         }
@@ -388,7 +388,7 @@ impl ModelClient {
             if self.has_replied() || !limits.budget.is_exceeded_by(cost) {
                 alone = None;
             } else if alone.is_some() {
-                cost = cost_of(Tokens { input: estimate_all(asked.messages), output: FIRST_GUESS }, self.prices);
+                cost = self.cost_with_reply(asked, FIRST_GUESS, self.prices);
             } else {
                 alone = Some(limits.unknown_cost().await?);
                 continue;
@@ -402,16 +402,19 @@ impl ModelClient {
 
     /// Expected cost of a request: of a reply of usual length, or before the first reply of the longest one that is allowed.
     fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
-        let output = if self.has_replied() {
-            self.usual_length()
-        } else {
-            self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from)
-        };
-        cost_of(Tokens { input: estimate_all(asked.messages), output }, prices)
+        let output = self.usual.lock().output();
+        let output =
+            output.unwrap_or_else(|| self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from));
+        self.cost_with_reply(asked, output, prices)
+    }
+
+    fn cost_with_reply(&self, asked: ClientRequest<'_>, output: u64, prices: Option<Prices>) -> f64 {
+        let input = self.usual.lock().input(estimate_all(asked.messages));
+        cost_of(Tokens { input, output }, prices)
     }
 
     fn has_replied(&self) -> bool {
-        self.replied.lock().1 > 0
+        self.usual.lock().output().is_some()
     }
 
     fn reply(&self, asked: ClientRequest<'_>, way: Way) -> ReplyStream {
@@ -423,12 +426,6 @@ impl ModelClient {
             }
             _ => self.model.ask(asked.messages, asked.sampling),
         }
-    }
-
-    /// Tokens of a reply, estimated from those before it.
-    fn usual_length(&self) -> u64 {
-        let (tokens, replies) = *self.replied.lock();
-        tokens.checked_div(replies).unwrap_or(FIRST_GUESS)
     }
 
     /// Waits before the next attempt: exponential backoff with full jitter, but at least the `Retry-After` of the provider.

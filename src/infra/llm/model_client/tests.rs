@@ -177,9 +177,10 @@ async fn tries_that_failed_and_may_be_billed_are_reported_where_the_run_ends_bef
     assert!(reported(&given_up, RunEnd::GivenUp), "{given_up:?}");
 }
 
-/// Replies with so many tokens, a moment after they were asked for.
+/// Counts so many tokens for each prompt and reply, a moment after it was asked.
 struct CountedTokens {
-    tokens: u64,
+    input: u64,
+    output: u64,
     asked: AtomicU32,
 }
 
@@ -190,7 +191,7 @@ impl ChatModel for CountedTokens {
             tokio::task::yield_now().await;
             Ok::<_, ChatError>(ReplyPart::Text("long".to_owned()))
         });
-        let counted = Usage { input: Some(0), output: Some(self.tokens) };
+        let counted = Usage { input: Some(self.input), output: Some(self.output) };
         text.chain(stream::iter([Ok(ReplyPart::Usage(counted))])).boxed()
     }
 }
@@ -198,7 +199,7 @@ impl ChatModel for CountedTokens {
 /// A model whose replies have so many tokens and may have so many, at a money of one for a token.
 fn priced(tokens: u64, longest_reply: u64) -> (ModelClient, Arc<CountedTokens>) {
     let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
-    let counted = Arc::new(CountedTokens { tokens, asked: AtomicU32::new(0) });
+    let counted = Arc::new(CountedTokens { input: 0, output: tokens, asked: AtomicU32::new(0) });
     let client = ModelClient::new(ModelId::new("m"), counted.clone(), settings, ChaCha8Rng::seed_from_u64(7));
     let prices = Some(Prices { input: 0.0, output: 1e6 });
     (ModelClient { prices, longest_reply, ..client }, counted)
@@ -218,6 +219,18 @@ async fn requests_side_by_side_do_not_pass_a_budget_before_the_first_reply_has_s
         assert_eq!(counted.asked.load(Ordering::Relaxed), sent, "of a budget of {max_cost}");
         assert!((spent - 4_000.0 * f64::from(sent)).abs() < 1e-9, "{spent} of a budget of {max_cost}");
     }
+}
+
+#[tokio::test]
+async fn requests_side_by_side_do_not_pass_a_budget_where_prompts_are_longer_than_estimated() {
+    let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
+    let counted = Arc::new(CountedTokens { input: 100, output: 0, asked: AtomicU32::new(0) });
+    let client = ModelClient::new(ModelId::new("m"), counted.clone(), settings, ChaCha8Rng::seed_from_u64(7));
+    let model = ModelClient { prices: Some(Prices { input: 1e6, output: 0.0 }), ..client };
+    let limits = limits_of(350.0);
+    model.ask(&[], Sampling::default(), &limits).await.unwrap();
+    join_all((0..8).map(|_| model.ask(&[], Sampling::default(), &limits))).await;
+    assert_eq!(counted.asked.load(Ordering::Relaxed), 3, "three times 100 of a budget of 350");
 }
 
 #[tokio::test]
