@@ -7,6 +7,7 @@
 //! - [`render`]: what people look at: charts, Markdown, reports
 //! - [`infra`]: adapters, one outside world each: database, providers, Redis, settings, metrics, clock
 //! - [`services`]: use cases, which put the parts above together
+//! - [`pages`]: HTML pages, from templates; what they show is passed in
 //! - [`server`]: HTTP, websockets and background jobs
 //! - [`cli`]: one module per subcommand, without the server
 //! - [`serve`]: the subcommand that runs the server

@@ -42,9 +42,9 @@ pub struct RestoreOptions {
 /// A database that cannot be read, a file that is there already, a program of PostgreSQL's that is missing.
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let copied =
+    let copying =
         until_interrupted(async |stop| back_up(&settings.storage, &options.out, SystemClock.now(), &stop).await);
-    let kept = match copied.await? {
+    let kept = match copying.await? {
         Err(BackupError::Stopped) => return Err(Interrupted::NO_FILE.into()),
         copied => copied?,
     };

@@ -1,12 +1,13 @@
 //! Which series, coefficient and models a request for correlations names.
 
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::domain::correlation::catalog::{MixtureQuestion, SeriesGroup};
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
 use crate::invalid_query::InvalidQuery;
-use actix_web::{HttpRequest, web};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What a reader asks, in an address; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -1,11 +1,11 @@
 //! The language that a visitor reads.
 
-use crate::domain::language::Language;
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
 
+use crate::domain::language::Language;
 use crate::infra::config::{CurrentSettings, is_public_by_tls};
 
 const COOKIE: &str = "langya_language";

@@ -44,7 +44,7 @@ pub struct ModelFacts<'m> {
 }
 
 /// The columns by which rows can be sorted, beside the rating.
-pub const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
+const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
 
 impl LeaderboardSelection {
     /// Reads the selection of an address; parameters that it does not know are for others.

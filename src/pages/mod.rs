@@ -1,4 +1,7 @@
-//! The HTML pages. Each file holds one page: its template's data and a function that renders it; `server` reads what it shows.
+//! The HTML pages. Most files hold one page: its template's data and a function that renders it. `server` reads what a page shows.
+//!
+//! What pages share: [`Page`] is the frame around each, [`respond`] makes a page an answer, and [`static_files`] and [`gzip`] serve
+//! what pages load. [`leaderboard_query`], [`leaderboard_selection`] and [`correlation_query`] read what an address asks for.
 //!
 //! Templates are in `web/`, all texts in [`i18n`](langya_render::i18n). Pages work in every language of
 //! [`Language`](langya_domain::language::Language); the visitor's is taken from `?lang=`, then from the cookie that `?lang=` left, then

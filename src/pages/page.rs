@@ -78,7 +78,7 @@ impl Page {
     }
 
     /// The address of the accent colour's style sheet; `None` for the arena's own colours.
-    pub fn accent(&self) -> Option<String> {
+    pub(crate) fn accent(&self) -> Option<String> {
         let digits = self.site.accent.strip_prefix('#')?;
         Some(format!("/site/accent.css?v={digits}"))
     }

@@ -2,10 +2,11 @@
 //!
 //! Pages link to `/static/…?v=HASH`, with a hash of the content, so that browsers may keep a file for ever.
 
-use crate::domain::hex::hex;
 use std::borrow::Cow;
 
 use rust_embed::{Embed, EmbeddedFile};
+
+use crate::domain::hex::hex;
 
 #[derive(Embed)]
 #[folder = "../../static"]
@@ -19,8 +20,20 @@ pub struct StaticFile {
     pub content_type: String,
     /// Whether it is worth compressing.
     pub is_text: bool,
+    file: EmbeddedFile,
+}
+
+impl StaticFile {
     /// Its content. Comments are a sixth of a compressed style sheet, so it goes without them.
-    pub content: Cow<'static, [u8]>,
+    #[must_use]
+    pub fn content(&self) -> Cow<'_, [u8]> {
+        match std::str::from_utf8(&self.file.data) {
+            Ok(sheet) if self.file.metadata.mimetype() == "text/css" => {
+                Cow::Owned(without_comments(sheet).into_bytes())
+            }
+            _ => Cow::Borrowed(self.file.data.as_ref()),
+        }
+    }
 }
 
 /// The file with this path below `static/`.
@@ -31,12 +44,7 @@ pub fn find(path: &str) -> Option<StaticFile> {
     let is_text = mime.starts_with("text/") || ["javascript", "json", "xml"].iter().any(|end| mime.ends_with(end));
     let content_type =
         if is_text && !mime.ends_with("xml") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
-    let hash = hash_of(&file);
-    let content = match std::str::from_utf8(&file.data) {
-        Ok(sheet) if file.metadata.mimetype() == "text/css" => Cow::Owned(without_comments(sheet).into_bytes()),
-        _ => file.data,
-    };
-    Some(StaticFile { hash, content_type, is_text, content })
+    Some(StaticFile { hash: hash_of(&file), content_type, is_text, file })
 }
 
 /// The address of a file, with its hash; for templates.
@@ -74,7 +82,7 @@ mod tests {
             let source = std::str::from_utf8(&file.data).unwrap();
             let mut quoted = source.lines().flat_map(|line| line.split('"').skip(1).step_by(2));
             assert!(quoted.all(|text| !text.contains("/*")), "{path} has the sign of a comment in a string");
-            let sheet = String::from_utf8(find(&path).unwrap().content.into_owned()).unwrap();
+            let sheet = String::from_utf8(find(&path).unwrap().content().into_owned()).unwrap();
             assert!(sheet.len() > 100 && !sheet.contains("/*") && !sheet.contains("*/"), "{path}: {sheet}");
             assert_eq!(sheet.matches('{').count(), sheet.matches('}').count(), "{path}");
         }

@@ -1,6 +1,5 @@
 //! Asks models one question each, and says what one that fails needs: `langya models check` and the admin.
 
-use crate::infra::llm::checked_model::CheckedModel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
+use crate::infra::llm::checked_model::CheckedModel;
 use crate::infra::llm::failure_advice::advice;
 use crate::infra::llm::resilient_model::{OWN_QUESTION, ResilientModel};
 use crate::infra::llm::roster::{Roster, entries};

@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+/// Most characters of a reason.
+pub const LONGEST_REASON: usize = 500;
+
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionScope {
@@ -71,6 +74,3 @@ impl FromStr for DeletionRequestState {
         Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownRequestWord)
     }
 }
-
-/// Most characters of a reason.
-pub const LONGEST_REASON: usize = 500;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub const KEY_PREFIX: &str = "langya_";
 /// Characters of a key's name at most.
 pub const MOST_NAME_CHARS: usize = 60;
+/// Days after which a key expires at the latest, where it expires at all.
+pub const MOST_DAYS: u32 = 3_650;
 
 /// What a key lets programs do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -70,9 +72,6 @@ pub fn parse_name(typed: &str) -> Option<&str> {
     let is_name = (1..=MOST_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     is_name.then_some(name)
 }
-
-/// Days after which a key expires at the latest, where it expires at all.
-pub const MOST_DAYS: u32 = 3_650;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 /// Minutes within which the first code has to confirm a secret.
 pub const CONFIRM_MINUTES: i64 = 15;
 
-/// Whether a user has one.
+/// Whether a user has a second factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecondFactor {
     /// No.

@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256};
 use super::SeriesName;
 use crate::stats::Interval;
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::resample::BootstrapOptions;
-use crate::stats::resample::percentiles;
+use crate::stats::resample::{BootstrapOptions, uncertainty};
 
 /// What a series has one number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -59,9 +58,7 @@ impl Point {
     #[must_use]
     pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
         let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
-        let interval = percentiles(&values, level).ok().map(|found| found.interval);
-        let interval = interval.filter(|interval| interval.lower < interval.upper);
-        Self { value, interval, error: None, samples }
+        Self { value, interval: uncertainty(&values, level).ok(), error: None, samples }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What came of asking a model one question.
+//! Result of asking a model one question.
 
 use serde::Serialize;
 

@@ -34,7 +34,7 @@ impl KeyRedaction {
         Self { key, ..Self::default() }
     }
 
-    /// Redacts the next parts; `is_last` where no more of them come.
+    /// Redacts the next parts; `is_last` where no more of them come. Nothing waits beyond the end of the text, where a reader may stop.
     pub(super) fn redact(&mut self, parts: &mut VecDeque<ReplyPart>, is_last: bool) {
         let Some(key) = &self.key else { return };
         let key = key.expose_secret();
@@ -45,7 +45,7 @@ impl KeyRedaction {
                 ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded => {}
             }
         }
-        if is_last {
+        if is_last || parts.contains(&ReplyPart::TextEnded) {
             parts.extend(self.reasoning.end().map(ReplyPart::Reasoning));
             parts.extend(self.text.end().map(ReplyPart::Text));
         }
@@ -83,12 +83,13 @@ impl TextEnd {
         passed_on
     }
 
-    /// What is passed on at the end: much of the key is no part of the reply either.
+    /// What is passed on at the end of the text: much of the key is no part of the reply either. Should more come, the rest of a key is
+    /// still found.
     fn end(&mut self) -> Option<String> {
-        let Self { begun, passed } = std::mem::take(self);
-        let held = begun.get(passed..).filter(|held| !held.is_empty())?;
-        let shown = if begun.len() < LEAST_REDACTED { held } else { REDACTED };
-        Some(shown.to_owned())
+        let held = self.begun.get(self.passed..).filter(|held| !held.is_empty())?;
+        let shown = if self.begun.len() < LEAST_REDACTED { held } else { REDACTED }.to_owned();
+        self.passed = self.begun.len();
+        Some(shown)
     }
 }
 
@@ -152,6 +153,18 @@ mod tests {
         assert_eq!(redacted(KEY, &["Bearer ", &KEY[..19]]), ["Bearer ", "[redacted]"]);
         assert_eq!(redacted(KEY, &["Bearer s", "k", "-"]), ["Bearer s", "k", "-"]);
         assert_eq!(redacted(KEY, &["at no risk-"]), ["at no risk-"], "a word is no key");
+    }
+
+    #[test]
+    fn nothing_is_held_back_once_the_text_has_ended() {
+        let mut redaction = KeyRedaction::new(Some(&SecretString::from(KEY)));
+        let text = |text: &str| ReplyPart::Text(text.to_owned());
+        let mut parts: VecDeque<_> = [text("at no risk-"), ReplyPart::TextEnded].into();
+        redaction.redact(&mut parts, false);
+        assert_eq!(parts, [text("at no ri"), ReplyPart::TextEnded, text("sk-")]);
+        let mut parts: VecDeque<_> = [text(&KEY[3..])].into();
+        redaction.redact(&mut parts, true);
+        assert_eq!(parts, [text("[redacted]")], "what comes all the same");
     }
 
     #[test]

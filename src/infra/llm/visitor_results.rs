@@ -24,47 +24,55 @@ enum VisitorResult {
     FailedAlone,
 }
 
+/// A visitor who is remembered.
+#[derive(Debug)]
+struct RememberedVisitor {
+    id: VisitorId,
+    latest: VisitorResult,
+    /// Whether the model has failed this visitor alone before: then another such failure opens nothing, also after an answer.
+    has_counted: bool,
+}
+
 /// Results of the last visitors, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct VisitorResults(VecDeque<(VisitorId, VisitorResult)>);
+pub(super) struct VisitorResults(VecDeque<RememberedVisitor>);
 
 impl VisitorResults {
     /// The model answered this visitor.
     pub(super) fn answered(&mut self, visitor: &VisitorId) {
-        self.take(visitor);
-        self.put(visitor, VisitorResult::Answered);
+        self.put(visitor, |_| VisitorResult::Answered);
     }
 
-    /// It failed on a question of this visitor, which may be the reason. Who it has failed alone already says nothing new.
+    /// It failed on a question of this visitor, which may be the reason. A visitor whom it failed alone stays one.
     pub(super) fn failed(&mut self, visitor: &VisitorId) {
-        let result = match self.take(visitor) {
+        self.put(visitor, |latest| match latest {
             Some(VisitorResult::FailedAlone) => VisitorResult::FailedAlone,
             _ => VisitorResult::Failed,
-        };
-        self.put(visitor, result);
+        });
     }
 
-    /// Another model answered the question on which this one has just failed. Returns whether this visitor is a new one of whom that is
-    /// so, and the model fails on most questions.
+    /// Another model answered the question on which this one has just failed. Returns whether that is the first such question of this
+    /// visitor, and the model fails on most questions.
     pub(super) fn failed_alone(&mut self, visitor: &VisitorId) -> bool {
-        let latest = self.0.iter_mut().find(|(known, _)| known == visitor);
-        let Some((_, result @ VisitorResult::Failed)) = latest else { return false };
-        *result = VisitorResult::FailedAlone;
-        let count = |wanted| self.0.iter().filter(|(_, result)| *result == wanted).count();
+        let known = self.0.iter_mut().find(|known| known.id == *visitor && known.latest == VisitorResult::Failed);
+        let Some(known) = known else { return false };
+        known.latest = VisitorResult::FailedAlone;
+        let is_first = !std::mem::replace(&mut known.has_counted, true);
+        let count = |wanted| self.0.iter().filter(|known| known.latest == wanted).count();
         let (failed, answered) = (count(VisitorResult::FailedAlone), count(VisitorResult::Answered));
-        failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
+        is_first && failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
     }
 
-    fn take(&mut self, visitor: &VisitorId) -> Option<VisitorResult> {
-        let at = self.0.iter().position(|(known, _)| known == visitor)?;
-        self.0.remove(at).map(|(_, result)| result)
-    }
-
-    fn put(&mut self, visitor: &VisitorId, result: VisitorResult) {
+    /// Makes a visitor the newest one, with a result that may follow from the latest one before.
+    fn put(&mut self, visitor: &VisitorId, result: impl FnOnce(Option<VisitorResult>) -> VisitorResult) {
+        let at = self.0.iter().position(|known| known.id == *visitor);
+        let before = at.and_then(|at| self.0.remove(at));
+        let latest = result(before.as_ref().map(|known| known.latest));
+        let has_counted = before.is_some_and(|known| known.has_counted);
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
-        self.0.push_back((visitor.clone(), result));
+        self.0.push_back(RememberedVisitor { id: visitor.clone(), latest, has_counted });
     }
 }
 
@@ -90,6 +98,17 @@ mod tests {
         assert!(fail_alone(&mut results, FEWEST));
         assert!(!fail_alone(&mut results, FEWEST), "a visitor who was counted says nothing new");
         assert!(fail_alone(&mut results, FEWEST + 1));
+    }
+
+    #[test]
+    fn a_visitor_whom_it_answers_in_between_counts_once_all_the_same() {
+        let mut results = VisitorResults::default();
+        let opened = (0..FEWEST).filter(|number| fail_alone(&mut results, *number)).count();
+        assert_eq!(opened, 1);
+        for _ in 0..3 {
+            results.answered(&visitor(0));
+            assert!(!fail_alone(&mut results, 0), "else eight sessions could keep it out for ever");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct AdminOverview {
 }
 
 impl Store {
-    /// Reads them.
+    /// Counts what the overview shows.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,12 +1,12 @@
 //! What the admin's overview and review queues read and decide: the next leak to look at, recent failures, votes of a time.
 
-use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
+use crate::domain::battle::record::BattleRecord;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 

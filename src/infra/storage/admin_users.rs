@@ -36,8 +36,8 @@ const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_h
 const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
 /// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is no owner any more.
 const LOCK_OWNERS: &str = "UPDATE admin_users SET role = role WHERE role = 'owner'";
-/// The last owner stays one. Another owner counts who can sign in: not one whose passphrase was reset, or who was added at the provider,
-/// and who has not come yet. Nothing is done where the account is no longer as it was read.
+/// The last owner stays one. Another owner counts only if they can sign in: one whose passphrase was reset, or who was added by address,
+/// does not until they have signed in. An account that has changed since it was read stays as it is.
 const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND role = $3 AND (role <> 'owner' OR $2 = 'owner' \
      OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1 \
      AND (o.passphrase_hash <> '' \
@@ -325,7 +325,7 @@ impl Store {
     }
 
     /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner stays one, and an account whose
-    /// role somebody else has changed since it was read, or that is so already, stays as it is.
+    /// role somebody else has changed since it was read, or that is disabled or enabled already, stays as it is.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,12 +1,12 @@
 //! Requests to delete what was said in battles.
 
-use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, signed, unsigned};
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
+use crate::domain::battle::record::BattleRecord;
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

@@ -1,12 +1,12 @@
 //! Texts that the moderation service flagged, for review. The texts themselves stay in the turns and replies of their battles.
 
-use crate::domain::battle::record::BattleRecord;
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
+use crate::domain::battle::record::BattleRecord;
 use crate::domain::moderation::{ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

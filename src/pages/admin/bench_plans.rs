@@ -102,7 +102,7 @@ impl BenchPlanPage {
 }
 
 /// An amount of money; a dash where prices are missing.
-pub fn money(amount: Option<f64>) -> String {
+pub(super) fn money(amount: Option<f64>) -> String {
     amount.map_or_else(|| "–".to_owned(), |amount| format!("{amount:.4}"))
 }
 
@@ -118,7 +118,7 @@ impl PlanView {
         state_class(self.progress.state)
     }
 
-    pub fn state(&self, words: &'static BenchRunTexts) -> &'static str {
+    pub(crate) fn state(&self, words: &'static BenchRunTexts) -> &'static str {
         words.state(self.progress.state)
     }
 
@@ -134,11 +134,11 @@ impl PlanView {
         self.progress.state == RunState::Interrupted
     }
 
-    pub fn started(&self) -> String {
+    pub(crate) fn started(&self) -> String {
         time_text(self.progress.row.started_at.0)
     }
 
-    pub fn cost(&self, words: &BenchPlanTexts) -> String {
+    pub(crate) fn cost(&self, words: &BenchPlanTexts) -> String {
         let spent = money(Some(self.progress.spent.cost));
         match self.progress.expected.cost {
             None => spent,
@@ -146,12 +146,12 @@ impl PlanView {
         }
     }
 
-    pub fn requests(&self, words: &BenchPlanTexts) -> String {
+    pub(crate) fn requests(&self, words: &BenchPlanTexts) -> String {
         of_expected(words, &self.progress.spent.calls.to_string(), &self.progress.expected.calls.to_string())
     }
 
     /// The minutes that are left, where that is known.
-    pub fn minutes(&self, words: &BenchPlanTexts) -> Option<String> {
+    pub(crate) fn minutes(&self, words: &BenchPlanTexts) -> Option<String> {
         let left = self.progress.left_ms?;
         Some(words.minutes.replace("{n}", &left.div_ceil(MINUTE_MS).max(1).to_string()))
     }
@@ -177,12 +177,12 @@ impl PlanView {
 
     /// The answers and the judgements of a step.
     #[expect(clippy::unused_self, reason = "the template calls it on the view")]
-    pub fn counts(&self, step: &StepProgress) -> [DueCount; 2] {
+    pub(crate) fn counts(&self, step: &StepProgress) -> [DueCount; 2] {
         [step.answers, step.judgements]
     }
 
     /// The address of the form with the same plan.
-    pub fn again(&self) -> String {
+    pub(crate) fn again(&self) -> String {
         let Some(fields) = fields_of(&self.progress.row.plan) else {
             return format!("/admin/benchmarks/plan?again={}", escaped(&self.progress.row.id));
         };

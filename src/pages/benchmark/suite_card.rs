@@ -1,11 +1,12 @@
 //! A benchmark suite on its page and in the API.
 
-use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::suite_summary::SuiteSummary;
-use crate::domain::benchmark::{SuiteError, suite_of};
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+
+use crate::domain::benchmark::suite_summary::SuiteSummary;
+use crate::domain::benchmark::{SuiteError, SuiteOptions, suite_of};
 
 /// A data file of a suite, and what was done over it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -34,7 +34,7 @@ pub(super) async fn serve(request: HttpRequest, path: web::Path<String>) -> Http
         response.insert_header((header::CONTENT_ENCODING, "gzip")).insert_header((header::VARY, "accept-encoding"));
         return response.body(smallest(&path, file));
     }
-    response.body(file.content.into_owned())
+    response.body(file.content().into_owned())
 }
 
 /// The file as small as gzip makes it, once for each content.
@@ -45,7 +45,7 @@ fn smallest(path: &str, file: StaticFile) -> Bytes {
     {
         return made.clone();
     }
-    let made = Bytes::from(gzip::compressed(&file.content, Compression::best()));
+    let made = Bytes::from(gzip::compressed(&file.content(), Compression::best()));
     MADE.lock().insert(path.to_owned(), (file.hash, made.clone()));
     made
 }

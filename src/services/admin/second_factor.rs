@@ -1,12 +1,12 @@
 //! The second factor of an account: codes of an app by time, and recovery codes for who has lost it.
 
-use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 use rand::Rng;
 use sha2::{Digest, Sha256};
 
 use super::actor::Actor;
 use super::users::{AdminUsers, UserError};
 use crate::domain::admin::action::AdminAction;
+use crate::domain::admin::second_factor::{CONFIRM_MINUTES, SecondFactor};
 use crate::domain::admin::totp;
 use crate::domain::admission::invite_code;
 use crate::domain::hex::{decode_hex, hex};
@@ -15,6 +15,7 @@ use crate::infra::storage::{AdminUserRow, StoreError};
 
 /// Recovery codes of an account.
 const RECOVERY_CODES: usize = 8;
+
 impl AdminUsers {
     /// Whether a user has a second factor.
     ///

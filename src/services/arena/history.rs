@@ -9,8 +9,7 @@ use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::rating::own_votes::{self, OwnLeaderboard};
 use crate::formats::own_battles::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
-use crate::infra::storage::HistoryEntry;
-use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
+use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
 use crate::leaderboard::refit::LatestLeaderboard;
 
 /// Battles on one page of the list.

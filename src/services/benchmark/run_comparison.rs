@@ -1,12 +1,11 @@
 //! Reads what two runs have, and compares them.
 
-use crate::domain::benchmark::run_comparison::ComparedRuns;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::BenchError;
 use super::loading::load;
-use crate::domain::benchmark::run_comparison::{RunComparison, RunResults};
+use crate::domain::benchmark::run_comparison::{ComparedRuns, RunComparison, RunResults};
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::single_flight::{SingleFlight, Throttle};

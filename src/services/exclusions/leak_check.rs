@@ -38,7 +38,7 @@ fn looked_at_since(now: Timestamp) -> Timestamp {
     Timestamp(now.0.saturating_sub(NEW))
 }
 
-/// What it has read of the votes by now; `None` where no model reads votes.
+/// What the language model has read of the votes by now; `None` where no model reads votes.
 ///
 /// # Errors
 /// [`StoreError`].

@@ -1,6 +1,5 @@
 //! Excludes the votes of voters whom the tests flag, where the operator has said so, and reports whether that works.
 
-use crate::domain::integrity::voter_check_state::VoterCheckState;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,6 +8,7 @@ use super::PROGRAM;
 use crate::domain::integrity::anomalous_voters::{AnomalousVoter, votes_to_exclude};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::voter_check_state::VoterCheckState;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};

@@ -82,8 +82,9 @@ async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken
     let before = written_at()?;
     let mut connection = open(database, Opened::Alone).await.map_err(damaged(database))?;
     let written = write_copy(&mut connection, database, partial, stop).await;
-    connection.close().await.map_err(damaged(database))?;
+    let closed = connection.close().await;
     let votes = written?;
+    closed.map_err(damaged(database))?;
     if has_log(database) || written_at()? != before {
         return Err(BackupError::Started(database.to_owned()));
     }
@@ -270,16 +271,35 @@ fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_copy_that_is_stopped_ends_in_the_middle_of_a_table() {
-        let folder = tempfile::tempdir().unwrap();
-        let (database, partial) = (folder.path().join("a.db"), folder.path().join("copy"));
-        let options = SqliteConnectOptions::new().filename(&database).create_if_missing(true);
+    /// A database of ten thousand votes.
+    async fn with_votes(database: &Path) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(database).create_if_missing(true);
         let mut connection = options.connect().await.unwrap();
         let rows = "CREATE TABLE _sqlx_migrations (version BIGINT); INSERT INTO _sqlx_migrations VALUES (1); \
                     CREATE TABLE votes (seq INTEGER PRIMARY KEY); \
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO votes SELECT i FROM n";
         sqlx::raw_sql(rows).execute(&mut connection).await.unwrap();
+        connection
+    }
+
+    #[tokio::test]
+    async fn a_copy_of_a_file_that_an_arena_begins_to_use_is_discarded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, partial) = (folder.path().join("a.db"), folder.path().join("copy"));
+        with_votes(&database).await.close().await.unwrap();
+        let stop = CancellationToken::new();
+        assert_eq!(copy_unserved(&database, &partial, &stop).await.unwrap(), 10_000);
+        fs::remove_file(&partial).unwrap();
+        fs::write(beside(&database, "-wal"), "").unwrap();
+        let begun = copy_unserved(&database, &partial, &stop).await.unwrap_err();
+        assert!(matches!(begun, BackupError::Started(_)), "{begun}");
+    }
+
+    #[tokio::test]
+    async fn a_copy_that_is_stopped_ends_in_the_middle_of_a_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, partial) = (folder.path().join("a.db"), folder.path().join("copy"));
+        let mut connection = with_votes(&database).await;
         let stop = CancellationToken::new();
         assert_eq!(write_copy(&mut connection, &database, &partial, &stop).await.unwrap(), 10_000);
         fs::remove_file(&partial).unwrap();

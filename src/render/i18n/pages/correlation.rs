@@ -223,7 +223,7 @@ pub(super) const CHINESE: CorrelationTexts = CorrelationTexts {
     weight: "权重",
     in_sample: "在同一批模型上拟合",
     left_out: "每个模型由其余模型的组合预测",
-    permutation_test: "偶然达到第一行Pearson 相关的概率：p = {p}（单侧）。将目标随机排列 {permutations} 次，每次都重新拟合权重。",
+    permutation_test: "偶然达到第一行 Pearson 相关的概率：p = {p}（单侧）。将目标随机排列 {permutations} 次，每次都重新拟合权重。",
     flatters: "第一行比较的正是拟合权重所用的数字，因此偏于乐观。第二行用没有见过该模型的组合来预测它：请以此为准。",
     intents: "按意图的满意度",
     intents_lead: "访客的满意度，按其意图，对照评测在同一意图上的平均分（URS）。",

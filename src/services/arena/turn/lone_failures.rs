@@ -5,8 +5,8 @@ use crate::domain::battle::{ModelId, Side};
 use crate::infra::storage::ReplyEnding;
 
 impl Turn<'_> {
-    /// Notes the models that failed while another one answered, but for those that the visitor chose: one person would choose a
-    /// model again and again to take it from everybody.
+    /// Notes the models that failed while another one answered, but for those that the visitor chose: a person with several sessions
+    /// could choose a model in each, and take it from everybody.
     pub(super) fn note_lone_failures(&self) {
         if self.superseded || !self.sides.iter().any(|run| run.has_answered()) {
             return;
