@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use divan::Bencher;
 use langya::domain::correlation::agreement::compare;
-use langya::domain::stats::combination::{Search, leave_one_out};
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::matrix::{DataColumn, matrix};
+use langya::domain::stats::mixture::{Search, leave_one_out};
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::agreement::read_votes;
 use rand::{RngExt, SeedableRng};

@@ -119,7 +119,6 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
             }
         }
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

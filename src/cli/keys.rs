@@ -153,7 +153,6 @@ pub async fn run(options: KeyOptions, env: &Environment) -> CommandResult<ExitCo
         }
         KeyCommand::Revoke { id } => keys.revoke(&id, &actor(env)).await?,
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

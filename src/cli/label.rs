@@ -161,7 +161,6 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     if let (Some(labeler), true) = (labeler, options.dry_run) {
         print!("{}", dry_run(labeler, &store, &seeds, folds).await?);
         lock.release().await;
-        store.close().await;
         return Ok(ExitCode::SUCCESS);
     }
     let trained = labeling::train(seeds.clone(), scheme, folds).await?;
@@ -182,7 +181,6 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
         (counted(done.queries, "prompt", "prompts"), counted(done.changed + kept, "label", "labels"));
     println!("{prompts} labelled, {labels} new or changed, {kept} of them seeds");
     lock.release().await;
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -267,7 +265,6 @@ async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCo
     let queued = labeling::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
     let queued = counted(queued, "prompt", "prompts");
     println!("{queued} to review in {}: fill in the column label", options.out.display());
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -281,7 +278,6 @@ async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult
     let decisions = counted(decisions, "decision", "decisions");
     println!("{}: {decisions}, {changed} new or changed", options.file.display());
     lock.release().await;
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -299,7 +295,6 @@ async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);
     let report = labeling::report(&store, scheme).await?;
-    store.close().await;
     let json = report_json(scheme, &report);
     match options.format {
         OutputFormat::Json => println!("{json}"),

@@ -97,7 +97,6 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
         }
         ModerationCommand::Check => {}
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -105,7 +105,6 @@ pub async fn run(options: RequestsOptions, env: &Environment) -> CommandResult<E
             eprintln!("request {id} is refused; the texts stay");
         }
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -54,6 +54,5 @@ pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<
             counted(battles, "battle", "battles")
         );
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -134,6 +134,5 @@ pub async fn run(options: WebhookOptions, env: &Environment) -> CommandResult<Ex
             retry(&store, &SharedRng::from_system(), &SystemClock, &id, &actor(env)).await?;
         }
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }

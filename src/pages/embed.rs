@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::Page;
 use super::leaderboard::LeaderboardView;
 use super::time::time_text;
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::EmbedTexts;
 

@@ -21,7 +21,8 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::style::StyleEffect;
-use crate::leaderboard_query::{LeaderboardQuery, escaped};
+use crate::leaderboard_query::LeaderboardQuery;
+use crate::query_string::escaped;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
 

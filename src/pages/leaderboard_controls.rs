@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::labeling::final_labels::{LabelOrigins, LabeledFacets};
-use crate::leaderboard_query::{LeaderboardQuery, query_string};
+use crate::leaderboard_query::LeaderboardQuery;
 use crate::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
+use crate::query_string::query_string;
 use crate::render::i18n::pages::PageTexts;
 
 /// Makers that have a chip, those with most models first; the search finds all.

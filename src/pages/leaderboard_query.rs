@@ -8,6 +8,7 @@ use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter}
 use crate::domain::rating::slice::{SliceColumn, Turns, VoteSource};
 use crate::domain::time::{Timestamp, parse_end};
 use crate::invalid_query::InvalidQuery;
+use crate::query_string::query_string;
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -128,12 +129,6 @@ impl LeaderboardQuery {
     }
 }
 
-/// Parameters as they stand in an address, with the question mark; empty for none.
-pub fn query_string(parameters: &[(&str, &str)]) -> String {
-    let parts: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
-    if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
-}
-
 fn switch(name: &str, value: &str, on: &str) -> Result<bool, InvalidQuery> {
     match value {
         "" => Ok(false),
@@ -146,14 +141,6 @@ fn end_of(text: &str) -> Result<Timestamp, InvalidQuery> {
     let end = parse_end(text)
         .ok_or_else(|| InvalidQuery(format!("until is {text:?}: write 2026-11-21 or 2026-11-21T08:00:00Z")))?;
     Ok(Timestamp(end.as_millisecond()))
-}
-
-/// Bytes that mean something in an address are written as their numbers.
-pub fn escaped(value: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
-    value.bytes().fold(String::new(), |out, byte| {
-        if plain(byte) { out + &char::from(byte).to_string() } else { out + &format!("%{byte:02X}") }
-    })
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ pub mod models;
 pub mod not_found;
 mod page;
 pub mod public_log;
+pub mod query_string;
 pub mod refused;
 mod response;
 pub mod robustness_details;

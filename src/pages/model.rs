@@ -11,7 +11,7 @@ use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::pooling::PooledRating;
 use crate::domain::rating::value::usage::ModelUsage;
 use crate::infra::llm::ModelCard;
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelTexts, PageTexts};
 

@@ -10,7 +10,7 @@ use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{
     EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
 };
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::pages::RegisterTexts;
 
 /// Changes on the page; `/api/v1/models` has all.

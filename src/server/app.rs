@@ -35,7 +35,7 @@ use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battle_dependencies::BattleDependencies;
 use crate::services::arena::battles::Battles;
-use crate::services::arena::consent::Consents;
+use crate::services::arena::consent_version::Consents;
 use crate::services::arena::exclusion_rules::ExclusionRules;
 use crate::services::arena::instances::ArenaInstances;
 use crate::services::arena::matchmaking::Matchmaker;

@@ -18,7 +18,7 @@ use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
-use crate::services::arena::consent::Consents;
+use crate::services::arena::consent_version::Consents;
 use crate::services::arena::instances::ArenaInstances;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;

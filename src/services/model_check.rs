@@ -8,8 +8,8 @@ use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
-use crate::infra::llm::checked_model::CheckedModel;
 use crate::infra::llm::failure_advice::advice;
+use crate::infra::llm::model_check_result::CheckedModel;
 use crate::infra::llm::resilient_model::{OWN_QUESTION, ResilientModel};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatModel, Message, ReplyPart};

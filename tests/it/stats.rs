@@ -9,14 +9,12 @@ use langya::domain::stats::agreement::scores::{
     AnswerScores, JudgeTies, ScoredQuestion, pairwise, sample_level, system_level,
 };
 use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
-use langya::domain::stats::combination::{
-    Combination, CombinationError, Search, best, leave_one_out, mix, permutation_test,
-};
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::correlation::{
     Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
 };
 use langya::domain::stats::distribution::Summary;
+use langya::domain::stats::mixture::{FittedMixture, MixtureError, Search, best, leave_one_out, mix, permutation_test};
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::stats::{SeriesSide, Share, Undefined, ranks};
 use proptest::prelude::*;
@@ -160,7 +158,7 @@ fn superclue_predicts_its_arena_as_in_table_4() {
 #[test]
 fn mixtures_of_superclue_have_the_weights_of_table_4() {
     let grid = |series: &[&[f64]]| best(series, &FIVE_ARENA, Search::Grid { steps: 1000 }).unwrap();
-    let check = |found: Combination, weights: &[f64], r: f64| {
+    let check = |found: FittedMixture, weights: &[f64], r: f64| {
         found.weights.iter().zip(weights).for_each(|(got, want)| close(*got, *want, 1e-12));
         close(found.pearson.r, r, 1e-6);
         found
@@ -224,11 +222,11 @@ fn a_permutation_test_knows_that_the_weights_were_fitted() {
 fn impossible_mixtures_are_named() {
     let target = [1.0, 2.0, 4.0];
     let constant = best(&[&[1.0, 3.0, 2.0], &[5.0; 3]], &target, Search::Exact).unwrap_err();
-    assert_eq!(constant, CombinationError::Series { number: 2, why: Undefined::Constant(SeriesSide::First) });
-    assert_eq!(best(&[], &target, Search::Exact), Err(CombinationError::Count(0)));
+    assert_eq!(constant, MixtureError::Series { number: 2, why: Undefined::Constant(SeriesSide::First) });
+    assert_eq!(best(&[], &target, Search::Exact), Err(MixtureError::Count(0)));
     let five: [&[f64]; 5] = [&[1.0, 3.0, 2.0]; 5];
     let fine = Search::Grid { steps: 1000 };
-    assert_eq!(best(&five, &target, fine), Err(CombinationError::Grid { steps: 1000, series: 5 }));
+    assert_eq!(best(&five, &target, fine), Err(MixtureError::Grid { steps: 1000, series: 5 }));
     assert_eq!(best(&five, &target, Search::Exact).unwrap().weights, [1.0, 0.0, 0.0, 0.0, 0.0]);
     let against: [&[f64]; 2] = [&[4.0, 2.0, 1.0], &[9.0, 1.0, 3.0]];
     let found = best(&against, &target, Search::Exact).unwrap();

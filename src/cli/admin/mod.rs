@@ -61,6 +61,5 @@ pub async fn run(options: AdminOptions, env: &Environment) -> CommandResult<Exit
         AdminCommand::Users(command) => users::run(&admin, command).await?,
         AdminCommand::Audit(options) => audit::run(&admin, &options).await?,
     }
-    admin.store.close().await;
     Ok(ExitCode::SUCCESS)
 }

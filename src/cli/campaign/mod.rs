@@ -88,7 +88,6 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         CampaignCommand::Export(options) => export::run(&store, options).await?,
         CampaignCommand::Delete(options) => state::delete(&admin, &options).await?,
     }
-    store.close().await;
     Ok(code)
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::{TableRow, render};
 use crate::error::CommandResult;
 use crate::infra::config::{Environment, Settings};
-use crate::infra::llm::checked_model::CheckedModel;
+use crate::infra::llm::model_check_result::CheckedModel;
 use crate::output::print;
 use crate::output_format::OutputFormat;
 use crate::services::model_check::check_all;

@@ -143,7 +143,6 @@ impl Ratings {
             }
             false => BTreeMap::new(),
         };
-        store.close().await;
         Ok(Self { leaderboard, pair_votes })
     }
 

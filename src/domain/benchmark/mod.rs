@@ -48,8 +48,8 @@ pub mod suite_summary;
 pub mod superclue;
 pub mod urs;
 
-mod choices;
 mod conversation;
+mod letter_answers;
 mod pointwise;
 
 pub use crate::benchmark::registry::{custom_suite, suite, suite_of};

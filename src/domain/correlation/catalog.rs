@@ -11,9 +11,9 @@ use crate::rating::facets::Facets;
 use crate::rating::history::Moment;
 use crate::rating::resample::Metric;
 use crate::rating::slice::{Slice, Turns};
-use crate::stats::combination::Search;
 use crate::stats::correlation::Coefficient;
 use crate::stats::matrix::{ColumnCorrelations, Matrix, matrix, pair};
+use crate::stats::mixture::Search;
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;

@@ -1,7 +1,7 @@
 //! Why series cannot be compared.
 
 use crate::rating::FitError;
-use crate::stats::combination::CombinationError;
+use crate::stats::mixture::MixtureError;
 
 /// Why series cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub enum SeriesError {
     Twice(String),
     /// The series have no best mixture.
     #[error(transparent)]
-    Mixture(#[from] CombinationError),
+    Mixture(#[from] MixtureError),
     /// The fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::false_discovery::q_values;
-use super::fisher::{FisherResult, History, fisher_test};
+use super::fisher_combination::{FisherResult, History, fisher_test};
 use super::likelihood::{LikelihoodResult, likelihood_test};
 use super::overdispersion::{SharedResiduals, taste_correlation};
 use super::rao_score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};

@@ -159,27 +159,10 @@ fn rank_tally(
     };
     leaderboard.notes = notes(&tally, &leaderboard, &intervals.carried, options);
     leaderboard.notes.extend(too_few_voters(&leaderboard, voters));
-    leaderboard.notes.extend(notes_on_options(&leaderboard, log, options));
+    leaderboard.notes.extend(note_rules::notes_on_options(&leaderboard, log, options));
     leaderboard.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);
     Ok(Ranking { leaderboard, differences })
-}
-
-/// Options that could not be met, or not in full.
-fn notes_on_options(leaderboard: &Leaderboard, log: Option<&VoteLog>, options: &LeaderboardOptions) -> Vec<RatingNote> {
-    let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
-    let takes_votes_as_independent =
-        matches!(leaderboard.interval, IntervalMethod::Sandwich | IntervalMethod::Bootstrap);
-    let lacks_levels = leaderboard.models.iter().all(|model| model.good_enough.is_none());
-    let lacks_tie_models = leaderboard.tie_models.is_empty() && !leaderboard.models.is_empty();
-    let one_slice = options.pool_by.filter(|_| leaderboard.pooled.is_none() && !leaderboard.models.is_empty());
-    let notes = [
-        (takes_votes_as_independent && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
-        (options.good_enough && lacks_levels, RatingNote::NoBothBad),
-        (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
-    ];
-    let notes = notes.into_iter().filter_map(|(applies, note)| applies.then_some(note));
-    notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).collect()
 }
 
 /// What the votes say, before models are ranked.

@@ -9,7 +9,6 @@
 pub mod agreement;
 pub mod binomial;
 pub mod cholesky;
-pub mod combination;
 pub mod confidence;
 pub mod confidence_sequence;
 pub mod correlation;
@@ -19,6 +18,7 @@ pub mod isotonic;
 pub mod item_patterns;
 pub mod matrix;
 pub mod max_t;
+pub mod mixture;
 pub mod paired;
 pub mod proportion;
 pub mod resample;

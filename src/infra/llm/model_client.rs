@@ -1,8 +1,8 @@
 //! Client for one benchmarked model: retries transient failures and stops after `give_up_after` in a row.
 
+mod expected_cost;
 mod partial_reply;
 mod run_limits;
-mod usual_tokens;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 use tokio::sync::MutexGuard;
 use tokio::time::{Instant, sleep};
 
+use self::expected_cost::UsualTokens;
 use self::partial_reply::PartialReply;
 use self::run_limits::BudgetShare;
 pub use self::run_limits::RunLimits;
-use self::usual_tokens::UsualTokens;
 use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
@@ -398,23 +398,6 @@ impl ModelClient {
             }
             self.wait_for(limits.unless_stopped(settled)).await?;
         }
-    }
-
-    /// Expected cost of a request: of a reply of usual length, or before the first reply of the longest one that is allowed.
-    fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
-        let output = self.usual.lock().output();
-        let output =
-            output.unwrap_or_else(|| self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from));
-        self.cost_with_reply(asked, output, prices)
-    }
-
-    fn cost_with_reply(&self, asked: ClientRequest<'_>, output: u64, prices: Option<Prices>) -> f64 {
-        let input = self.usual.lock().input(estimate_all(asked.messages));
-        cost_of(Tokens { input, output }, prices)
-    }
-
-    fn has_replied(&self) -> bool {
-        self.usual.lock().output().is_some()
     }
 
     fn reply(&self, asked: ClientRequest<'_>, way: Way) -> ReplyStream {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::http_client::HttpClient;
 use super::lenient_field::{is_something, lenient};
+use super::lone_surrogates::without_half_characters;
 use super::openai::with_system_prompt;
 use super::stream_readers::{LineReader, parse_json};
-use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};

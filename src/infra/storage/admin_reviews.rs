@@ -6,7 +6,6 @@ use sqlx_macros::FromRow;
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
-use crate::domain::battle::record::BattleRecord;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -148,15 +147,4 @@ impl Store {
         let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_VOTES).bind(since.0).fetch_one(pool).await)?;
         unsigned(count, "votes", "count", "votes")
     }
-}
-
-/// A leak with the battle that it is about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LeakReview {
-    /// The vote.
-    pub vote: LeakedVote,
-    /// Its battle; `None` for an imported one.
-    pub record: Option<BattleRecord>,
-    /// Leaks that wait, this one included.
-    pub open: u64,
 }

@@ -3,10 +3,7 @@
 use sqlx::Connection;
 use sqlx_macros::FromRow;
 
-use super::{BenchAnswerRow, BenchJudgementRow, Store, StoreError, on_reader, on_writer_once};
-use crate::domain::benchmark::arena_votes::ArenaPairVotes;
-use crate::domain::benchmark::item::Item;
-use crate::domain::campaign::item_opinions::ItemOpinions;
+use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -66,19 +63,4 @@ impl Store {
         let _time = store_time("published_scores");
         on_reader!(self, |pool| sqlx::query_as(SELECT).fetch_all(pool).await)
     }
-}
-
-/// One item with everything that was said of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ItemView {
-    /// Question, reference, category.
-    pub item: Item,
-    /// Each model's answers, by model and turn.
-    pub answers: Vec<BenchAnswerRow>,
-    /// Each judgement with the judge's own words, in the order in which they came.
-    pub judgements: Vec<BenchJudgementRow>,
-    /// What people said of it in campaigns that are closed.
-    pub opinions: ItemOpinions,
-    /// How visitors of the arena voted on the same question; none for an item of several turns.
-    pub votes: Vec<ArenaPairVotes>,
 }

@@ -6,7 +6,6 @@ use sqlx_macros::FromRow;
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, signed, unsigned};
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
-use crate::domain::battle::record::BattleRecord;
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -246,15 +245,4 @@ impl RawRequest {
             decided_at: self.decided_at.map(Timestamp),
         })
     }
-}
-
-/// What a deletion would concern.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DeletionPreview {
-    /// The request.
-    pub row: DeletionRequestRow,
-    /// The battle that it names; `None` where nothing of it is stored any more.
-    pub record: Option<BattleRecord>,
-    /// Battles whose texts would go.
-    pub battles: u64,
 }

@@ -188,14 +188,3 @@ impl Store {
         Ok(LeakCheckCounts { checked: number(checked)?, found: number(found)?, unread: number(unread)? })
     }
 }
-
-/// What a language model has read of the votes, where one is set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeakCheckState {
-    /// The model.
-    pub judge: String,
-    /// Counts of its checks.
-    pub counts: LeakCheckCounts,
-    /// Votes that wait for it.
-    pub waiting: u64,
-}

@@ -43,6 +43,7 @@ mod images;
 mod imported_votes;
 mod imports;
 mod instances;
+mod joined_rows;
 mod label_replies;
 mod leaderboards;
 mod leak_checks;
@@ -52,7 +53,6 @@ mod model_register;
 mod model_stats;
 mod models;
 mod moderation_flags;
-mod numbers;
 mod outage;
 mod own_battles;
 mod partitions;
@@ -70,6 +70,7 @@ mod sign_ins;
 mod sqlite;
 mod sqlite_durability;
 mod sqlite_writer;
+mod unsigned_columns;
 mod vote_columns;
 mod vote_counts;
 mod vote_exclusions;
@@ -87,7 +88,7 @@ use std::time::Duration;
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
-use self::numbers::{signed, unsigned};
+use self::unsigned_columns::{signed, unsigned};
 
 pub use crate::domain::battle::record::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow, VoteRow,
@@ -104,7 +105,7 @@ pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
 pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
 pub use admin_identities::{AddedUser, IdentityHash, NewProviderUser};
 pub use admin_overview::AdminOverview;
-pub use admin_reviews::{FailureCount, LeakDecision, LeakReview, LeakedVote};
+pub use admin_reviews::{FailureCount, LeakDecision, LeakedVote};
 pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
 pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, ProviderAccount, UserChange};
 pub use api_keys::{ApiKeyRow, NewApiKey};
@@ -114,7 +115,7 @@ pub use bench_answers::{AnswerLength, AnsweredModel, BenchFilter};
 pub use bench_batches::{BatchRowState, BenchBatchRow};
 pub use bench_judgements::{BenchJudgementRow, IncludeText};
 pub use bench_plans::{NewBenchPlan, PlanBeat};
-pub use bench_scores::{ItemView, PublishedScoreRow};
+pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::BenchItemRow;
 pub use campaign_assignments::{
     AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, NewCampaignJudgement, NextAssignment,
@@ -129,24 +130,23 @@ pub use campaign_withdrawals::JudgementWithdrawal;
 pub use campaigns::{AnnotatorRow, CampaignRow, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};
 pub use database_move::{DatabaseMoveError, Moved, transfer};
-pub use deletion_requests::{
-    DeletionDecision, DeletionPreview, DeletionRequestRow, DeletionTarget, NewDeletionRequest,
-};
+pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
 pub use error::StoreError;
 pub use images::NewImage;
 pub use imported_votes::{UnusableName, unusable_name};
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
+pub use joined_rows::{DeletionPreview, HistoryEntry, ItemView, LeakCheckState, LeakReview, ModerationReview};
 pub use leaderboards::StoredLeaderboard;
-pub use leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckState, LeakCheckStatus, UncheckedVote};
+pub use leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, UncheckedVote};
 pub use limit_counts::LimitCharge;
 pub use locks::{DataLock, JobLock};
 pub use model_register::RegisterVersion;
 pub use model_stats::RecentModelStats;
 pub use models::{BreakerReport, RegisteredModel};
-pub use moderation_flags::{ModerationDecision, ModerationFlagRow, ModerationReview, NewModerationFlag};
+pub use moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
 pub use outage::OutageKind;
-pub use own_battles::{HistoryEntry, OwnBattleRow, OwnBattlesFilter};
+pub use own_battles::{OwnBattleRow, OwnBattlesFilter};
 pub use pending_migrations::PendingMigration;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow};
 pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};

@@ -6,7 +6,6 @@ use sqlx_macros::FromRow;
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
-use crate::domain::battle::record::BattleRecord;
 use crate::domain::moderation::{ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -182,15 +181,4 @@ impl RawFlag {
             decided_at: self.decided_at.map(Timestamp),
         })
     }
-}
-
-/// A flag with what it is about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModerationReview {
-    /// The flag.
-    pub row: ModerationFlagRow,
-    /// Its battle; `None` where nothing of it is stored any more.
-    pub record: Option<BattleRecord>,
-    /// Number of its vote in the log, if it has one.
-    pub vote: Option<i64>,
 }

@@ -350,15 +350,6 @@ fn containing(text: &str) -> String {
     format!("%{literal}%")
 }
 
-/// A battle in the list.
-#[derive(Debug)]
-pub struct HistoryEntry {
-    /// Its row.
-    pub row: OwnBattleRow,
-    /// The names of the models that the visitor may know: those of its own choice, and all after a vote.
-    pub names: Vec<String>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

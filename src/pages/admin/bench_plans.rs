@@ -8,7 +8,7 @@ use crate::domain::benchmark::plan_progress::{PlanProgress, StepProgress};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
 use crate::time::time_text;
 

@@ -9,7 +9,7 @@ use crate::Page;
 use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::admin::role::Role;
 use crate::infra::config::ModelSettings;
-use crate::infra::llm::checked_model::CheckedModel;
+use crate::infra::llm::model_check_result::CheckedModel;
 use crate::infra::storage::FailureCount;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::time::time_text;

@@ -12,7 +12,7 @@ use crate::domain::benchmark::run_comparison::ComparedRuns;
 use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::storage::BenchRunRow;
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 
 /// Items that are listed.
 const LISTED: usize = 50;

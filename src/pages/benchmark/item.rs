@@ -22,7 +22,7 @@ use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::storage::BenchJudgementRow;
 use crate::infra::storage::ItemView;
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::BenchmarkTexts;
 use crate::render::i18n::pages::page_texts;

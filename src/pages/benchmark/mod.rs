@@ -25,7 +25,7 @@ use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,
 };
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};

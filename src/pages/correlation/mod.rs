@@ -21,7 +21,7 @@ use crate::domain::language::Language;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
-use crate::leaderboard_query::escaped;
+use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::CorrelationTexts;
 use crate::render::i18n::reports::{series_spelled_out, series_title};

@@ -380,7 +380,7 @@ mod rigging;
 mod robustness;
 mod run_comparison;
 mod sign_in;
-mod slices;
+mod slice_names;
 mod value;
 mod vote_confirmation;
 
@@ -418,6 +418,6 @@ pub use rigging::RiggingTexts;
 pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;
 pub use sign_in::SignInTexts;
-pub use slices::SliceTexts;
+pub use slice_names::SliceTexts;
 pub use value::ValueTexts;
 pub use vote_confirmation::VoteConfirmationTexts;

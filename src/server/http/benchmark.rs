@@ -13,7 +13,7 @@ use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
 use crate::pages::benchmark as pages;
 use crate::pages::benchmark::{ItemOrder, Neighbours};
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::pages::requested_language;
 use crate::render::report::benchmark::suite_results::{ReportChoice, SuiteResults};
 use crate::services::benchmark::error::BenchError;

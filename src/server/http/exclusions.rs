@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::ExclusionRow;
 use crate::pages;
 use crate::pages::exclusions::{ExclusionLine, ExclusionsView};
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::state::AppState;
 
 /// Exclusions on a page, and the most that JSON gives at once.

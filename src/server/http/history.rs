@@ -19,7 +19,7 @@ use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::pages;
 use crate::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::render::i18n::pages::MissingThing;
 use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};

@@ -7,6 +7,7 @@ mod api_keys;
 mod api_parameters;
 mod benchmark;
 mod benchmark_comparison;
+mod branding;
 mod campaign;
 mod campaign_report;
 mod charts;
@@ -47,7 +48,6 @@ mod router_errors;
 mod running_server;
 mod session;
 mod sign_in;
-mod site;
 mod static_files;
 mod suite_score_table;
 mod value;
@@ -62,8 +62,8 @@ use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web}
 
 use crate::infra::oidc::CALLBACK;
 use crate::state::AppState;
+pub use branding::check_logo;
 pub use running_server::RunningServer;
-pub use site::check_logo;
 use websocket_upgrade::OpenSockets;
 
 /// Every address of the arena.
@@ -201,9 +201,9 @@ fn files(config: &mut web::ServiceConfig) {
             web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
         )
         .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
-        .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
-        .service(web::resource("/site/preview/{file}").get(site::preview).route(web::head().to(site::preview)))
-        .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
+        .service(web::resource("/site/logo").get(branding::logo).route(web::head().to(branding::logo)))
+        .service(web::resource("/site/preview/{file}").get(branding::preview).route(web::head().to(branding::preview)))
+        .service(web::resource("/site/accent.css").get(branding::accent).route(web::head().to(branding::accent)))
         .service(
             web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)),
         );

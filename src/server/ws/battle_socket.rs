@@ -25,7 +25,7 @@ use crate::infra::live_battles::Watcher;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles, Opening};
-use crate::services::arena::consent::Consents;
+use crate::services::arena::consent_version::Consents;
 use crate::services::arena::post_vote_chat::{PostVoteChat, PostVoteChatError};
 use crate::services::arena::voting::{self, NewVote, Voting};
 

@@ -3,7 +3,7 @@
 pub mod access;
 pub mod battle_dependencies;
 pub mod battles;
-pub mod consent;
+pub mod consent_version;
 pub mod exclusion_rules;
 pub mod history;
 pub mod instances;

@@ -27,11 +27,11 @@ mod scoring;
 use serde::Deserialize;
 
 use self::items::ItemRules;
-use super::choices::{self, ChoicePrompt};
 use super::conversation::TurnLinks;
 use super::data_file::DataError;
 use super::item::{Answer, Ask, Item, ItemSampling};
 use super::judgement::{JudgeRequest, JudgeTask};
+use super::letter_answers::{self, ChoicePrompt};
 use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, FIVE_LEVELS, PairPrompts, ReferenceUse};
 use super::score::{Scores, Verdicts};
@@ -274,7 +274,7 @@ impl Suite for CustomSuite {
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         match &self.judge {
             JudgeForm::Pair(judge_prompts) => judge_prompts.judgings(item, answers, baseline, ReferenceUse::Shown),
-            JudgeForm::Choice(_) => choices::judgings(item, answers),
+            JudgeForm::Choice(_) => letter_answers::judgings(item, answers),
             JudgeForm::Reference(judge_prompt) => {
                 pointwise::judging(answers, |answer| pointwise_request(judge_prompt, item, "", answer))
             }
@@ -299,7 +299,7 @@ impl Suite for CustomSuite {
     fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
         match &self.judge {
             JudgeForm::Pair(_) => self.levels.parse(reply),
-            JudgeForm::Choice(_) => Ok(choices::read(item, reply)),
+            JudgeForm::Choice(_) => Ok(letter_answers::read(item, reply)),
             JudgeForm::Dimensions(..) => dictionary::parse(reply, &self.dimensions()).map(Verdict::Rating),
             JudgeForm::Reference(_) | JudgeForm::Turn(_) => rating::parse(reply).map(Verdict::Rating),
         }

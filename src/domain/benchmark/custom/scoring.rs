@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::{CustomSuite, Dialogue, Overall};
 use crate::benchmark::item::Item;
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
-use crate::benchmark::{JudgeMode, Suite, choices, pairwise};
+use crate::benchmark::{JudgeMode, Suite, letter_answers, pairwise};
 use crate::language::Language;
 
 pub(super) fn score(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
     let parts = categories(suite, items);
     let scores = match suite.mode() {
         JudgeMode::PairwiseBaseline => pairwise::scores(items, verdicts, &parts, suite.levels),
-        JudgeMode::MultipleChoice => choices::scores(items, verdicts, &parts),
+        JudgeMode::MultipleChoice => letter_answers::scores(items, verdicts, &parts),
         _ => ratings(suite, items, verdicts, &parts),
     };
     Scores(with_overall(suite.declaration.overall, scores))
@@ -58,7 +58,7 @@ fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: 
 pub(super) fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     match suite.mode() {
         JudgeMode::PairwiseBaseline => pairwise::item_score(item, verdicts, suite.levels),
-        JudgeMode::MultipleChoice => choices::item_score(item, verdicts),
+        JudgeMode::MultipleChoice => letter_answers::item_score(item, verdicts),
         _ => rating(suite, item, verdicts),
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::close::PROMPT;
 use crate::battle::message::Message;
-use crate::benchmark::choices::{OptionTexts, choices};
 use crate::benchmark::item::{Choices, Item, Question};
+use crate::benchmark::letter_answers::{OptionTexts, choices};
 use crate::benchmark::options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::construction::{Draft, DraftError, DraftReview, REVIEWERS, ReviewProgress, STAGES, progress};
 use super::drafts::by_letter;
-use crate::benchmark::choices::{OptionTexts, choices};
+use crate::benchmark::letter_answers::{OptionTexts, choices};
 
 /// What a reviewer decides.
 #[derive(Debug, Clone, PartialEq, Eq)]

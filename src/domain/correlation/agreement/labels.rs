@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
 use crate::correlation::agreement::intervals::AgreementBootstrap;
-use crate::correlation::agreement::label_intervals::LabelIntervals;
 use crate::correlation::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
+use crate::correlation::agreement::score_intervals::LabelIntervals;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{band, between, majority, within};
 use crate::stats::agreement::kappa::{fleiss_of_labels, randolph_of_labels};

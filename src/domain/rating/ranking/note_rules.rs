@@ -9,6 +9,7 @@ use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::TieRule;
 use super::super::tally::Tally;
+use super::super::vote_log::{VoteLog, VotersKnown};
 use super::voter_numbers::VoterNumbers;
 
 /// Below this effective number of voters, an interval is only as good as a guess at how voters differ.
@@ -123,4 +124,25 @@ fn one_way_votes(leaderboard: &Leaderboard) -> Option<RatingNote> {
     let bridges: Vec<_> = leaderboard.bridges.iter().take(BRIDGES_LISTED).cloned().collect();
     let more = leaderboard.bridges.len() - bridges.len();
     (!bridges.is_empty()).then_some(RatingNote::OneWayVotes { bridges, more })
+}
+
+/// Options that could not be met, or not in full.
+pub(super) fn notes_on_options(
+    leaderboard: &Leaderboard,
+    log: Option<&VoteLog>,
+    options: &LeaderboardOptions,
+) -> Vec<RatingNote> {
+    let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
+    let takes_votes_as_independent =
+        matches!(leaderboard.interval, IntervalMethod::Sandwich | IntervalMethod::Bootstrap);
+    let lacks_levels = leaderboard.models.iter().all(|model| model.good_enough.is_none());
+    let lacks_tie_models = leaderboard.tie_models.is_empty() && !leaderboard.models.is_empty();
+    let one_slice = options.pool_by.filter(|_| leaderboard.pooled.is_none() && !leaderboard.models.is_empty());
+    let notes = [
+        (takes_votes_as_independent && is_of_one_voter, RatingNote::IntervalsOfOneVoter),
+        (options.good_enough && lacks_levels, RatingNote::NoBothBad),
+        (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
+    ];
+    let notes = notes.into_iter().filter_map(|(applies, note)| applies.then_some(note));
+    notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).collect()
 }

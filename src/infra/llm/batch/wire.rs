@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::llm::ChatError;
 use crate::llm::line_buffer::LineBuffer;
+use crate::llm::lone_surrogates::without_half_characters;
 use crate::llm::stream_readers::parse_json;
-use crate::llm::surrogates::without_half_characters;
 use crate::llm::transport::{accept, connection_error};
 
 /// Longest wait for the next bytes.

@@ -220,7 +220,7 @@ pub const CHINESE: PageTexts = PageTexts {
         ],
     },
     leaderboard_controls: super::leaderboard_controls::CHINESE,
-    slices: super::slices::CHINESE,
+    slices: super::slice_names::CHINESE,
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     rigging: super::rigging::CHINESE,

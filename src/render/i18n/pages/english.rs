@@ -220,7 +220,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         ],
     },
     leaderboard_controls: super::leaderboard_controls::ENGLISH,
-    slices: super::slices::ENGLISH,
+    slices: super::slice_names::ENGLISH,
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     rigging: super::rigging::ENGLISH,

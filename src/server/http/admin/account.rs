@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::second_factor::SecondFactor;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;

@@ -3,12 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::storage::AuditFilter;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::audit::AuditPage;
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::pages::respond;
 
 /// Entries of a page.

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::bench_runs::show_runs;
-use super::call::{Fields, SignedInRequest};
+use super::signed_in_request::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;

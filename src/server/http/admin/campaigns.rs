@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::http::campaign_report::{DocumentBody, document_body};
@@ -14,7 +14,7 @@ use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::pages::respond;
 use crate::render::report::campaign::Audience;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};

@@ -3,14 +3,14 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::pages::admin::deletion_requests::{RequestPage, RequestsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::pages::respond;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 

@@ -1,6 +1,6 @@
 //! The first steps of a new arena, which its people see on the first page of the admin.
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
 use crate::pages::admin::overview::FirstStep;

@@ -5,7 +5,6 @@ mod account;
 mod audit;
 mod bench_plans;
 mod bench_runs;
-mod call;
 mod campaigns;
 mod cookie;
 mod deletion_requests;
@@ -17,6 +16,7 @@ mod operations;
 mod overview;
 mod reviews;
 mod sign_in;
+mod signed_in_request;
 mod users;
 mod votes;
 mod webhooks;
@@ -36,7 +36,7 @@ use crate::domain::admin::role::Role;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
 use crate::state::AppState;
-use call::{Call, Fields, SignedInRequest};
+use signed_in_request::{Call, Fields, SignedInRequest};
 
 /// Bytes of a form at most.
 const MAX_FORM_BYTES: usize = 64 * 1024;

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use tokio::time::Instant;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
 use crate::http::error::PageError;

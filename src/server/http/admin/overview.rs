@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedInRequest;
 use super::first_steps::first_steps;
+use super::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::clock::Clock as _;
 use crate::pages::admin::AdminTab;

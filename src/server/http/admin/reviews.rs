@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::battle::ModelId;
 use crate::domain::labeling::scheme::Scheme;
 use crate::http::error::PageError;

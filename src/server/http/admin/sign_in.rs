@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
-use super::call::{Call, SignedInRequest};
 use super::cookie::{self, cookie_of, expired_cookie};
+use super::signed_in_request::{Call, SignedInRequest};
 use crate::domain::admin::account::{AccountError, parse_name};
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;

@@ -5,7 +5,7 @@ use actix_web::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use actix_web::{HttpResponse, web};
 use serde_json::json;
 
-use super::call::SignedInRequest;
+use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
@@ -22,7 +22,7 @@ use crate::infra::stored_votes::selection::select;
 use crate::pages::admin::AdminTab;
 use crate::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
 use crate::pages::exclusions::ChangeView;
-use crate::pages::leaderboard_query::escaped;
+use crate::pages::query_string::escaped;
 use crate::pages::respond;
 use crate::services::admin::actor::audit_json;
 use crate::services::exclusions::preview::preview;

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::editing::{EditRefusal, editor};
 use super::viewing::today;
-use crate::http::admin::call::SignedInRequest;
+use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::infra::config::is_variable_name;

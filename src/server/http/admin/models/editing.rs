@@ -1,7 +1,7 @@
 //! Edits of the settings file by an operator, which the arena takes up at once.
 
 use crate::domain::battle::ModelId;
-use crate::http::admin::call::SignedInRequest;
+use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};

@@ -7,7 +7,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use crate::domain::battle::ModelId;
-use crate::http::admin::call::SignedInRequest;
+use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::config::PairingSettings;
 use crate::pages::admin::AdminTab;

@@ -1,6 +1,7 @@
-//! What a request will take, from what those before it took.
+//! What a request will cost, from the tokens of those before it.
 
-use crate::domain::judging::budget::Tokens;
+use super::{ClientRequest, ModelClient, cost_of};
+use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 
 /// Tokens of the replies so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,6 +29,25 @@ impl UsualTokens {
     /// Tokens to expect of a reply; `None` before the first one.
     pub(super) fn output(self) -> Option<u64> {
         self.output.checked_div(self.replies)
+    }
+}
+
+impl ModelClient {
+    /// Expected cost of a request: of a reply of usual length, or before the first reply of the longest one that is allowed.
+    pub(super) fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
+        let output = self.usual.lock().output();
+        let output =
+            output.unwrap_or_else(|| self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from));
+        self.cost_with_reply(asked, output, prices)
+    }
+
+    pub(super) fn cost_with_reply(&self, asked: ClientRequest<'_>, output: u64, prices: Option<Prices>) -> f64 {
+        let input = self.usual.lock().input(estimate_all(asked.messages));
+        cost_of(Tokens { input, output }, prices)
+    }
+
+    pub(super) fn has_replied(&self) -> bool {
+        self.usual.lock().output().is_some()
     }
 }
 

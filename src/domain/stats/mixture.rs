@@ -39,7 +39,7 @@ pub enum Search {
 
 /// The best mixture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Combination {
+pub struct FittedMixture {
     /// One weight for each series.
     pub weights: Vec<f64>,
     /// In-sample correlation with the target; p does not account for the fitting.
@@ -66,7 +66,7 @@ pub struct LeaveOneOut {
 
 /// Why there is no best mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CombinationError {
+pub enum MixtureError {
     /// A required correlation is undefined.
     #[error("a mixture has no correlation with the target: {0}")]
     Undefined(#[from] Undefined),
@@ -94,15 +94,15 @@ pub enum CombinationError {
 /// The mixture of `series` that correlates best with `target`. All have the same length.
 ///
 /// # Errors
-/// [`CombinationError`].
-pub fn best(series: &[&[f64]], target: &[f64], search: Search) -> Result<Combination, CombinationError> {
+/// [`MixtureError`].
+pub fn best(series: &[&[f64]], target: &[f64], search: Search) -> Result<FittedMixture, MixtureError> {
     let moments = Moments::new(series, target)?;
     let weights = match search {
         Search::Grid { steps } => moments.best_on_grid(steps)?,
         Search::Exact => moments.best_exactly(),
     };
     let pearson = pearson(&mix(series, &weights), target)?;
-    Ok(Combination { weights, pearson })
+    Ok(FittedMixture { weights, pearson })
 }
 
 /// Σ weight · series, position by position.
@@ -118,12 +118,12 @@ pub fn mix(series: &[&[f64]], weights: &[f64]) -> Vec<f64> {
 /// is valid for any number of them (Phipson and Smyth 2010). All weights here are exact optima, whatever the step of a grid.
 ///
 /// # Errors
-/// [`CombinationError`].
+/// [`MixtureError`].
 pub fn permutation_test(
     series: &[&[f64]],
     target: &[f64],
     options: BootstrapOptions,
-) -> Result<PermutationTest, CombinationError> {
+) -> Result<PermutationTest, MixtureError> {
     let observed = Moments::new(series, target)?;
     let centred: Vec<DVector<f64>> = series.iter().map(|values| centre(values)).collect();
     let least = observed.best_correlation() - ROUNDING;
@@ -142,16 +142,16 @@ pub fn permutation_test(
 /// For each position, fits a mixture without it and predicts it.
 ///
 /// # Errors
-/// [`CombinationError`] if a mixture without one position does not exist.
-pub fn leave_one_out(series: &[&[f64]], target: &[f64], search: Search) -> Result<LeaveOneOut, CombinationError> {
+/// [`MixtureError`] if a mixture without one position does not exist.
+pub fn leave_one_out(series: &[&[f64]], target: &[f64], search: Search) -> Result<LeaveOneOut, MixtureError> {
     Moments::new(series, target)?;
     let fit = |position: usize| {
         let rest: Vec<Vec<f64>> = series.iter().map(|values| without(values, position)).collect();
         let rest: Vec<&[f64]> = rest.iter().map(Vec::as_slice).collect();
         best(&rest, &without(target, position), search)
     };
-    let fitted: Vec<Result<Combination, CombinationError>> = (0..target.len()).into_par_iter().map(fit).collect();
-    let weights = fitted.into_iter().map(|found| Ok(found?.weights)).collect::<Result<Vec<_>, CombinationError>>()?;
+    let fitted: Vec<Result<FittedMixture, MixtureError>> = (0..target.len()).into_par_iter().map(fit).collect();
+    let weights = fitted.into_iter().map(|found| Ok(found?.weights)).collect::<Result<Vec<_>, MixtureError>>()?;
     let at = |(position, weights): (usize, &Vec<f64>)| {
         series.iter().zip(weights).map(|(values, weight)| weight * values[position]).sum()
     };
@@ -170,12 +170,12 @@ struct Moments {
 }
 
 impl Moments {
-    fn new(series: &[&[f64]], target: &[f64]) -> Result<Self, CombinationError> {
+    fn new(series: &[&[f64]], target: &[f64]) -> Result<Self, MixtureError> {
         if series.is_empty() || series.len() > MOST_SERIES {
-            return Err(CombinationError::Count(series.len()));
+            return Err(MixtureError::Count(series.len()));
         }
         for (number, values) in (1..).zip(series) {
-            pearson_r(values, target).map_err(|why| CombinationError::Series { number, why })?;
+            pearson_r(values, target).map_err(|why| MixtureError::Series { number, why })?;
         }
         let centred: Vec<DVector<f64>> = series.iter().map(|values| centre(values)).collect();
         let target = centre(target).normalize();
@@ -191,10 +191,10 @@ impl Moments {
         (square > 0.0).then(|| weights.dot(&self.c) / square.sqrt())
     }
 
-    fn best_on_grid(&self, steps: u32) -> Result<Vec<f64>, CombinationError> {
+    fn best_on_grid(&self, steps: u32) -> Result<Vec<f64>, MixtureError> {
         let series = self.c.len();
         if steps == 0 || points(steps, series) > MOST_POINTS {
-            return Err(CombinationError::Grid { steps, series });
+            return Err(MixtureError::Grid { steps, series });
         }
         Ok(Walk::best(self, steps))
     }

@@ -77,8 +77,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use crate::stats::combination::{Search, best, mix};
     use crate::stats::correlation::pearson_r;
+    use crate::stats::mixture::{Search, best, mix};
 
     #[test]
     fn grid_search_finds_the_best_of_all_mixtures() {
