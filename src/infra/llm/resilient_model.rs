@@ -145,8 +145,8 @@ impl ResilientModel {
         Some(async move { while reply.next().await.is_some() {} }.boxed())
     }
 
-    /// Notes that another model answered a visitor's question on which this one has just failed. Where that is so for most of several
-    /// visitors, the circuit breaker opens, although the model may answer the arena's own question.
+    /// Notes that another model answered a visitor's question on which this one has just failed. If the model has failed most
+    /// of its last visitors like that (`visitor_results`), the circuit breaker opens, although it may answer the arena's own question.
     pub fn failed_alone(&self, visitor: &VisitorId) {
         if !lock(&self.shared.visitors).failed_alone(visitor) {
             return;

@@ -43,7 +43,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         reset_lead: "Choose a new passphrase for the account {name}. The link can be used once.",
         reset_button: "Save passphrase",
         link_code: "Code of the link",
-        link_code_hint: "What stands behind “#” in the link that you were given.",
+        link_code_hint: "The part after “#” in the link that you were given.",
         name: "Sign-in name",
         name_hint: "Letters a to z, digits, “.”, “-” and “_”, without spaces, such as ada.lovelace. Capital letters become lower case.",
         passphrase: "Passphrase",
