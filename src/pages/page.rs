@@ -95,7 +95,6 @@ impl Page {
     }
 
     /// The address of a static file.
-    #[expect(clippy::unused_self, reason = "templates call it on the page")]
     pub fn file(&self, path: &str) -> String {
         static_files::url(path)
     }
