@@ -234,27 +234,30 @@ pub fn differences(published: &Value, recounted: &Leaderboard) -> Vec<String> {
     let recounted = serde_json::to_value(recounted).expect("a leaderboard is plain text and finite numbers");
     let mut found = Vec::new();
     for (key, value) in recounted.as_object().into_iter().flatten() {
-        compare(published.get(key).unwrap_or(&Value::Null), value, &format!("/{key}"), &mut found);
+        compare(published.get(key), Some(value), &format!("/{key}"), &mut found);
     }
     found
 }
 
-fn compare(published: &Value, recounted: &Value, at: &str, found: &mut Vec<String>) {
+/// `None` is a field that is missing, which is not the same as one that is null: else a null field could have any name.
+fn compare(published: Option<&Value>, recounted: Option<&Value>, at: &str, found: &mut Vec<String>) {
     match (published, recounted) {
-        (Value::Object(one), Value::Object(other)) => {
+        (Some(Value::Object(one)), Some(Value::Object(other))) => {
             let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
             for key in keys {
-                let [one, other] = [one, other].map(|map| map.get(key).unwrap_or(&Value::Null));
-                compare(one, other, &format!("{at}/{key}"), found);
+                compare(one.get(key), other.get(key), &format!("{at}/{key}"), found);
             }
         }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+        (Some(Value::Array(one)), Some(Value::Array(other))) if one.len() == other.len() => {
             for (place, (one, other)) in one.iter().zip(other).enumerate() {
-                compare(one, other, &format!("{at}/{place}"), found);
+                compare(Some(one), Some(other), &format!("{at}/{place}"), found);
             }
         }
         (one, other) if one == other => {}
-        (one, other) => found.push(format!("{at}: published {one}, recounted {other}")),
+        (one, other) => {
+            let [one, other] = [one, other].map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
+            found.push(format!("{at}: published {one}, recounted {other}"));
+        }
     }
 }
 

@@ -82,6 +82,20 @@ fn a_difference_in_the_last_bit_is_found() {
 }
 
 #[test]
+fn a_field_that_is_null_has_its_name() {
+    let leaderboard = leaderboard(&votes());
+    let mut published = serde_json::to_value(&leaderboard).unwrap();
+    let model = published["models"][0].as_object_mut().unwrap();
+    assert_eq!(model.remove("unbounded"), Some(serde_json::Value::Null));
+    model.insert("unbounced".to_owned(), serde_json::Value::Null);
+    let expected = [
+        "/models/0/unbounced: published null, recounted nothing",
+        "/models/0/unbounded: published nothing, recounted null",
+    ];
+    assert_eq!(differences(&published, &leaderboard), expected);
+}
+
+#[test]
 fn without_voters_the_counts_are_fitted() {
     let recount = recount(&votes()).unwrap();
     let rules = RatingRules { interval: IntervalMethod::Sandwich, ..RULES };

@@ -12,11 +12,12 @@ enum ScriptStep {
     Say(&'static str),
     Think(&'static str),
     Wait(u64),
+    WaitMs(u64),
     Fail(ChatError),
     Count(Usage),
     EndText,
 }
-use ScriptStep::{Count, EndText, Fail, Say, Think, Wait};
+use ScriptStep::{Count, EndText, Fail, Say, Think, Wait, WaitMs};
 
 /// Plays one script a try and keeps the times of the tries.
 #[derive(Default)]
@@ -39,6 +40,10 @@ impl ChatModel for ScriptedTries {
                     EndText => Some(Ok(ReplyPart::TextEnded)),
                     Wait(seconds) => {
                         tokio::time::sleep(Duration::from_secs(seconds)).await;
+                        None
+                    }
+                    WaitMs(milliseconds) => {
+                        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
                         None
                     }
                 }

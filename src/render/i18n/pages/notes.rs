@@ -58,14 +58,7 @@ fn in_chinese(note: &RatingNote) -> String {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
         }
         RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
-        RatingNote::OneSlice { by } => {
-            let column = match by {
-                SliceColumn::Language => "语言",
-                SliceColumn::Category => "类别",
-                SliceColumn::Intent => "意图",
-            };
-            format!("可比较的选票不属于多个{column}，无法估计评分在不同{column}之间的差异：评分即全部选票的评分")
-        }
+        RatingNote::OneSlice { by } => one_slice_in_chinese(*by),
         RatingNote::TiesNotCompared => "选票无法确定平局的频率，因此无法比较平局模型".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
@@ -75,6 +68,15 @@ fn in_chinese(note: &RatingNote) -> String {
         }
         RatingNote::Text { text } => text.clone(),
     }
+}
+
+fn one_slice_in_chinese(by: SliceColumn) -> String {
+    let column = match by {
+        SliceColumn::Language => "语言",
+        SliceColumn::Category => "类别",
+        SliceColumn::Intent => "意图",
+    };
+    format!("可比较的选票不属于多个{column}，无法估计评分在不同{column}之间的差异：评分即全部选票的评分")
 }
 
 fn unbounded_in_chinese(models: &[String], direction: Direction, confidence: f64) -> String {
