@@ -57,7 +57,7 @@ test("on a phone the role of an account is shown whole in Chinese, and so is its
 test("without scripts a link for a new passphrase says where its code stands, and works", async () => {
   const [address, token] = langya("users", "reset", "ada").split("#");
   const { pathname, search } = new URL(address);
-  for (const [locale, label, hint] of [["zh-CN", "链接代码", /“#”之后/], ["en-GB", "Code of the link", /behind “#” in the link/]]) {
+  for (const [locale, label, hint] of [["zh-CN", "链接代码", /“#”之后/], ["en-GB", "Code of the link", /after “#” in the link/]]) {
     const page = await site.arrive(`${pathname}${search}#${token}`, { locale, javaScriptEnabled: false });
     const field = page.getByLabel(label);
     assert.match(await page.locator(`#${await field.getAttribute("aria-describedby")}`).innerText(), hint);

@@ -242,7 +242,7 @@ test("a connection that is lost while the vote is not sent yet costs nothing", a
 });
 
 test("the second click of a double click does not ask for the names", async () => {
-  const { page, sent } = await readyPage();
+  const { page, sent } = await readyPage({ hurry: true });
   await choose(page, "A is better");
   await page.locator('[data-action="show"]').dispatchEvent("click", { detail: 2 });
   assert.equal(await page.locator("main").getAttribute("data-phase"), "confirming");

@@ -173,7 +173,17 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// What was asked last. Questions that got no reply on this side stand before it in the same message.
     pub(crate) fn question(&self) -> &str {
-        self.conversation.last().map_or("", String::as_str)
+        self.conversation.last().and_then(|message| message.split(BETWEEN_QUESTIONS).last()).unwrap_or("")
+    }
+
+    /// The turn that it was asked in: how many questions the user's messages hold.
+    pub(crate) fn turn(&self) -> u32 {
+        let questions = self.conversation.iter().step_by(2).map(|message| message.split(BETWEEN_QUESTIONS).count());
+        u32::try_from(questions.sum::<usize>()).unwrap_or(u32::MAX)
     }
 }
+
+/// What stands between a question without a reply and the next one, in one message. No visitor's question holds it.
+pub(crate) const BETWEEN_QUESTIONS: &str = "\n\n";

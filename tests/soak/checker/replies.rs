@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use langya::domain::battle::Side;
 
-use super::evidence::{BattleHistory, Event, Evidence, Numbered, StoredBattle, StoredReply, Told, Written};
+use super::evidence::{
+    BETWEEN_QUESTIONS, BattleHistory, Event, Evidence, Numbered, StoredBattle, StoredReply, Told, Written,
+};
 use super::{Index, Violation};
 
 pub(super) fn check(evidence: &Evidence, index: &Index<'_>) -> Vec<Violation> {
@@ -160,25 +162,33 @@ fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violatio
 fn check_conversations(battle: &str, turn: u32, index: &Index<'_>, found: &mut Vec<Violation>) {
     let (Some(row), Some(stored)) = (index.battles.get(battle), index.turns.get(&(battle, turn))) else { return };
     for request in index.written_to(&stored.prompt) {
-        let asked_in = request.conversation.len().div_ceil(2);
-        let at_this_turn = usize::try_from(turn).is_ok_and(|turn| turn == asked_in);
         let Some(side) = Side::BOTH.into_iter().find(|side| row.models[side.index()] == request.model) else {
             continue;
         };
-        if at_this_turn && request.conversation != conversation(battle, turn, side, index) {
+        // A question that was sent twice may be two turns.
+        let is_of_other_turn = request.turn() != turn
+            && index.turns.get(&(battle, request.turn())).is_some_and(|other| other.prompt == stored.prompt);
+        if !is_of_other_turn && request.conversation != conversation(battle, turn, side, index) {
             let battle = battle.to_owned();
             found.push(Violation::ConversationChanged { battle, turn, model: request.model.clone() });
         }
     }
 }
 
-/// The conversation of a side up to the question of a turn.
+/// The conversation of a side up to the question of a turn: question and reply in turns. A question that got no reply, since the
+/// turn was cut before its first word, is in one message with the next one.
 fn conversation(battle: &str, turn: u32, side: Side, index: &Index<'_>) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut said: Vec<String> = Vec::new();
     for earlier in 1..=turn {
-        said.extend(index.turns.get(&(battle, earlier)).map(|row| row.prompt.clone()));
-        if earlier < turn {
-            said.extend(index.replies.get(&(battle, earlier, side)).map(|row| row.text.clone()));
+        let prompt = index.turns.get(&(battle, earlier)).map_or("", |row| row.prompt.as_str());
+        let last_is_question = said.len() % 2 == 1;
+        match said.last_mut() {
+            Some(open) if last_is_question => open.extend([BETWEEN_QUESTIONS, prompt]),
+            _ => said.push(prompt.to_owned()),
+        }
+        let reply = index.replies.get(&(battle, earlier, side)).map_or("", |row| row.text.as_str());
+        if earlier < turn && !reply.is_empty() {
+            said.push(reply.to_owned());
         }
     }
     said

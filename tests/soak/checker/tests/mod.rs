@@ -80,13 +80,31 @@ impl Run {
 
     fn conversation(&self, id: &str, side: Side) -> Vec<String> {
         let mut said = Vec::new();
+        let mut unanswered = String::new();
         for turn in self.evidence.stored.turns.iter().filter(|turn| turn.battle == id) {
-            said.push(turn.prompt.clone());
+            let question = std::mem::take(&mut unanswered) + &turn.prompt;
             let replies = &self.evidence.stored.replies;
             let reply = replies.iter().find(|row| row.battle == id && row.turn == turn.turn && row.side == side);
-            said.extend(reply.map(|row| row.text.clone()));
+            match reply {
+                Some(reply) if reply.text.is_empty() => unanswered = question + "\n\n",
+                reply => {
+                    said.push(question);
+                    said.extend(reply.map(|row| row.text.clone()));
+                }
+            }
         }
         said
+    }
+
+    /// A turn that a shutdown cuts before the first word of either side.
+    fn cut_turn(&mut self, visitor: usize, id: &str) {
+        self.ask(visitor, id);
+        self.write(id);
+        self.hear(id, Told::Turn);
+        Side::BOTH.into_iter().for_each(|side| self.hear(id, Told::Done { side }));
+        self.hear(id, Told::Ready);
+        self.keep(id, &Default::default());
+        self.evidence.stored.replies.iter_mut().rev().take(2).for_each(|reply| reply.ending = "cut".into());
     }
 
     /// Sends a turn from its first event to `ready`, the connection being lost after as many words as `lost_after`.
@@ -178,7 +196,8 @@ impl Run {
 }
 
 /// Two turns with a lost connection and a changed mind; a turn that was taken over and sent again; a refused and then
-/// acknowledged vote; a battle of which its visitor never heard.
+/// acknowledged vote; a battle of which its visitor never heard; a question that is asked again with the next one, since a
+/// shutdown left it without a reply.
 fn clean() -> Evidence {
     let mut run = Run::default();
     run.battle(0, "one", ["red", "green"]);
@@ -212,6 +231,11 @@ fn clean() -> Evidence {
     run.turn(1, "five", None);
     run.row("five").stage = "answering".into();
     run.evidence.visitors[1].battles.pop();
+
+    run.battle(2, "six", ["green", "red"]);
+    run.cut_turn(2, "six");
+    run.turn(2, "six", None);
+    run.vote("six", "b");
     run.publish();
     run.evidence
 }

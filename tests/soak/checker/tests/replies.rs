@@ -114,3 +114,17 @@ fn another_history_given_to_a_model_is_found() {
     check(|e| e.written[2].conversation.swap(0, 1), changed);
     check(|e| e.written[3].conversation[1].push('!'), changed);
 }
+
+#[test]
+fn an_unanswered_question_that_a_model_is_not_asked_again_is_found() {
+    let forgotten =
+        |v: &Violation| matches!(v, Violation::ConversationChanged { battle, turn: 2, .. } if battle == "six");
+    let forget = |e: &mut Evidence| {
+        let request = e.written.last_mut().unwrap();
+        assert_eq!(request.conversation, ["six asks 1\n\nsix asks 2"]);
+        request.conversation = vec!["never asked\n\nsix asks 2".into()];
+    };
+    check(forget, forgotten);
+    let only_the_last = |e: &mut Evidence| e.written.last_mut().unwrap().conversation = vec!["six asks 2".into()];
+    check(only_the_last, forgotten);
+}
