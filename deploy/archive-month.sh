@@ -44,7 +44,8 @@ archive() { # WHAT FROM-CLAUSE WITH created_at
     # The address goes over in the environment: it may hold a password.
     said=$(LANGYA__STORAGE__DATABASE=$database "${LANGYA:-langya}" export "$1" "${times[@]}" --format parquet \
         --out "$work/$name" 2>&1) || fail "$1 of $month cannot be exported: $said"
-    [[ $said == *"$expected $1 written" ]] || fail "the table holds $expected $1 of the period, but: $said"
+    # "1 vote written" or "2 votes written"
+    [[ $said =~ (^|[^0-9])([0-9]+)\ [a-z]+\ written$ && ${BASH_REMATCH[2]} == "$expected" ]] || fail "the table holds $expected $1 of the period, but: $said"
     sh -c "$ARCHIVE_COMMAND" archive "$work/$name" "$name" || fail "ARCHIVE_COMMAND failed for $name; nothing was detached"
     echo "archived $name: $expected $1"
 }

@@ -17,6 +17,7 @@ use crate::cli::output::print;
 use crate::cli::reference;
 use crate::cli::serve::ServeOptions;
 use crate::cli::signals::Signals;
+use crate::domain::plural::counted;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{DEFAULT_FILE, Environment, Settings, ignored_variables};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
@@ -149,9 +150,9 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
     // An arena serves on where nobody reads this.
     let _ = writeln!(
         std::io::stderr(),
-        "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
+        "no owner yet: open {link} within {} to become the owner of this arena; it works once, and \
          `langya admin invite --role owner` makes another one",
-        settings.admin.link_hours
+        counted(settings.admin.link_hours, "hour", "hours")
     );
 }
 

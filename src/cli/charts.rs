@@ -78,8 +78,9 @@ pub fn write(
 ) -> Result<(), ChartsError> {
     let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
+    let (interval, confidence) = (leaderboard.interval, leaderboard.confidence);
     let mut charts = vec![
-        ("ratings.svg", chart::forest::draw(&leaderboard.models, leaderboard.confidence, FRAME)),
+        ("ratings.svg", chart::forest::draw(&leaderboard.models, interval, confidence, FRAME)),
         ("wins.svg", pairs.draw(HeatValues::Wins, &names, FRAME)),
         ("battles.svg", pairs.draw(HeatValues::Counts, &names, FRAME)),
         ("predicted.svg", pairs.draw(HeatValues::Predicted, &names, FRAME)),

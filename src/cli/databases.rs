@@ -2,15 +2,20 @@
 //! embedded database removes its write-ahead log, and a process that ends first leaves the log beside the file.
 
 use std::cell::RefCell;
+use std::future::pending;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::infra::config::StorageSettings;
 use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::signals::Signals;
 
-/// Maximum wait for a database to close: an interrupted command may have left a statement that still runs.
+/// Maximum wait for the connections to a server to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// After this long the command says what it waits for: an interrupted one may have left a statement that still runs, and what a large
+/// import leaves in the log is copied into the database.
+const NOTICE_AFTER: Duration = Duration::from_secs(2);
 
 thread_local! {
     /// Those that are open. Commands run on the main thread.
@@ -27,16 +32,55 @@ pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<S
     Ok(store)
 }
 
-/// Closes all databases that were opened, also those that their command has closed already.
+/// Closes all databases that were opened, also those that their command has closed already. A signal ends the wait: an embedded database
+/// then keeps its log, which does no harm.
 pub(super) async fn close_all() {
-    for store in OPENED.take() {
-        // A database that does not close in time keeps its log, which does no harm.
-        let _ = timeout(CLOSE_TIMEOUT, store.close()).await;
+    let opened = OPENED.take();
+    if opened.is_empty() {
+        return;
+    }
+    let closing = async {
+        for store in opened {
+            if store.is_shared() {
+                // A server ends the sessions of a process that is gone.
+                let _ = timeout(CLOSE_TIMEOUT, store.close()).await;
+            } else {
+                store.close().await;
+            }
+        }
+    };
+    let signal = async {
+        match Signals::listen() {
+            Ok(mut signals) => {
+                signals.next().await;
+            }
+            // The system ends the process.
+            Err(_) => pending().await,
+        }
+    };
+    wait_until_closed(closing, signal).await;
+}
+
+/// Waits for the databases to close, or for a signal.
+async fn wait_until_closed(closing: impl Future<Output = ()>, signal: impl Future<Output = ()>) {
+    let notice = async {
+        sleep(NOTICE_AFTER).await;
+        eprintln!("waiting until the database is closed; Ctrl-C ends the command at once");
+        pending::<()>().await
+    };
+    tokio::select! {
+        () = closing => {}
+        () = signal => {}
+        () = notice => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::ready;
+
+    use tokio::time::Instant;
+
     use super::*;
 
     #[actix_web::test]
@@ -50,5 +94,13 @@ mod tests {
         close_all().await;
         let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["langya.db"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_database_that_closes_slowly_is_waited_for_until_a_signal() {
+        let (began, slow) = (Instant::now(), Duration::from_secs(60));
+        wait_until_closed(sleep(slow), pending()).await;
+        assert!(began.elapsed() >= slow);
+        wait_until_closed(pending(), ready(())).await;
     }
 }

@@ -319,7 +319,11 @@ impl CommandFailure for BackupError {
 impl CommandFailure for ModelEntryError {
     fn is_input(&self) -> bool {
         use ListError::{Slow, Unreached};
-        let is_run = matches!(self, Self::Audit(_) | Self::Thread(_) | Self::File(SettingsFileError::Io { .. }));
+        let is_run = match self {
+            Self::Audit(_) | Self::Thread(_) => true,
+            Self::File(SettingsFileError::Io { source, .. }) => !is_avoidable(source),
+            _ => false,
+        };
         !is_run && !matches!(self, Self::List(Unreached(_) | Slow(_)))
     }
 }
@@ -386,5 +390,19 @@ impl CommandFailure for WebhookRetryError {
 impl CommandFailure for StoreError {
     fn is_input(&self) -> bool {
         !self.may_pass() && !matches!(self, Self::Database(_) | Self::Inconsistent { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settings_file_that_this_user_may_not_edit_is_bad_input_and_a_full_disk_is_a_failed_run() {
+        let is_input = |kind: ErrorKind| {
+            let error = SettingsFileError::Io { path: "langya.toml".into(), source: kind.into() };
+            CommandFailure::is_input(&ModelEntryError::File(error))
+        };
+        assert!(is_input(ErrorKind::PermissionDenied) && !is_input(ErrorKind::StorageFull));
     }
 }

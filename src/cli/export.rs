@@ -2,6 +2,7 @@
 
 mod published;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use super::signals::unless_interrupted;
 use super::times::parse_time;
 use super::{Location, progress};
 use crate::databases;
+use crate::domain::plural::counted;
 use crate::domain::time::Timestamp;
 use crate::error::{BadInput, CommandResult};
 use crate::formats::tables::Format;
@@ -105,6 +107,20 @@ impl FileOptions {
     fn format(&self) -> Format {
         self.format.or_else(|| Format::of_extension(&self.out)).unwrap_or(Format::Jsonl)
     }
+
+    /// Refuses the name of a compressed file: exports are not compressed.
+    fn check_name(&self) -> Result<(), BadInput> {
+        let compressed =
+            |ending: &OsStr| ["gz", "zst", "bz2", "xz", "zip"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+        if is_special(&self.out) || !self.out.extension().is_some_and(compressed) {
+            return Ok(());
+        }
+        Err(BadInput(format!(
+            "{} has the name of a compressed file, and an export is not compressed: choose another name, or pipe --out - into a \
+             program that compresses",
+            self.out.display()
+        )))
+    }
 }
 
 /// What is to be written.
@@ -156,26 +172,31 @@ impl RowsOptions {
 /// # Errors
 /// Bad times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let (file, content, what) = match options.what {
-        ExportKind::Votes(options) => (options.period.file.clone(), ExportContent::Votes(options.selection()), "votes"),
-        ExportKind::Battles(options) => {
-            (options.period.file.clone(), ExportContent::Battles(options.selection()), "battles")
+    let (file, content, (one, more)) = match options.what {
+        ExportKind::Votes(options) => {
+            (options.period.file.clone(), ExportContent::Votes(options.selection()), ("vote", "votes"))
         }
-        ExportKind::Replies(options) => (options.file.clone(), ExportContent::Replies(options.selection()), "replies"),
-        ExportKind::Leaderboard(file) => (file, ExportContent::Leaderboard, "models"),
+        ExportKind::Battles(options) => {
+            (options.period.file.clone(), ExportContent::Battles(options.selection()), ("battle", "battles"))
+        }
+        ExportKind::Replies(options) => {
+            (options.file.clone(), ExportContent::Replies(options.selection()), ("reply", "replies"))
+        }
+        ExportKind::Leaderboard(file) => (file, ExportContent::Leaderboard, ("model", "models")),
         ExportKind::Scores(options) => (
             options.file,
             ExportContent::Scores { suite: options.suite, way: options.way, of: ScoredPart::Suite },
-            "scores",
+            ("score", "scores"),
         ),
         ExportKind::ItemScores(options) => (
             options.file,
             ExportContent::Scores { suite: options.suite, way: options.way, of: ScoredPart::Items },
-            "scores",
+            ("score", "scores"),
         ),
         ExportKind::Preferences(options) => return published::print_preferences(options, env).await,
         ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
     };
+    file.check_name()?;
     let settings = file.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let bar = content.bar();
@@ -186,7 +207,7 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
     let written = write_out(&store, content, &file, &bar).await?;
     bar.finish_and_clear();
     if let Some(written) = written {
-        eprintln!("{written} {what} written");
+        eprintln!("{} written", counted(written, one, more));
     }
     if is_leaderboard && written == Some(0) {
         eprintln!("note: the stored leaderboard has no models: `langya serve` stores one, and `langya fit` prints one");
@@ -322,4 +343,23 @@ impl ReaderLeft {
 
 fn cannot_write(path: &Path, error: &io::Error) -> BadInput {
     BadInput(format!("cannot write {}: {error}; choose another file with --out", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_compressed_file_is_refused() {
+        let check = |name: &str| {
+            let (location, out) = (Location::default(), PathBuf::from(name));
+            FileOptions { location, out, overwrite: Overwrite::ALWAYS, format: None }.check_name()
+        };
+        for name in ["votes.csv", "votes", "-", "gz", "votes.gz.csv"] {
+            check(name).unwrap();
+        }
+        for name in ["votes.csv.gz", "votes.ZST"] {
+            assert!(check(name).unwrap_err().0.starts_with(name));
+        }
+    }
 }

@@ -94,6 +94,8 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
             })
             .await?;
         bar.finish_and_clear();
+        // Before what may take minutes: a command that a signal ends leaves the log of an open database beside it.
+        store.close().await;
         let fitting = progress::waiting("fitting the leaderboard");
         let mut leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
         fitting.finish_and_clear();
@@ -107,6 +109,7 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
         CountedVotes::Rated => read_log(&store, reading, show).await?,
         votes => read_both(&store, reading, votes, show).await?.counted,
     };
+    store.close().await;
     bar.finish_and_clear();
     Ok(rank_and_draw(log, &leaderboard_options, prices, options)?)
 }

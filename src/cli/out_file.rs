@@ -1,6 +1,5 @@
 //! Files that a command writes: each gets its name once it is whole, and several together once all are.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -150,7 +149,10 @@ pub(super) fn finish_together(files: impl IntoIterator<Item = OutFile>) -> Comma
     Ok(())
 }
 
-/// How the name of an unfinished file ends, after that of the whole file and some letters.
+/// Maximum number of bytes of the whole file's name with which the name of the unfinished one begins: a name may be as long as the file
+/// system allows, and the unfinished one must not be longer.
+const PARTIAL_STEM: usize = 64;
+/// How the name of an unfinished file ends, after the beginning of that of the whole file and some letters.
 const PARTIAL_SUFFIX: &str = ".partial";
 /// How many letters.
 const PARTIAL_LETTERS: usize = 6;
@@ -159,9 +161,8 @@ const PARTIAL_LETTERS: usize = 6;
 /// have left of such files goes.
 pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut prefix = path.file_name().unwrap_or_default().to_owned();
-    remove_abandoned(folder, SystemClock.now(), |name| is_partial_of(name, &prefix));
-    prefix.push(".");
+    let prefix = partial_prefix(path);
+    remove_abandoned(folder, SystemClock.now(), |name| is_partial(name, &prefix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(PARTIAL_SUFFIX).rand_bytes(PARTIAL_LETTERS);
     #[cfg(unix)]
@@ -174,10 +175,15 @@ pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Whether a name is that of an unfinished `file`.
-fn is_partial_of(name: &str, file: &OsStr) -> bool {
-    let letters =
-        file.to_str().and_then(|file| name.strip_prefix(file)?.strip_prefix('.')?.strip_suffix(PARTIAL_SUFFIX));
+/// How the name of the unfinished file begins.
+fn partial_prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{}.", &name[..name.floor_char_boundary(PARTIAL_STEM)])
+}
+
+/// Whether a name is that of an unfinished file that begins so.
+fn is_partial(name: &str, prefix: &str) -> bool {
+    let letters = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PARTIAL_SUFFIX));
     letters.is_some_and(|letters| {
         letters.len() == PARTIAL_LETTERS && letters.bytes().all(|letter| letter.is_ascii_alphanumeric())
     })
@@ -245,6 +251,21 @@ mod tests {
         let expected: BTreeSet<String> =
             kept.into_iter().chain(["votes.csv", "votes.csv.Ab1xY2.partial"]).map(str::to_owned).collect();
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_the_file_system_allows() {
+        let folder = tempfile::tempdir().unwrap();
+        // The limit of the name lies within a character of the second one.
+        for name in ["x".repeat(255), format!("x{}", "语".repeat(84)), "语".repeat(85)] {
+            let path = folder.path().join(&name);
+            let abandoned = folder.path().join(format!("{}Ab1xYz.partial", partial_prefix(&path)));
+            File::create(&abandoned).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+            OutFile::create(&path, Overwrite { force: false }).unwrap().write(|out| out.write_all(b"whole")).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
+            assert!(!abandoned.exists(), "{name}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no partial file is left");
     }
 
     #[test]

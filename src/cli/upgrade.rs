@@ -9,6 +9,7 @@ use super::Location;
 use super::output::print;
 use super::table::{TableRow, render};
 use super::times::show_time;
+use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::backup::LastBackup;
@@ -46,12 +47,13 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
     if count == 0 {
         eprintln!("the database schema is up to date");
     } else if options.check {
-        eprintln!("{count} schema migrations are pending; {}", backup_advice(&settings.storage));
+        let pending = counted(count, "schema migration is", "schema migrations are");
+        eprintln!("{pending} pending; {}", backup_advice(&settings.storage));
         eprintln!(
             "run langya upgrade to apply them, or langya serve, which applies them first; earlier versions cannot open the database then"
         );
     } else {
-        eprintln!("{count} schema migrations are applied");
+        eprintln!("{} applied", counted(count, "schema migration is", "schema migrations are"));
     }
     let rows: Vec<PrintedChange> = changes.into_iter().map(PrintedChange::from).collect();
     if count > 0 || !matches!(options.format, OutputFormat::Table) {

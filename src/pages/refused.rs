@@ -5,8 +5,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
+use crate::domain::admin::role::Role;
 use crate::domain::language::Language;
-use crate::render::i18n::pages::{MissingThing, RefusedText};
+use crate::render::i18n::pages::{InvalidField, MissingThing, RefusedText};
 
 #[derive(Template)]
 #[template(path = "refused.html")]
@@ -46,8 +47,28 @@ pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpRespon
 pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
-    let reason = texts.missing_thing(thing);
-    respond(request, status, &RefusedPage { reason, ..RefusedPage::new(page, &texts.missing, status) })
+    let (reason, is_admin) = (texts.missing_thing(thing), is_of_admin(request));
+    respond(request, status, &RefusedPage { reason, is_admin, ..RefusedPage::new(page, &texts.missing, status) })
+}
+
+/// Renders the page for a form of the admin with a field that cannot be used.
+#[must_use]
+pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidField) -> HttpResponse {
+    let page = Page::new(request, Section::None);
+    let texts = &page.t().refused;
+    let (text, way_out, is_admin) = (texts.invalid_field(field), request.path(), is_of_admin(request));
+    let new = RefusedPage::new(page, &texts.address, status);
+    respond(request, status, &RefusedPage { reason: &text, way_out, is_admin, ..new })
+}
+
+/// Renders the page for somebody of the admin who lacks a role.
+#[must_use]
+pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> HttpResponse {
+    let page = Page::new(request, Section::None);
+    let texts = page.t();
+    let reason = texts.refused.role_required(texts.admin.role(role));
+    let new = RefusedPage::new(page, &texts.refused.forbidden, status);
+    respond(request, status, &RefusedPage { reason: &reason, is_admin: true, ..new })
 }
 
 /// Renders the page. Where trying again may help, its button does; otherwise it leads to the same page without what was asked of it.

@@ -4,8 +4,9 @@
 use serde_json::json;
 
 use crate::admin::actor::{Actor, audit_json};
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope, LONGEST_REASON};
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;

@@ -1,7 +1,7 @@
 // The conversation on the page: one article a turn, two replies in each.
 
 import { fill, part } from "./page.js";
-import { patch } from "./standing.js";
+import { patch } from "./vote_subject.js";
 
 /** Milliseconds of each frame in which blocks are written; laying them out and painting takes as long again and more. */
 const BUDGET = 3;

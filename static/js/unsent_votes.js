@@ -11,7 +11,7 @@ import { LONGEST_MS } from "./vote_confirmation.js";
 const PREFIX = "langya-vote ";
 
 /**
- * Keeps a vote until [`dropVote`]: as it stands on the wire, with what it is about (`judge` in standing.js; null where that is not
+ * Keeps a vote until [`dropVote`]: as it stands on the wire, with what it is about (`voteSubject` in vote_subject.js; null where that is not
  * known) and the time from which on any page may send it.
  *
  * @param {{frame: {battle: string}, judged: object | null, due: number}} vote

@@ -1,7 +1,7 @@
 // Sends a vote that was kept, on a connection of its own: the page's own one shows another battle.
 
 import { addressOf } from "./socket.js";
-import { Standing } from "./standing.js";
+import { SubjectCheck } from "./vote_subject.js";
 
 /** A server that has not answered by then is left; the vote stays kept. */
 const PATIENCE_MS = 20_000;
@@ -13,20 +13,20 @@ const PATIENCE_MS = 20_000;
 export async function deliver(path, { frame: vote, judged }) {
   const { battle } = vote;
   const socket = new WebSocket(addressOf(path));
-  const standing = judged && new Standing(judged);
+  const check = judged && new SubjectCheck(judged);
   const say = (message) => socket.send(JSON.stringify(message));
   const timer = setTimeout(() => socket.close(), PATIENCE_MS);
   const answer = await new Promise((resolve) => {
     socket.addEventListener("open", () => {
-      if (!standing) return say(vote);
+      if (!check) return say(vote);
       say({ type: "resume", battle, after: judged.seq, render: "blocks" });
-      say(standing.question);
+      say(check.question);
     });
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(data);
-      standing?.take(frame);
+      check?.take(frame);
       if (["revealed", "error"].includes(frame.type)) resolve(frame);
-      else if (frame.type === "text" && standing.isSame) say(vote);
+      else if (frame.type === "text" && check.isSame) say(vote);
       else if (frame.type === "text") resolve({ type: "error", code: "battle_went_on", battle });
     });
     socket.addEventListener("close", () => resolve(null));

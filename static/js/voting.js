@@ -3,7 +3,7 @@
 
 import { Departure } from "./departure.js";
 import { notice } from "./notice.js";
-import { judge, Standing } from "./standing.js";
+import { SubjectCheck, voteSubject } from "./vote_subject.js";
 import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
 import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
 
@@ -21,7 +21,7 @@ export class Voting {
   /** Ends this page's care for the vote. */
   #endCare = null;
   /** What a connection that is back says about the battle that is judged, until it has said all. */
-  #standing = null;
+  #check = null;
   /** Whether the vote is kept because the page is hidden. */
   #isKept = false;
   /** Sends the votes of earlier visits and other tabs. */
@@ -49,7 +49,7 @@ export class Voting {
 
   /** The outcome is chosen; nothing is sent yet. `replies` are the HTML blocks of both sides, after the event numbered `seq`. */
   hold(outcome, { turn, answer, seq, replies }) {
-    this.#judged = { ...judge(turn, seq, replies), answer };
+    this.#judged = { ...voteSubject(turn, seq, replies), answer };
     this.#endCare = careFor(this.#page.battle());
     this.#confirmation.open(outcome);
   }
@@ -68,7 +68,7 @@ export class Voting {
     this.#endCare?.();
     this.#judged = null;
     this.#endCare = null;
-    this.#standing = null;
+    this.#check = null;
   }
 
   /** The vote would be about other replies than those that were judged. */
@@ -93,30 +93,30 @@ export class Voting {
   /** A connection is back: before the vote goes out, it says how the battle stands. */
   compare() {
     // One that was lost before it had said all goes on where the one before it ended.
-    this.#standing ??= this.#judged && new Standing(this.#judged);
+    this.#check ??= this.#judged && new SubjectCheck(this.#judged);
   }
 
   /** What is asked in place of the vote until a connection that is back has said how the battle stands; null where none has to. */
   get question() {
-    return this.#standing?.question ?? null;
+    return this.#check?.question ?? null;
   }
 
   /** Reads what a connection that is back sends. */
   take(frame) {
-    this.#standing?.take(frame);
+    this.#check?.take(frame);
   }
 
   /** It has said all, up to the event numbered `seq`: says whether the battle stands where it was judged. */
   endComparison(seq) {
-    if (!this.#standing.isSame) return false;
-    this.#standing = null;
+    if (!this.#check.isSame) return false;
+    this.#check = null;
     this.#judged = { ...this.#judged, seq };
     return true;
   }
 
   /** Whether a turn that begins now is one that the vote is not about. */
   get isOutdatedByTurn() {
-    return this.#judged !== null && this.#standing === null;
+    return this.#judged !== null && this.#check === null;
   }
 
   /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */

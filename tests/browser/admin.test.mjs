@@ -371,6 +371,11 @@ for (const [path, prepare] of [["leaks", () => {}], ["labels?scheme=urs", propos
     page.on("request", (request) => {
       if (request.method() === "POST") decided.push(request.postData());
     });
+    const phone = await openPage(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await phone.context().addCookies(signedIn);
+    await phone.goto(`${arena.url}/admin/${path}`);
+    const hints = await Promise.all([page, phone].map((one) => one.locator("[data-review] kbd:visible, .key-hint:visible").count()));
+    assert.ok(hints[0] > 0 && hints[1] === 0, `keys are named where there is a keyboard only: ${hints}`);
     const first = page.locator("[data-review] button").first();
     await page.keyboard.press("1");
     assert.ok(await first.evaluate((button) => button === document.activeElement));

@@ -79,6 +79,7 @@ test("on a phone whose text is twice as large the names of both sides are whole,
     const masthead = await page.locator(".masthead").boundingBox();
     assert.ok(masthead.y + masthead.height <= 0, `${locale}: the masthead leaves with the page: ${JSON.stringify(masthead)}`);
     assert.ok((await overlap(page, ".card.chosen .stamp", ".card.chosen h3")) <= 0, `${locale}: the stamp is beside the name`);
+    await page.context().close();
   }
 });
 
@@ -263,6 +264,7 @@ test("in a battle at least 55 % of every screen is text", async (t) => {
     await measure("ready");
     t.diagnostic(told.join(", "));
     page.assertQuiet();
+    await page.context().close();
   }
 });
 

@@ -256,6 +256,35 @@ fn the_order_of_the_votes_changes_no_bit() {
 }
 
 #[test]
+fn models_that_no_votes_connect_with_the_pooled_ones_are_named() {
+    let mut log = VoteLog::with_columns(ColumnSet { categories: true, ..ColumnSet::default() });
+    let mut vote = |a, b, outcome, category| {
+        log.push(a, b, outcome).unwrap();
+        log.categories.as_mut().unwrap().push(Some(category));
+    };
+    for category in ["code", "maths"] {
+        for (a, b) in [("x", "y"), ("y", "z"), ("z", "x")] {
+            vote(a, b, AWins, category);
+            vote(a, b, Tie, category);
+        }
+    }
+    // A group of its own, and a model that lost all its votes.
+    vote("apart", "alone", Tie, "code");
+    vote("x", "loser", AWins, "code");
+    let leaderboard = leaderboard_of(&log, &by_category());
+    let pooled: Vec<&str> =
+        leaderboard.pooled.iter().flat_map(|found| &found.slices[0].models).map(|rated| rated.model.as_str()).collect();
+    assert_eq!(pooled.len(), 3, "{pooled:?}");
+    let named = leaderboard.notes.iter().find_map(|note| match note {
+        RatingNote::NotPooled { models } => Some(models),
+        _ => None,
+    });
+    let mut named = named.expect("a note names who is left out").clone();
+    named.sort_unstable();
+    assert_eq!(named, ["alone", "apart", "loser"]);
+}
+
+#[test]
 fn votes_that_cannot_be_pooled_are_refused_with_the_reason() {
     let mut log = VoteLog::default();
     log.push("x", "y", Tie).unwrap();

@@ -147,7 +147,8 @@ async fn gather(
 async fn board_with(instance: &str, votes: usize) -> anyhow::Result<Value> {
     let deadline = Instant::now() + LAST_REFIT;
     loop {
-        let leaderboard: Value = reqwest::get(format!("{instance}/api/v1/leaderboard")).await?.json().await?;
+        let leaderboard: Value =
+            reqwest::get(format!("{instance}/api/v1/leaderboard")).await?.error_for_status()?.json().await?;
         if leaderboard["votes"]["rated"] == votes || Instant::now() > deadline {
             return Ok(leaderboard);
         }

@@ -83,9 +83,10 @@ fn resampling(found: &AgreementBootstrap) -> String {
         }
     };
     let few = if found.units < FEW_UNITS { "; of so few they are too narrow" } else { "" };
-    let (confidence, replicates, seed) = (found.confidence, found.replicates, found.seed);
+    let (confidence, seed) = (found.confidence, found.seed);
+    let resamples = counted(found.replicates, "resample", "resamples");
     format!(
-        "intervals: {confidence} confidence, percentiles of {replicates} resamples of {drawn}; means over people: of resampled people; seed {seed}{few}\n"
+        "intervals: {confidence} confidence, percentiles of {resamples} of {drawn}; means over people: of resampled people; seed {seed}{few}\n"
     )
 }
 
@@ -248,7 +249,7 @@ fn of_worth(worth: &WorthReport) -> [StatisticLine; 2] {
 
 fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
     let (sample, system) = (&report.sample_level, &report.system_level);
-    let defined = format!("({} of {} questions)", sample.defined, sample.questions);
+    let defined = format!("({} of {})", sample.defined, counted(sample.questions, "question", "questions"));
     let pearson = StatisticLine::number("sample-level Pearson, mean", &sample.pearson);
     let mut lines = vec![StatisticLine { note: defined, ..pearson }.judge()];
     for (name, found) in [("Pearson", &system.pearson), ("Spearman", &system.spearman), ("Kendall", &system.kendall)] {

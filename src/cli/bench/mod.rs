@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 use self::suite_rows::SuiteRow;
 use super::Location;
 use crate::databases;
-use crate::domain::benchmark::{SuiteOptions, options::NAMES};
+use crate::domain::benchmark::{SuiteOptions, suite_options::NAMES};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};

@@ -33,7 +33,7 @@ use crate::report_files::{OutputLayout, files};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::load;
-use crate::services::benchmark::reread::{imported_otherwise, reread};
+use crate::services::benchmark::reparse_replies::{imported_otherwise, reparse};
 use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results::{measure, report_sources};
@@ -132,10 +132,10 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
     let (name, flags) = (&options.name, &options.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
     let filter = options.filter();
-    let reread = reread_or_none(options, loaded.bench(store, &SharedRng::seeded(0), flags.sample)).await?;
+    let reparsed = reparsed_or_none(options, loaded.bench(store, &SharedRng::seeded(0), flags.sample)).await?;
     let variant = loaded.suite.variant().to_owned();
     let way = RunSelector { data: loaded.row.version, variant, sample: flags.sample };
-    let measured = measure(store, name, &way, &filter, reread).await?;
+    let measured = measure(store, name, &way, &filter, reparsed).await?;
     let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
     let beside = report_sources(store, &measured.set(), &way.variant).await?;
     let language = options.language();
@@ -145,14 +145,14 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
 }
 
 /// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.
-async fn reread_or_none(
+async fn reparsed_or_none(
     options: &BenchReportOptions,
     bench: RunContext<'_>,
 ) -> Result<Vec<BenchJudgementRow>, StoreError> {
     if options.way.compat.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = reread(bench, &options.filter()).await?;
+    let rows = reparse(bench, &options.filter()).await?;
     if !rows.is_empty() {
         eprintln!(
             "note: parsed again as --compat requires, without asking a judge: {}",
@@ -178,7 +178,7 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);
     let filter = options.filter();
-    let scores = scores(bench, &filter, reread_or_none(&options, bench).await?).await?;
+    let scores = scores(bench, &filter, reparsed_or_none(&options, bench).await?).await?;
     let rows = || {
         scores
             .iter()

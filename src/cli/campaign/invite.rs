@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
+use crate::domain::campaign::MOST_LINK_DAYS;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
 use crate::output::print;
@@ -23,7 +24,7 @@ pub(super) struct InviteAnnotatorOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
     /// Days until the links expire; 0 means never
-    #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=3_650))]
+    #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_LINK_DAYS)))]
     days: u32,
     /// One token per line, or JSON
     #[arg(long, value_enum, default_value_t)]

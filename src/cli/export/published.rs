@@ -79,6 +79,7 @@ pub(super) struct DatasetOptions {
 /// Bad shares, a missing database, or a file that cannot be written.
 pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environment) -> CommandResult<ExitCode> {
     let file = &options.period.file;
+    file.check_name()?;
     if file.format() != Format::Jsonl {
         return Err(BadInput(
             "conversations are lists of messages: write them with --format jsonl, which trainers read".into(),

@@ -99,7 +99,8 @@ pub struct FitOptions {
     /// Compare models of ties by likelihood: an equal share of ties in every pair, Davidson, Rao–Kupper
     #[arg(long)]
     pub compare_ties: bool,
-    /// Rate the models in each slice, read together with all votes, so that small slices stay readable
+    /// Rate the models in each slice, read together with all votes, so that small slices stay readable. Only the largest
+    /// group of models that votes connect in both directions has these ratings; a note names the others
     #[arg(long, value_name = "language|category|intent")]
     pub pool_by: Option<SliceColumn>,
     /// Show below the table whether each model and the next are separated, open, or equal, by intervals that hold however

@@ -188,7 +188,8 @@ fn summary(leaderboard: &Leaderboard) -> String {
     let VoteTotals { read, rated, excluded } = &leaderboard.votes;
     let reasons: Vec<String> = excluded.iter().map(|(rule, votes)| format!("{votes} {}", printable(rule))).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(" (left out: {})", reasons.join(", ")) };
-    format!("{method}{ties}; {interval}; {rated} of {read} votes rated{reasons}\n")
+    let read = counted(read, "vote", "votes");
+    format!("{method}{ties}; {interval}; {rated} of {read} rated{reasons}\n")
 }
 
 fn bootstrap(leaderboard: &Leaderboard) -> String {

@@ -267,9 +267,9 @@ fn as_of_a_day_has_the_votes_of_that_day() {
     let votes = "model_a,model_b,winner,tstamp\na,b,A,1795132800\na,b,B,1795219199\na,b,A,1795219200\n";
     for (flags, rated) in [
         (&["--as-of=2026-11-20"][..], "2 of 2 votes rated"),
-        (&["--as-of=2026-11-20T12:00:00Z"], "1 of 1 votes rated"),
+        (&["--as-of=2026-11-20T12:00:00Z"], "1 of 1 vote rated"),
         (&["--until=2026-11-20"], "0 of 0 votes rated"),
-        (&["--since=2026-11-21"], "1 of 1 votes rated"),
+        (&["--since=2026-11-21"], "1 of 1 vote rated"),
         (&[], "3 of 3 votes rated"),
     ] {
         let text = run(votes, flags).unwrap();

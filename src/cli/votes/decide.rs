@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::filters::FilterFlags;
 use super::list::ListedVote;
 use crate::databases;
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
@@ -26,8 +27,6 @@ use crate::services::exclusions::write_decision::{DecisionContext, write_decisio
 use crate::table::{render, table};
 use crate::{Location, output, progress};
 
-/// Most characters of a reason or a name.
-const LONGEST_TEXT: usize = 500;
 /// Voters that a table shows, those with the most votes.
 const SHOWN_VOTERS: usize = 20;
 
@@ -74,8 +73,8 @@ struct CommonDecideOptions {
 
 fn parse_text(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let is_usable = !text.is_empty() && text.chars().count() <= LONGEST_TEXT && is_storable(text);
-    is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {LONGEST_TEXT} characters of plain text"))
+    let is_usable = !text.is_empty() && text.chars().count() <= LONGEST_REASON && is_storable(text);
+    is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {LONGEST_REASON} characters of plain text"))
 }
 
 /// What a command did, or would do.
@@ -223,7 +222,11 @@ impl DecisionReport {
             (_, false) => "rated again unless another rule excludes them",
         };
         let left = self.matched - self.votes;
-        let unchanged = if left > 0 { format!("; nothing changes for {left} more that match") } else { String::new() };
+        let unchanged = match left {
+            0 => String::new(),
+            1 => "; nothing changes for 1 more that matches".to_owned(),
+            left => format!("; nothing changes for {left} more that match"),
+        };
         format!("{votes} of {voters} {verb}, by {rule}{unchanged}\n")
     }
 }

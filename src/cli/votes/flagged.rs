@@ -10,6 +10,7 @@ use crate::databases;
 use crate::domain::integrity::rigging_detection::{
     DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
+use crate::domain::plural::counted;
 use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
@@ -172,8 +173,9 @@ async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandRe
 fn summary(report: &VoterReport, alpha: f64) -> String {
     let (flagged, tested) = (report.flagged(alpha).count(), report.results.len());
     format!(
-        "note: {}: {flagged} of {tested} voters flagged; {} have fewer than {FEWEST_VOTES} votes for a side and are not tested",
+        "note: {}: {flagged} of {} flagged; not tested, for fewer than {FEWEST_VOTES} votes for a side: {}",
         report.test.as_str(),
+        counted(tested, "voter", "voters"),
         report.voters.saturating_sub(u64::try_from(tested).unwrap_or(u64::MAX)),
     )
 }

@@ -2,9 +2,6 @@
 
 use std::str::FromStr;
 
-/// Most characters of a reason.
-pub const LONGEST_REASON: usize = 500;
-
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionScope {

@@ -10,3 +10,6 @@ pub mod oidc_account;
 pub mod role;
 pub mod second_factor;
 pub mod totp;
+
+/// Most characters of a reason that somebody gives for an exclusion, a deletion request or its answer, or for leaving an annotator out.
+pub const LONGEST_REASON: usize = 500;

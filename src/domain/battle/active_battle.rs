@@ -258,13 +258,32 @@ impl ActiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
-    /// the other one may have sent more, and may come back. `row` has the models that it left, which are not always those
-    /// that it began with.
-    pub fn adopt(&mut self, row: BattleRow, apart: u64) {
-        if self.followed.take().is_some() {
-            self.log.skip(apart);
+    /// the other one may have sent more, and may come back. `record` is how it left the battle: its models are not always those
+    /// that it began with, and what it sent may end before this turn.
+    pub fn adopt(&mut self, record: BattleRecord, apart: u64) {
+        self.exchanges = record.exchanges();
+        (self.row, self.replies, self.images) = (record.battle, record.replies, record.images);
+        if self.followed.take().is_none() {
+            return;
         }
-        self.row = row;
+        self.log.skip(apart);
+        if self.log.is_empty() { self.log_turns() } else { self.log_turn_before() }
+    }
+
+    /// Adds the turn before the latest one, where the log ends in the middle of it.
+    fn log_turn_before(&mut self) {
+        let latest = self.row.progress.turn;
+        let before = latest.saturating_sub(1);
+        let at = usize::try_from(before).unwrap_or(usize::MAX).saturating_sub(1);
+        if before == 0 || self.log.latest_turn(latest).begun {
+            return;
+        }
+        let (told, sides) = (self.log.latest_turn(before), self.row.mode.sides());
+        let Some(exchange) = self.exchanges.get(at).cloned() else { return };
+        let is_told = told.replies == exchange.replies && sides.iter().all(|side| told.done[side.index()]);
+        if !is_told {
+            self.log.append_turn(before, exchange, None, sides);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub use self::classes::{ClassDraw, DurationClasses, TICK};
 pub use self::schedule::Pace;
 use super::Side;
-use arrivals::Arrivals;
+use arrivals::{Arrivals, TextSize};
 use schedule::Schedule;
 
 /// Interval at which both replies are read while no step is due, once text shows.
@@ -68,20 +68,20 @@ impl Pacer {
     pub fn new(pace: Pace, quantum: usize, seed: u64) -> Self {
         let quantum = (pace != Pace::Raw).then_some(quantum.max(1));
         let lane = || Lane::new(Arrivals::new(quantum.unwrap_or(1), pace.unmeasured()));
-        Self { lanes: [lane(), lane()], quantum, schedule: Schedule::new(pace), seed }
+        Self { lanes: [lane(), lane()], quantum, schedule: Schedule::new(pace, quantum.unwrap_or(1)), seed }
     }
 
     /// Adds text to a side's reply, which came at `at`.
     pub fn push(&mut self, side: Side, text: &str, at: Duration) {
         let lane = &mut self.lanes[side.index()];
-        let chars = text.chars().count();
-        if chars == 0 {
+        let size = TextSize::of(text);
+        if size.chars == 0 {
             return;
         }
         lane.pending.push_str(text);
-        lane.pending_chars += chars;
+        lane.pending_chars += size.chars;
         if self.quantum.is_some() {
-            lane.arrivals.came(chars, at);
+            lane.arrivals.came(size, at);
         }
     }
 

@@ -4,8 +4,8 @@ use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};
-use super::options::{SuiteError, SuiteOptions};
 use super::score::{Scores, Verdicts};
+use super::suite_options::{SuiteError, SuiteOptions};
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 
@@ -67,8 +67,8 @@ impl Suite for LogprobWeighted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::options::NAMES;
     use crate::benchmark::registry::suite;
+    use crate::benchmark::suite_options::NAMES;
 
     #[test]
     fn suites_of_scores_ask_for_probabilities_and_say_so_in_their_variant() {

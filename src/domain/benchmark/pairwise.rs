@@ -7,8 +7,8 @@
 
 use super::item::{Answer, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
-use super::options::SuiteError;
 use super::score::{Part, PartKind, Score, Verdicts, WeightedValue, mean};
+use super::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::verdict::pair::{Levels, both_games};

@@ -57,7 +57,8 @@ impl PlanEnd {
             [] => "each suite says what failed".to_owned(),
             words => words.join(". "),
         };
-        let note = format!("{left} results are missing: {why}. The same plan, started again, requests only these");
+        let missing = counted(left, "result is", "results are");
+        let note = format!("{missing} missing: {why}. The same plan, started again, requests only what is missing");
         Self { state: RunState::Failed, note }
     }
 }

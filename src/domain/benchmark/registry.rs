@@ -1,7 +1,7 @@
 //! The suites that are built in, by name, and those of the user's own.
 
-use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::record::BenchSuiteRow;
+use super::suite_options::{NAMES, SuiteError, SuiteOptions};
 use crate::benchmark::Suite;
 use crate::benchmark::alignbench::AlignBench;
 use crate::benchmark::custom::CustomSuite;

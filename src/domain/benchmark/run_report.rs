@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::judgement::Status;
 use crate::battle::ModelId;
 use crate::judging::budget::{Prices, Tokens};
+use crate::plural::counted;
 
 /// The requests that a run would send to one model or judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -108,8 +109,8 @@ impl PlannedRequests {
         };
         let basis = match past.results {
             0 => format!("no result yet: one request and {} tokens a reply", effort.usual_reply),
-            results if past.counted == 0 => format!("{results} results, without token counts"),
-            results => format!("{results} results so far"),
+            results if past.counted == 0 => format!("{}, without token counts", counted(results, "result", "results")),
+            results => format!("{} so far", counted(results, "result", "results")),
         };
         let basis = match self.unlimited {
             0 => basis,

@@ -1,7 +1,7 @@
 //! Which answers and judgements of a suite are looked at.
 
 use super::SuiteOptions;
-use super::options::split_references;
+use super::suite_options::split_references;
 
 /// The round of answers that are compared with a model's first.
 pub const SECOND_ROUND: u32 = 2;

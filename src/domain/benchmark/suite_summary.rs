@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judgement::Status;
-use super::options::split_references;
 use super::record::{BenchSuiteRow, JudgedGroup};
 use super::run_selector::RunSelector;
 use super::score::Coverage;
+use super::suite_options::split_references;
 use crate::time::Timestamp;
 
 /// A data file of a suite, with what was done over it.

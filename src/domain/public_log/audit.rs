@@ -7,6 +7,7 @@ use super::hash::TreeHash;
 use super::merkle_proof::TreeHead;
 use super::recount::{EntryError, Recount};
 use super::tile::{Tile, TileKind, decode_hashes};
+use crate::plural::counted;
 
 /// What is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +25,7 @@ pub enum AuditError {
     #[error("the entries do not lead to the root hash that was signed for {0} entries")]
     WrongRoot(u64),
     /// The log has fewer entries than it had.
-    #[error("the log shrank: it has {found} entries, and had {known} when it was verified before")]
+    #[error("the log shrank: it has {}, and had {known} when it was verified before", counted(.found, "entry", "entries"))]
     Shrank {
         /// Entries now.
         found: u64,

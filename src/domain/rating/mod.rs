@@ -52,7 +52,6 @@ pub mod weighting;
 
 mod block;
 mod clustered_sandwich;
-mod counting;
 mod covariance;
 pub(crate) mod crowd_expectation;
 mod graph;
@@ -60,6 +59,7 @@ mod interned_texts;
 mod jackknife;
 mod loss;
 mod newton;
+mod pair_counting;
 mod public_scale;
 mod rank_intervals;
 mod style_columns;

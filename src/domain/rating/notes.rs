@@ -34,6 +34,8 @@ const TIES_NOT_COMPARED: &str =
     "the votes do not determine how frequent ties are, so models of ties cannot be compared";
 const NO_BOTH_BAD: &str =
     "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated";
+const NOT_POOLED: &str =
+    "only the largest group of models that votes connect in both directions has ratings by slice; left out";
 
 /// One note of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +134,11 @@ pub enum RatingNote {
         /// The column of the slices.
         by: SliceColumn,
     },
+    /// Models without ratings by slice: votes do not connect them, in both directions, with the others.
+    NotPooled {
+        /// The models.
+        models: Vec<String>,
+    },
     /// A style feature left out because it predicts every vote, so that its effect is infinite.
     SeparatingFeature {
         /// The feature.
@@ -205,6 +212,7 @@ impl fmt::Display for RatingNote {
                 write!(f, "{feature} predicts every vote that differs in it, so its effect is infinite: it is left out")
             }
             Self::OneSlice { by } => fmt_one_slice(f, *by),
+            Self::NotPooled { models } => write!(f, "{NOT_POOLED}: {}", quoted(models)),
             Self::Text { text } => f.write_str(text),
         }
     }

@@ -31,11 +31,15 @@ pub use ranks::ranks;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+fn is_or_are(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
 /// Why a number is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undefined {
     /// Too few values.
-    #[error("there are only {found} of the {needed} values needed")]
+    #[error("there {} only {found} of the {needed} values needed", is_or_are(*.found))]
     TooFew {
         /// Number of values.
         found: usize,
@@ -43,7 +47,7 @@ pub enum Undefined {
         needed: usize,
     },
     /// The two series have different lengths.
-    #[error("one series has {x} values and the other {y}")]
+    #[error("the two series have {x} and {y} values, not the same number")]
     Lengths {
         /// Length of the first series.
         x: usize,
@@ -156,4 +160,15 @@ pub fn real(count: u64) -> f64 {
 /// A length as a floating-point number.
 pub fn real_len(length: usize) -> f64 {
     real(u64::try_from(length).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_value_is_singular() {
+        let said = [1, 2].map(|found| Undefined::TooFew { found, needed: 3 }.to_string());
+        assert_eq!(said, ["there is only 1 of the 3 values needed", "there are only 2 of the 3 values needed"]);
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::LiveBattle;
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::record::{BattleRecord, BattleRow};
+use crate::domain::battle::record::BattleRecord;
 
 impl LiveBattle {
     /// Takes in events of the instance that answers, if they are still listened to: [`ActiveBattle::take_in`].
@@ -41,8 +41,8 @@ impl LiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place.
-    pub fn adopt(&self, row: BattleRow, apart: u64) {
-        self.state().active.adopt(row, apart);
+    pub fn adopt(&self, record: BattleRecord, apart: u64) {
+        self.state().active.adopt(record, apart);
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.

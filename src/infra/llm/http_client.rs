@@ -14,6 +14,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, Url, redirect};
 use thread_local::ThreadLocal;
 
+use super::body_rests::BodyRests;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::ConfigError;
 
@@ -28,6 +29,7 @@ pub struct HttpClient {
     plain: Arc<Pools>,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
+    rests: BodyRests,
 }
 
 /// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself. The system's
@@ -50,7 +52,13 @@ pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses)
     let direct = HttpRecipe { proxied: false, ..proxied.clone() };
     let plain = HttpRecipe { certificates: false, ..direct.clone() };
     let pools = |recipe| Pools::new(recipe).map(Arc::new);
-    Ok(HttpClient { allowed: allowed.clone(), plain: pools(plain)?, direct: pools(direct)?, proxied: pools(proxied)? })
+    Ok(HttpClient {
+        allowed: allowed.clone(),
+        plain: pools(plain)?,
+        direct: pools(direct)?,
+        proxied: pools(proxied)?,
+        rests: BodyRests::default(),
+    })
 }
 
 impl HttpClient {
@@ -63,6 +71,11 @@ impl HttpClient {
             (false, _) => &self.proxied,
         };
         pools.of_this_thread()
+    }
+
+    /// What reads the rest of bodies whose replies have ended.
+    pub(super) fn body_rests(&self) -> &BodyRests {
+        &self.rests
     }
 
     /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.

@@ -5,6 +5,7 @@
 
 pub mod anthropic;
 pub mod batch;
+mod body_rests;
 pub mod breaker;
 pub mod builtin;
 pub mod discover;

@@ -271,8 +271,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
         return Err(ChatError::Reported);
     }
     let choice = chunk.choices.into_iter().flatten().find(ChunkChoice::is_first).unwrap_or_default();
-    // Some servers send an empty reason with each delta.
-    let ended = choice.finish_reason.filter(|reason| reason != "");
+    let ended = choice.finish_reason.filter(says_the_end);
     let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
@@ -288,6 +287,15 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
         Some(reason) if reason.as_str().is_some_and(|reason| FAILED_ENDS.contains(&reason)) => Err(ChatError::Reported),
         Some(_) => Ok(StreamProgress::Closing),
         None => Ok(StreamProgress::More),
+    }
+}
+
+/// Whether this is a reason of the end: some servers send an empty one, or a "null" in quotes, with each delta.
+fn says_the_end(reason: &Value) -> bool {
+    match reason {
+        Value::Bool(false) => false,
+        Value::String(reason) => !matches!(reason.as_str(), "" | "null"),
+        _ => true,
     }
 }
 

@@ -1,13 +1,14 @@
 //! Wraps a model with timeouts, retries before the first token, and a circuit breaker.
 //!
-//! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
-//! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
+//! A reply's result is counted once, at its end or where the arena cuts it. One that the visitor walks away from says nothing about the
+//! model and is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
 //! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
 //! counted once for each visitor and conversation, and decide nothing: where there are enough of them, the arena asks a question
 //! of its own ([`ResilientModel::settle_suspicion`]). Where most of several visitors ask what this model fails on and another one
 //! answers, that is enough ([`ResilientModel::failed_alone`]).
 
 mod permit;
+mod visitor_question;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -25,16 +26,17 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::batch::BatchApi;
-use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState};
+use super::breaker::{Breaker, BreakerPolicy, BreakerState};
 use super::lazy_timer::LazyTimer;
 use super::visitor_results::VisitorResults;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
-use crate::domain::battle::VisitorId;
+use crate::domain::battle::{RunId, VisitorId};
 use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
 use permit::{Arriving, BreakerPermit, ReplyOutcome};
+pub use visitor_question::VisitorQuestion;
 
 /// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
 const MOST_BLANK: usize = 16 << 10;
@@ -145,10 +147,11 @@ impl ResilientModel {
         Some(async move { while reply.next().await.is_some() {} }.boxed())
     }
 
-    /// Notes that another model answered a visitor's question on which this one has just failed. If the model has failed most
-    /// of its last visitors like that (`visitor_results`), the circuit breaker opens, although it may answer the arena's own question.
-    pub fn failed_alone(&self, visitor: &VisitorId) {
-        if !lock(&self.shared.visitors).failed_alone(visitor) {
+    /// Notes that another model answered a visitor's question on which this one has just failed; without effect where the failure
+    /// was not this model's, such as one of our own load. If the model has failed most of its last visitors like that
+    /// (`visitor_results`), the circuit breaker opens, although it may answer the arena's own question.
+    pub fn failed_alone(&self, visitor: &VisitorId, run: &RunId) {
+        if !lock(&self.shared.visitors).failed_alone(visitor, run) {
             return;
         }
         let BreakerPolicy { failures, open_for } = self.shared.limits.breaker;
@@ -185,15 +188,20 @@ impl ResilientModel {
 
     /// Starts a reply to a visitor. Where a failure may be the question's, the same question of another visitor counts too: many
     /// visitors ask the same, and a model that fails on it for all of them is not paired for a while.
-    pub fn reply_to(&self, visitor: &VisitorId, messages: &[Message]) -> ReplyStream {
-        self.guarded_reply(Some(visitor), messages, &Sampling::default())
+    pub fn reply_to(&self, question: VisitorQuestion, messages: &[Message]) -> ReplyStream {
+        self.guarded_reply(Some(question), messages, &Sampling::default())
     }
 
-    fn guarded_reply(&self, visitor: Option<&VisitorId>, messages: &[Message], sampling: &Sampling) -> ReplyStream {
+    fn guarded_reply(
+        &self,
+        question: Option<VisitorQuestion>,
+        messages: &[Message],
+        sampling: &Sampling,
+    ) -> ReplyStream {
         let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
         };
-        let reply = GuardedReply::new(Arc::clone(&self.shared), visitor.cloned(), messages.to_vec(), *sampling, permit);
+        let reply = GuardedReply::new(Arc::clone(&self.shared), question, messages.to_vec(), *sampling, permit);
         stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
     }
 }
@@ -219,8 +227,8 @@ impl ChatModel for ResilientModel {
 /// One reply under way.
 struct GuardedReply {
     shared: Arc<Shared>,
-    /// Who asks, where it is a visitor.
-    visitor: Option<VisitorId>,
+    /// Set where a visitor asks.
+    question: Option<VisitorQuestion>,
     /// Whether the arena asks for itself, so that the question is no reason of a failure.
     is_own_question: bool,
     messages: Vec<Message>,
@@ -237,10 +245,12 @@ struct GuardedReply {
     /// Set from the first part to the end.
     flowing: Option<Arriving>,
     has_text: bool,
+    /// Bytes of text so far.
+    text_bytes: usize,
+    /// Whether it has counted as an answer.
+    has_answered: bool,
     /// When the provider said why the text ended: nothing of the reply is late any more.
     text_ended_at: Option<Instant>,
-    /// Bytes before the first character that can be seen.
-    blank: usize,
     ended: bool,
     /// Why it failed, until what the provider counted has been handed over.
     error: Option<ChatError>,
@@ -250,7 +260,7 @@ struct GuardedReply {
 impl GuardedReply {
     fn new(
         shared: Arc<Shared>,
-        visitor: Option<VisitorId>,
+        question: Option<VisitorQuestion>,
         messages: Vec<Message>,
         sampling: Sampling,
         permit: BreakerPermit,
@@ -259,7 +269,7 @@ impl GuardedReply {
         let (first_token_by, end_by) = (later(now, timeouts.first_token), later(now, timeouts.total));
         Self {
             shared,
-            visitor,
+            question,
             is_own_question: false,
             messages,
             sampling,
@@ -272,8 +282,9 @@ impl GuardedReply {
             handed_over_at: None,
             flowing: None,
             has_text: false,
+            text_bytes: 0,
+            has_answered: false,
             text_ended_at: None,
-            blank: 0,
             ended: false,
             error: None,
             timer: LazyTimer::default(),
@@ -293,16 +304,18 @@ impl GuardedReply {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
                 self.look_for_text(&part);
-                if self.blank > MOST_BLANK {
+                if !self.has_text && self.text_bytes > MOST_BLANK {
                     return Some(self.fail_after_usage(ChatError::Empty));
+                }
+                if self.is_cut_here() {
+                    self.note_answer();
                 }
                 self.handed_over_at = Some(Instant::now());
                 Some(Ok(part))
             }
             Ok(None) if self.has_text => {
                 self.end();
-                self.permit.give_back(ReplyOutcome::Answered);
-                self.note(VisitorResults::answered);
+                self.note_answer();
                 self.usage.take().map(|usage| Ok(ReplyPart::Usage(usage)))
             }
             Ok(None) => Some(self.fail_after_usage(ChatError::Empty)),
@@ -310,18 +323,19 @@ impl GuardedReply {
         }
     }
 
-    /// Notes the first text that can be seen, and counts what comes before it.
+    /// Counts the text, and notes the first that can be seen.
     fn look_for_text(&mut self, part: &ReplyPart) {
         let ReplyPart::Text(text) = part else { return };
-        if self.has_text {
-            return;
-        }
-        if has_visible_text(text) {
-            (self.has_text, self.blank) = (true, 0);
+        self.text_bytes += text.len();
+        if !self.has_text && has_visible_text(text) {
+            self.has_text = true;
             first_token(&self.shared.first_token, self.asked_at.elapsed());
-        } else {
-            self.blank += text.len();
         }
+    }
+
+    /// Whether the reply is as long as the visitor gets it: what comes next is not read.
+    fn is_cut_here(&self) -> bool {
+        self.has_text && self.question.as_ref().is_some_and(|question| self.text_bytes >= question.max_bytes)
     }
 
     /// Tries until a first part comes, the error is final, or another try cannot begin in time.
@@ -367,7 +381,7 @@ impl GuardedReply {
 
     /// What comes next of the reply; `None` where nothing does in time.
     async fn read_by(&mut self, by: Instant) -> Option<Option<Result<ReplyPart, ChatError>>> {
-        let closed_by = self.text_ended_at.filter(|_| self.visitor.is_some()).map(|at| at + VISITOR_CLOSING);
+        let closed_by = self.text_ended_at.filter(|_| self.question.is_some()).map(|at| at + VISITOR_CLOSING);
         let by = [self.end_by, by].into_iter().chain(closed_by).min().unwrap_or(by);
         let reply = self.reply.get_or_insert_with(|| self.shared.model.ask(&self.messages, &self.sampling));
         self.timer.until(by, reply.next()).await
@@ -408,8 +422,12 @@ impl GuardedReply {
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
         // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
-        if !is_our_load && (may_be_the_question || error.may_concern_one_conversation()) {
-            self.note(VisitorResults::failed);
+        if !is_our_load
+            && !self.has_answered
+            && (may_be_the_question || error.may_concern_one_conversation())
+            && let Some(question) = &self.question
+        {
+            lock(&self.shared.visitors).failed(&question.visitor, question.run.as_ref());
         }
         let verdict = match () {
             () if is_our_load => ReplyOutcome::None,
@@ -422,10 +440,14 @@ impl GuardedReply {
         error
     }
 
-    /// Notes a result with its visitor.
-    fn note(&self, result: fn(&mut VisitorResults, &VisitorId)) {
-        if let Some(visitor) = &self.visitor {
-            result(&mut lock(&self.shared.visitors), visitor);
+    /// Counts the reply as an answer, once.
+    fn note_answer(&mut self) {
+        if std::mem::replace(&mut self.has_answered, true) {
+            return;
+        }
+        self.permit.give_back(ReplyOutcome::Answered);
+        if let Some(question) = &self.question {
+            lock(&self.shared.visitors).answered(&question.visitor);
         }
     }
 
@@ -433,7 +455,7 @@ impl GuardedReply {
     /// nobody has a reason to forge one.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.visitor.hash(&mut hasher);
+        self.question.as_ref().map(|question| &question.visitor).hash(&mut hasher);
         self.messages.first().map(|message| &message.content).hash(&mut hasher);
         hasher.finish()
     }
@@ -449,34 +471,6 @@ impl Shared {
         let backoff = Backoff { first: self.limits.backoff, longest: self.limits.timeouts.first_token };
         let share = lock(&self.rng).random_range(0.0..=1.0);
         Some(error.retry_after().saturating_add(backoff.with_jitter(tries.saturating_add(1), share)))
-    }
-
-    /// Changes the breaker, logs and publishes a change of its state.
-    fn with_breaker<T>(&self, change: impl FnOnce(&mut Breaker) -> T) -> T {
-        let mut breaker = lock(&self.breaker);
-        let result = change(&mut breaker);
-        // Published under the lock, so that the last state published is the breaker's.
-        let (new, mut old_phase) = (breaker.state(), None);
-        self.state.send_if_modified(|state| {
-            old_phase = (state.phase != new.phase).then_some(state.phase);
-            std::mem::replace(state, new) != new
-        });
-        drop(breaker);
-        if old_phase.is_some() {
-            let BreakerState { phase, failures } = new;
-            match phase {
-                BreakerPhase::Open => {
-                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, "circuit breaker open after failures");
-                }
-                BreakerPhase::HalfOpen => {
-                    tracing::info!(model.id = %self.card.id, "circuit breaker half-open: trying the model")
-                }
-                BreakerPhase::Closed => {
-                    tracing::info!(model.id = %self.card.id, "circuit breaker closed: the model answers again")
-                }
-            }
-        }
-        result
     }
 }
 

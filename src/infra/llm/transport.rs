@@ -17,6 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::body_rests::BodyRests;
 use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
@@ -24,10 +25,16 @@ use crate::config::{ConfigError, ModelSettings};
 
 /// What is said of an answer that is not in the form of HTTP.
 const NO_HTTP: &str = "the answer is not HTTP: another port, or https:// in place of http://, may be needed";
-/// How long a finished reply may wait for the end of its body, so that the connection can be used again.
+/// How long a finished reply may wait for the end of its body, so that the next request finds the connection free.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
 /// How long a provider that said why the text ended may take to say what it counted, or that this was all.
 const CLOSING_LIMIT: Duration = Duration::from_secs(2);
+
+/// What a body may hold before the next text, in bytes with [`READ_COST`] for each read: room for the longest reasoning, while
+/// comments or empty events without end cost a few seconds of a core at most.
+const MOST_WITHOUT_TEXT: usize = 256 << 20;
+/// A read costs about as much as so many bytes.
+const READ_COST: usize = 256;
 
 /// Where and how one model is asked.
 #[derive(Debug, Clone)]
@@ -188,8 +195,10 @@ pub(crate) fn stream_reply(endpoint: &Endpoint, body: &Map<String, Value>, reade
         reader,
         parts: VecDeque::new(),
         redaction: KeyRedaction::new(endpoint.key.as_ref()),
+        without_text: 0,
         closing_by: None,
         ending: None,
+        rests: endpoint.http.body_rests().clone(),
     };
     stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
         .fuse()
@@ -202,10 +211,13 @@ struct HttpExchange<R> {
     reader: R,
     parts: VecDeque<ReplyPart>,
     redaction: KeyRedaction,
+    /// What came since the last text: see [`MOST_WITHOUT_TEXT`].
+    without_text: usize,
     /// Set once the provider has said that the text ended: how long more may come.
     closing_by: Option<Instant>,
     /// Set once nothing more is read; what is left in `parts` goes out first.
     ending: Option<Result<(), ChatError>>,
+    rests: BodyRests,
 }
 
 impl<R: ReplyReader> HttpExchange<R> {
@@ -243,7 +255,7 @@ impl<R: ReplyReader> HttpExchange<R> {
             None => Some(response.chunk().await),
         };
         let progress = match chunk {
-            Some(Ok(Some(chunk))) => self.reader.read(&chunk, &mut self.parts),
+            Some(Ok(Some(chunk))) => self.read(&chunk),
             Some(Ok(None)) => finish(&mut self.reader, &mut self.parts, response, is_closing),
             // The text had ended: what is late or broken would have come after it.
             None => Ok(StreamProgress::Ended),
@@ -254,13 +266,56 @@ impl<R: ReplyReader> HttpExchange<R> {
             self.closing_by = Some(Instant::now() + CLOSING_LIMIT);
             self.parts.push_back(ReplyPart::TextEnded);
         }
-        if !matches!(progress, Ok(StreamProgress::More | StreamProgress::Closing)) {
-            let response = self.response.take();
-            if progress.is_ok() {
-                drain(response).await;
-            }
+        match progress {
+            Ok(StreamProgress::More | StreamProgress::Closing) => {}
+            Ok(StreamProgress::Ended) => self.drain().await,
+            Err(_) => self.response = None,
         }
         Ok((progress? == StreamProgress::Ended).then_some(()))
+    }
+
+    /// Takes a chunk of the body, unless too much has come without text.
+    fn read(&mut self, chunk: &[u8]) -> Result<StreamProgress, ChatError> {
+        let progress = self.reader.read(chunk, &mut self.parts)?;
+        let has_text = self.parts.iter().any(|part| matches!(part, ReplyPart::Text(_)));
+        self.without_text = if has_text { 0 } else { self.without_text + READ_COST + chunk.len() };
+        if self.without_text > MOST_WITHOUT_TEXT {
+            return Err(ChatError::Malformed(format!("more than {} MiB without text", MOST_WITHOUT_TEXT >> 20)));
+        }
+        Ok(progress)
+    }
+
+    /// Reads on to the end of the body where it is near, so that the connection goes back to the pool, and otherwise has it read
+    /// in the background.
+    async fn drain(&mut self) {
+        // If the reply is dropped here, the background has the rest too.
+        self.closing_by.get_or_insert_with(Instant::now);
+        let Some(response) = &mut self.response else { return };
+        let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
+        let is_free = timeout(DRAIN_LIMIT, to_the_end).await.is_ok();
+        if is_free {
+            self.response = None;
+        } else {
+            self.read_rest();
+        }
+    }
+}
+
+impl<R> HttpExchange<R> {
+    /// Has the rest of the body read in the background.
+    fn read_rest(&mut self) {
+        if let Some(response) = self.response.take() {
+            self.rests.read(response);
+        }
+    }
+}
+
+impl<R> Drop for HttpExchange<R> {
+    /// After the end of the text the rest is short; before it, the connection is closed.
+    fn drop(&mut self) {
+        if self.closing_by.is_some() {
+            self.read_rest();
+        }
     }
 }
 
@@ -304,15 +359,6 @@ fn hides_a_break(response: &Response) -> bool {
     let headers = response.headers();
     let is_framed = response.version() >= Version::HTTP_2 || headers.contains_key(TRANSFER_ENCODING);
     !is_framed || headers.contains_key(CONTENT_LENGTH)
-}
-
-/// Reads on to the end of the body where it is near, so that the connection goes back to the pool.
-async fn drain(response: Option<Response>) {
-    if let Some(mut response) = response {
-        let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
-        // Too late or broken: then the connection is closed instead, and the reply is whole all the same.
-        let _ = timeout(DRAIN_LIMIT, to_the_end).await;
-    }
 }
 
 /// Takes an answer that brings a whole body; one without a body, or with a part of it, is a failure like any other status.
@@ -393,103 +439,4 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::http_client::http_client;
-    use super::*;
-    use crate::config::Settings;
-
-    fn endpoint(base_url: &str) -> Result<Endpoint, ConfigError> {
-        let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"{base_url}\"\n");
-        let settings = Settings::parse(&text, "test", &crate::config::Environment::default()).unwrap();
-        Endpoint::new(
-            &settings.models[0],
-            "http://127.0.0.1/v1",
-            "/chat",
-            &http_client(Duration::from_secs(1)).unwrap(),
-        )
-    }
-
-    #[test]
-    fn addresses_are_joined_whether_or_not_they_end_in_a_slash() {
-        assert_eq!(endpoint("http://127.0.0.1:8000/v1/").unwrap().url.as_str(), "http://127.0.0.1:8000/v1/chat");
-        assert_eq!(endpoint("").unwrap().url.as_str(), "http://127.0.0.1/v1/chat");
-    }
-
-    #[test]
-    fn a_key_stays_at_its_own_origin() {
-        let endpoint = endpoint("http://127.0.0.1:8000/v1").unwrap();
-        assert_eq!(
-            endpoint.beside("/chat", "/batches?limit=1").url.as_str(),
-            "http://127.0.0.1:8000/v1/batches?limit=1"
-        );
-        let own = |url: &str| endpoint.at_own_origin(Url::parse(url).unwrap()).is_some();
-        assert!(own("http://127.0.0.1:8000/v1/batches/b/results?part=1"));
-        for other in [
-            "http://127.0.0.1:8001/v1",
-            "https://127.0.0.1:8000/v1",
-            "http://127.0.0.2:8000/v1",
-            "http://127.0.0.1.example.org:8000/",
-            "http://a@127.0.0.1:8000/v1",
-            "data:,x",
-        ] {
-            assert!(!own(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn metadata_addresses_strange_schemes_and_queries_are_refused() {
-        for base in [
-            "http://169.254.169.254/v1",
-            "http://[fe80::1]/v1",
-            "http://[::ffff:169.254.169.254]/v1",
-            "http://100.100.100.200",
-            "http://[fd00:ec2::254]/",
-            "http://0xA9FEA9FE/",
-            "file:///etc/passwd",
-            "127.0.0.1:8000",
-            "http://127.0.0.1:8000/v1?key=x",
-            "http://127.0.0.1:8000/v1?",
-            "http://127.0.0.1:8000/v1#part",
-            "http://me:sk-canary@127.0.0.1:8000/v1",
-            "http://sk-canary@127.0.0.1:8000/v1",
-            "http://[64:ff9b::a9fe:a9fe]/v1",
-        ] {
-            let refused = endpoint(base).map(drop).unwrap_err().to_string();
-            assert!(!refused.contains("canary"), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_key_with_a_line_break_is_refused_by_the_name_of_its_variable() {
-        let settings = Settings::parse(
-            "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n",
-            "test",
-            &crate::config::Environment::default(),
-        )
-        .unwrap();
-        let key = SecretString::from("sk-canary\nx-evil: 1");
-        let error = endpoint("")
-            .unwrap()
-            .with_key(&settings.models[0], reqwest::header::AUTHORIZATION, "Bearer ", Some(&key))
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("MY_KEY") && !error.contains("canary"), "{error}");
-    }
-
-    #[test]
-    fn a_key_is_not_in_the_debug_text_of_an_endpoint() {
-        let settings = Settings::parse(
-            "[[models]]\nid = \"m\"\nprovider = \"openai\"\n",
-            "test",
-            &crate::config::Environment::default(),
-        )
-        .unwrap();
-        let key = SecretString::from(" sk-canary\n");
-        let endpoint = endpoint("")
-            .unwrap()
-            .with_key(&settings.models[0], reqwest::header::AUTHORIZATION, "Bearer ", Some(&key))
-            .unwrap();
-        assert_eq!(endpoint.headers["authorization"], "Bearer sk-canary");
-        assert!(!format!("{endpoint:?}").contains("canary"));
-    }
-}
+mod tests;

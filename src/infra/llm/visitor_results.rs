@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::domain::battle::VisitorId;
+use crate::domain::battle::{RunId, VisitorId};
 
 /// Visitors that are remembered; later ones replace the oldest.
 const REMEMBERED: usize = 32;
@@ -14,12 +14,12 @@ const FEWEST: usize = 8;
 /// It fails on most questions if it failed so many visitors alone for each one that it answered.
 const FAILED_FOR_EACH_ANSWERED: usize = 3;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum VisitorResult {
     /// The model answered.
     Answered,
-    /// It failed, and the question may be the reason.
-    Failed,
+    /// It failed, and the question may be the reason: that of this answering, where the question belongs to one.
+    Failed(Option<RunId>),
     /// It failed, and another model answered the question.
     FailedAlone,
 }
@@ -44,22 +44,25 @@ impl VisitorResults {
     }
 
     /// It failed on a question of this visitor, which may be the reason. A visitor whom it failed alone stays one.
-    pub(super) fn failed(&mut self, visitor: &VisitorId) {
+    pub(super) fn failed(&mut self, visitor: &VisitorId, run: Option<&RunId>) {
         self.put(visitor, |latest| match latest {
             Some(VisitorResult::FailedAlone) => VisitorResult::FailedAlone,
-            _ => VisitorResult::Failed,
+            _ => VisitorResult::Failed(run.cloned()),
         });
     }
 
-    /// Another model answered the question on which this one has just failed. Returns whether that is the first such question of this
-    /// visitor, and the model fails on most questions.
-    pub(super) fn failed_alone(&mut self, visitor: &VisitorId) -> bool {
-        let known = self.0.iter_mut().find(|known| known.id == *visitor && known.latest == VisitorResult::Failed);
-        let Some(known) = known else { return false };
+    /// Another model answered the question of this answering. Does nothing unless this model failed on it by its own fault. Returns
+    /// whether that is the first such question of this visitor, and the model fails on most questions.
+    pub(super) fn failed_alone(&mut self, visitor: &VisitorId, run: &RunId) -> bool {
+        let failed_on_it = |known: &RememberedVisitor| match &known.latest {
+            VisitorResult::Failed(failed) => known.id == *visitor && failed.as_ref() == Some(run),
+            VisitorResult::Answered | VisitorResult::FailedAlone => false,
+        };
+        let Some(known) = self.0.iter_mut().find(|known| failed_on_it(known)) else { return false };
         known.latest = VisitorResult::FailedAlone;
         let is_first = !std::mem::replace(&mut known.has_counted, true);
-        let count = |wanted| self.0.iter().filter(|known| known.latest == wanted).count();
-        let (failed, answered) = (count(VisitorResult::FailedAlone), count(VisitorResult::Answered));
+        let count = |wanted: &VisitorResult| self.0.iter().filter(|known| known.latest == *wanted).count();
+        let (failed, answered) = (count(&VisitorResult::FailedAlone), count(&VisitorResult::Answered));
         is_first && failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
     }
 
@@ -67,8 +70,8 @@ impl VisitorResults {
     fn put(&mut self, visitor: &VisitorId, result: impl FnOnce(Option<VisitorResult>) -> VisitorResult) {
         let at = self.0.iter().position(|known| known.id == *visitor);
         let before = at.and_then(|at| self.0.remove(at));
-        let latest = result(before.as_ref().map(|known| known.latest));
-        let has_counted = before.is_some_and(|known| known.has_counted);
+        let has_counted = before.as_ref().is_some_and(|known| known.has_counted);
+        let latest = result(before.map(|known| known.latest));
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
@@ -84,10 +87,14 @@ mod tests {
         VisitorId::new(format!("visitor-{number}"))
     }
 
+    fn run() -> RunId {
+        RunId::new("here.1")
+    }
+
     /// Fails on a question of this visitor that another model answers.
     fn fail_alone(results: &mut VisitorResults, number: usize) -> bool {
-        results.failed(&visitor(number));
-        results.failed_alone(&visitor(number))
+        results.failed(&visitor(number), Some(&run()));
+        results.failed_alone(&visitor(number), &run())
     }
 
     #[test]
@@ -115,11 +122,22 @@ mod tests {
     fn a_failure_counts_only_if_another_model_answered() {
         let mut results = VisitorResults::default();
         for number in 0..FEWEST {
-            results.failed(&visitor(number));
+            results.failed(&visitor(number), Some(&run()));
         }
-        assert!((0..FEWEST - 1).all(|number| !results.failed_alone(&visitor(number))));
-        assert!(!results.failed_alone(&visitor(99)), "of a visitor it did not fail");
-        assert!(results.failed_alone(&visitor(FEWEST - 1)));
+        assert!((0..FEWEST - 1).all(|number| !results.failed_alone(&visitor(number), &run())));
+        assert!(!results.failed_alone(&visitor(99), &run()), "of a visitor it did not fail");
+        assert!(results.failed_alone(&visitor(FEWEST - 1), &run()));
+    }
+
+    #[test]
+    fn a_failure_on_an_earlier_question_says_nothing_of_a_later_one() {
+        let mut results = VisitorResults::default();
+        for number in 0..2 * FEWEST {
+            // All models failed on the earlier question, and the later one has not reached this model.
+            let earlier = (number % 2 == 0).then(|| RunId::new("here.0"));
+            results.failed(&visitor(number), earlier.as_ref());
+            assert!(!results.failed_alone(&visitor(number), &run()), "{number}");
+        }
     }
 
     #[test]

@@ -222,15 +222,15 @@ impl Store {
         from: Option<&RunId>,
         run: &RunId,
         now: Timestamp,
-    ) -> Result<Option<BattleRow>, StoreError> {
+    ) -> Result<Option<BattleRecord>, StoreError> {
         let _time = store_time("take_over_turn");
         let take_over =
             BattleWrite::TakeOverTurn { battle: battle.clone(), from: from.cloned(), run: run.clone(), now };
         if self.write_battle(take_over).await? == 0 {
             return Ok(None);
         }
-        // From here on nobody but `run` changes the models, or somebody has taken it over in turn.
-        Ok(self.battle(battle).await?.filter(|row| row.answered_by.as_ref() == Some(run)))
+        // From here on nobody but `run` changes the battle, or somebody has taken it over in turn.
+        Ok(self.battle_record(battle).await?.filter(|record| record.battle.answered_by.as_ref() == Some(run)))
     }
 
     /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided. `false`

@@ -53,6 +53,13 @@ pub enum StoreError {
         .0.display()
     )]
     WalWithoutDatabase(PathBuf),
+    /// The write-ahead log holds what the database lacks, and this user cannot read it.
+    #[error(
+        "{} holds the latest changes of the database, and this user cannot read it without writing beside it: run the command as the user \
+         who serves the arena, or copy the database and this file to a folder that you can write",
+        .0.display()
+    )]
+    UnreadableLog(PathBuf),
     /// A copy is there that is not finished, and no database.
     #[error(
         "{} is an unfinished copy, and there is no database beside it: if a backup or a restore is writing it, wait until that has ended; \

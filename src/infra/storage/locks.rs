@@ -24,6 +24,9 @@ const TRY_LOCK: &str =
 const LIMIT_SILENCE: &str =
     "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
+/// How often a lock file is opened whose folder other processes remove at the same moment.
+const OPEN_TRIES: usize = 10;
+
 /// The lock that one serving process holds on an embedded database; it ends with the process. Any number of processes
 /// serve a PostgreSQL database, so there it locks nothing. Where no database has come beside it, as on a full disk, nothing is left of it.
 #[derive(Debug)]
@@ -113,16 +116,16 @@ fn folder_of(database: &Path) -> &Path {
 }
 
 fn lock_beside(database: &Path, command: &str) -> Result<DataLock, StoreError> {
-    let folder = folder_of(database);
+    let (folder, path) = (folder_of(database), database.with_extension("lock"));
     let unusable = |error: std::io::Error| StoreError::of_folder(folder, &error);
-    let folders = NewFolders::make(folder).map_err(|error| match error.kind() {
-        // Of a file in its place the system says only that it exists.
+    let (folders, file) = open_lock(folder, &path).map_err(|error| match error.kind() {
+        // Of what is in the place of the folder the system says only that it exists.
+        ErrorKind::AlreadyExists if folder.is_symlink() && !folder.exists() => {
+            unusable(std::io::Error::other("it is a link to a folder that does not exist"))
+        }
         ErrorKind::AlreadyExists => unusable(std::io::Error::other("it is a file")),
         _ => unusable(error),
     })?;
-    let path = database.with_extension("lock");
-    // It is not emptied before it is locked: it names its holder.
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
     let file = LockedFile::lock(file).map_err(|error| match error {
         TryLockError::WouldBlock => locked(database, &path),
         TryLockError::Error(error) => unusable(error),
@@ -134,6 +137,24 @@ fn lock_beside(database: &Path, command: &str) -> Result<DataLock, StoreError> {
     // On a full disk the lock has no name, and holds.
     let _ = write_holder(&file, command);
     Ok(DataLock { _place: Some(LockPlace { database: database.to_owned(), _folders: folders }), _file: Some(file) })
+}
+
+/// Opens the file of a lock; makes it and its folder where they are not there. Another process that ends without a database may remove the
+/// folder at any moment in between, so this is tried again.
+fn open_lock(folder: &Path, path: &Path) -> std::io::Result<(NewFolders, File)> {
+    let open = || -> std::io::Result<(NewFolders, File)> {
+        let folders = NewFolders::make(folder)?;
+        // It is not emptied before it is locked: it names its holder.
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        Ok((folders, file))
+    };
+    for _ in 1..OPEN_TRIES {
+        match open() {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
+            opened => return opened,
+        }
+    }
+    open()
 }
 
 /// Whether an open file still has its name.

@@ -68,6 +68,7 @@ mod scored_judgements;
 mod secrets;
 mod sign_ins;
 mod sqlite;
+mod sqlite_access;
 mod sqlite_durability;
 mod sqlite_writer;
 mod unsigned_columns;
@@ -398,11 +399,7 @@ impl Store {
     pub async fn close(&self) {
         self.writes.close().await;
         match &self.database {
-            Database::Sqlite(pools) => {
-                // The writer last: the last one that closes a file writes its log into it, which a reader may not.
-                pools.reader.close().await;
-                pools.writer.close().await;
-            }
+            Database::Sqlite(pools) => pools.close().await,
             Database::Postgres(postgres) => postgres.close().await,
         }
     }

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::retry::Outage;
+use super::sqlite_access::FileAccess;
 use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::clock::{Clock, SystemClock};
@@ -48,6 +49,9 @@ pub(super) struct SqlitePools {
     /// The write-ahead log, which is there for as long as a connection is open.
     log: PathBuf,
     file: Option<FileIdentity>,
+    access: FileAccess,
+    /// When the file was written last, as it was opened.
+    written_at: Option<SystemTime>,
 }
 
 /// Which file is open, whatever its path leads to later.
@@ -93,6 +97,10 @@ impl SqlitePools {
             // What a first start or a restore left that was killed.
             remove_abandoned(folder, SystemClock.now(), |name| is_unfinished(name, &path) || is_unfinished_copy(name));
         }
+        let access = FileAccess::of(&path);
+        if if_missing == IfMissing::Fail && access != FileAccess::Write {
+            return Self::open_to_read(path, log, access).await;
+        }
         let options = options(&path)?;
         // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
@@ -106,23 +114,70 @@ impl SqlitePools {
             let _ = writer.close().await;
             return Err(refused);
         }
-        // A connection to a file needs no test before each use, which would be a round trip to its thread.
-        let reader = SqlitePoolOptions::new()
-            .max_connections(2)
-            .test_before_acquire(false)
-            .connect_with(options.read_only(true))
-            .await?;
-        let writer = SqliteWriter::new(writing, writer);
+        let reader = reading_pool(options.read_only(true)).await?;
+        Ok(Self::new(path, log, SqliteWriter::new(writing, writer), reader, FileAccess::Write))
+    }
+
+    /// Opens a database that this user cannot write.
+    async fn open_to_read(path: PathBuf, log: PathBuf, access: FileAccess) -> Result<Self, StoreError> {
+        let options = access.reading(&path);
+        let explained = |error: StoreError| match error {
+            StoreError::DataDir { .. } if access == FileAccess::ReadBeside => StoreError::UnreadableLog(log.clone()),
+            other => other,
+        };
+        let opened = reading_pool(options.clone()).await;
+        let reader = opened.map_err(|error| explained(cannot_open(&path, &error)))?;
+        let usable = match reader.acquire().await {
+            Ok(mut connection) => check_version(&mut connection, &path).await,
+            Err(error) => Err(cannot_open(&path, &error)),
+        };
+        if let Err(refused) = usable {
+            reader.close().await;
+            return Err(explained(refused));
+        }
+        Ok(Self::new(path, log, SqliteWriter::closed(options), reader, access))
+    }
+
+    fn new(path: PathBuf, log: PathBuf, writer: SqliteWriter, reader: SqlitePool, access: FileAccess) -> Self {
         let found = path.metadata().ok();
         found.iter().for_each(|found| warn_of_other_names(&path, found));
         let file = found.as_ref().and_then(FileIdentity::new);
-        let folder = folder.to_owned();
-        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, log, file })
+        let written_at = found.and_then(|found| found.modified().ok());
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        let (outage, probed_at) = (Arc::default(), Arc::default());
+        Self { writer, reader, outage, probed_at, folder, path, log, file, access, written_at }
+    }
+
+    /// Closes all connections.
+    pub(super) async fn close(&self) {
+        self.warn_if_changed();
+        // The writer last: the last one that closes a file writes its log into it, which a reader may not.
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+
+    /// Reports that what was read may mix two states: an arena of another user has begun to use a file that was read as one that nobody
+    /// writes.
+    fn warn_if_changed(&self) {
+        if self.access != FileAccess::ReadAlone || self.reader.is_closed() {
+            return;
+        }
+        let written_at = self.path.metadata().and_then(|file| file.modified()).ok();
+        if FileAccess::of(&self.path) == FileAccess::ReadBeside || written_at != self.written_at {
+            tracing::warn!(
+                path = %self.path.display(),
+                "an arena began to use the database while this command read it, so its result may be wrong: run the command again"
+            );
+        }
     }
 
     /// Waits for the connection that writes; refuses it where what it writes would be lost.
     pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
         self.check_file()?;
+        if self.access != FileAccess::Write {
+            let reason = "this user can only read its database".to_owned();
+            return Err(StoreError::DataDir { path: self.folder.clone(), reason });
+        }
         if let Some(kind) = self.outage.kind().filter(|kind| kind.lasts()) {
             return Err(StoreError::Outage(kind));
         }
@@ -198,6 +253,11 @@ impl SqlitePools {
         writing.keep();
         written
     }
+}
+
+/// A connection to a file needs no test before each use, which would be a round trip to its thread.
+async fn reading_pool(options: SqliteConnectOptions) -> sqlx::Result<SqlitePool> {
+    SqlitePoolOptions::new().max_connections(2).test_before_acquire(false).connect_with(options).await
 }
 
 /// What a restore that was killed has left in a folder.

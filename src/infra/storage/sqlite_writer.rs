@@ -44,6 +44,11 @@ impl SqliteWriter {
         Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
     }
 
+    /// Of a store that only reads: it has no connection and opens none.
+    pub(super) fn closed(options: SqliteConnectOptions) -> Self {
+        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Closed)) }
+    }
+
     /// Waits for the connection, and opens a new one where the last one was not kept. After the wait, `outage` returns the current outage:
     /// while another program holds the write lock, a new connection waits only [`LOCKED_WAIT`] for it, and serves one write.
     pub(super) async fn acquire(&self, outage: impl Fn() -> Option<OutageKind>) -> Result<Writing, StoreError> {

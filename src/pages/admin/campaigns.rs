@@ -4,7 +4,9 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::role::Role;
+use crate::domain::campaign::MOST_LINK_DAYS;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;

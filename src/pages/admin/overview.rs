@@ -8,7 +8,7 @@ use crate::domain::integrity::voter_check_state::VoterCheckState;
 use crate::infra::storage::AdminOverview;
 use crate::time::time_text;
 
-/// A model that takes part.
+/// A model that is active or paused.
 pub struct OverviewModel {
     pub name: String,
     /// Pairing weight; 0 pauses.

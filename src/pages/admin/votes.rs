@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::Page;
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;

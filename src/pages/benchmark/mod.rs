@@ -19,8 +19,8 @@ use super::{Page, Section, respond};
 use crate::benchmark::suite_card::SuiteCard;
 use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
+use crate::domain::benchmark::suite_options::NAMES;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_score_table::{
     ScoreTableComparison, ScoreTableModel, SuiteScore, SuiteScoreTable, SuperClueTotal,

@@ -7,6 +7,7 @@ use super::text::shorten;
 use crate::domain::rating::CENTRE;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::IntervalMethod;
 use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
@@ -21,15 +22,15 @@ const FOOT: f64 = 32.0;
 /// Models that the description names.
 const MAX_DESCRIBED: usize = 5;
 
-/// Draws the models in the order in which they come. `confidence` is the level of the intervals, as a share.
+/// Draws the models in the order in which they come. `interval` is the method of their intervals, `confidence` the level, as a share.
 #[must_use]
-pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
+pub fn draw(models: &[RankedModel], interval: IntervalMethod, confidence: f64, frame: Frame) -> String {
     let texts = chart_texts(frame.language);
     let rows = rows(models);
     let row = if models.len() > 40 { 18.0 } else { 24.0 };
     let bottom = HEAD + row * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
-    let words = words(models, confidence, texts);
+    let words = words(models, interval, confidence, texts);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { texts.no_data } else { texts.forest.reading });
     let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating_or_limit())]).flatten();
@@ -46,7 +47,11 @@ pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
                 canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
             }
             ForestRow::Model(model) => {
-                canvas.tipped(&describe(model, texts), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
+                let rank = shown_rank(model, interval);
+                canvas.tipped(&describe(model, rank.as_deref(), texts), |canvas| {
+                    let rank = rank.as_deref().unwrap_or("–");
+                    one(canvas, model, rank, &axis, top(number) + 0.5 * row);
+                });
             }
         }
     }
@@ -87,9 +92,9 @@ fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, texts: &ChartTexts) {
 }
 
 /// One model at the height `y`.
-fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
+fn one(canvas: &mut Canvas, model: &RankedModel, rank: &str, axis: &Axis, y: f64) {
     let (x, base) = (axis.place(model.rating_or_limit()), y + 4.5);
-    canvas.text("end", At(NAME - 12.0, base), &shown_rank(model));
+    canvas.text("end", At(NAME - 12.0, base), rank);
     canvas.text("", At(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
     let ends = [model.lower, model.upper].map(|end| end.map(|end| axis.place(end)));
     match (model.unbounded, ends) {
@@ -109,13 +114,13 @@ fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
     canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
 }
 
-/// The range of ranks that the votes allow; a dash for a model without a bound, which may stand anywhere beyond its limit.
-fn shown_rank(model: &RankedModel) -> String {
-    match (model.best_rank, model.worst_rank) {
-        _ if model.unbounded.is_some() => "–".to_owned(),
+/// The range of ranks that the votes allow, where they determine any, as in tables.
+fn shown_rank(model: &RankedModel, interval: IntervalMethod) -> Option<String> {
+    let rank = model.shown_rank(interval)?;
+    Some(match (model.best_rank, model.worst_rank) {
         (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
-        _ => model.rank.to_string(),
-    }
+        _ => rank.to_string(),
+    })
 }
 
 /// The rating, or the limit of a model that has none.
@@ -133,8 +138,9 @@ fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
     canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
 }
 
-fn words(models: &[RankedModel], confidence: f64, texts: &ChartTexts) -> Caption {
-    let descriptions: Vec<String> = models.iter().take(MAX_DESCRIBED).map(|model| describe(model, texts)).collect();
+fn words(models: &[RankedModel], interval: IntervalMethod, confidence: f64, texts: &ChartTexts) -> Caption {
+    let described = |model: &RankedModel| describe(model, shown_rank(model, interval).as_deref(), texts);
+    let descriptions: Vec<String> = models.iter().take(MAX_DESCRIBED).map(described).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
     Caption {
         key: "forest".into(),
@@ -146,7 +152,7 @@ fn words(models: &[RankedModel], confidence: f64, texts: &ChartTexts) -> Caption
     }
 }
 
-fn describe(model: &RankedModel, texts: &ChartTexts) -> String {
+fn describe(model: &RankedModel, rank: Option<&str>, texts: &ChartTexts) -> String {
     let whole = |value: f64| format!("{value:.0}");
     let limits = match (model.unbounded, model.lower, model.upper) {
         (Some(Direction::Above), ..) => format!(" ({})", texts.only_won),
@@ -155,8 +161,9 @@ fn describe(model: &RankedModel, texts: &ChartTexts) -> String {
         (None, ..) => String::new(),
     };
     let few = if model.provisional { format!(" ({})", texts.provisional) } else { String::new() };
-    let (rank, rating) = (shown_rank(model), shown_rating(model));
-    let text = if model.unbounded.is_some() { texts.forest_unranked } else { texts.forest_one };
-    let values = [("rank", rank.as_str()), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
+    let rating = shown_rating(model);
+    let text = if rank.is_some() { texts.forest_one } else { texts.forest_unranked };
+    let rank = rank.unwrap_or_default();
+    let values = [("rank", rank), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
     fill(text, &values)
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::style::StyleEffect;
 
 const PAGE: Frame = Frame { language: Language::English, setting: Setting::Page };
@@ -107,7 +108,7 @@ fn all(count: usize, frame: Frame) -> Vec<String> {
     let grid = |most| values(count, most);
     let heat = |shown, values: &[Vec<_>]| heatmap::draw(shown, HeatmapData { names: &names, values }, frame);
     vec![
-        forest::draw(&models(count), 0.95, frame),
+        forest::draw(&models(count), IntervalMethod::Auto, 0.95, frame),
         heat(HeatValues::Wins, &grid(1.0)),
         heat(HeatValues::Counts, &grid(12_345.0)),
         heat(HeatValues::Predicted, &grid(1.0)),
@@ -162,7 +163,7 @@ fn a_name_is_shortened_to_its_room_and_shown_whole_in_the_tooltip() {
             assert!(shown == name || shown.ends_with('…'), "{shown:?}");
         }
     }
-    let svg = forest::draw(&[model(HOSTILE[4], 1, 1000.0)], 0.95, PAGE);
+    let svg = forest::draw(&[model(HOSTILE[4], 1, 1000.0)], IntervalMethod::Auto, 0.95, PAGE);
     let document = Document::parse(&svg).unwrap();
     let shown = texts(&document).find(|node| node.text().is_some_and(|text| text.starts_with("通义"))).unwrap();
     assert!(shown.text().unwrap().ends_with('…'), "{shown:?}");
@@ -314,7 +315,7 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
         ..model("won", 1, 1300.0)
     };
     let other = RankedModel { component: 1, provisional: true, ..model("apart", 1, 1000.0) };
-    let svg = forest::draw(&[unbounded, model("rated", 1, 1000.0), other], 0.9, PAGE);
+    let svg = forest::draw(&[unbounded, model("rated", 1, 1000.0), other], IntervalMethod::Auto, 0.9, PAGE);
     let document = Document::parse(&svg).unwrap();
     let said: Vec<&str> = texts(&document).filter_map(|node| node.text()).collect();
     let groups = said.iter().filter(|text| text.contains("cannot be compared"));
@@ -334,6 +335,22 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
         "3 models, best first. won: ≥ 1300 (only won). 1. rated: 1000, between 990 and 1010. \
          1. apart: 1000, between 990 and 1010 (few votes)."
     );
+}
+
+#[test]
+fn a_model_without_an_interval_has_no_rank_in_the_forest_where_intervals_were_wanted() {
+    let alone =
+        RankedModel { lower: None, upper: None, best_rank: Some(1), worst_rank: Some(2), ..model("crane", 7, 1000.0) };
+    for (method, rank, told) in [
+        (IntervalMethod::Auto, "–", "1 model, best first. crane: 1000."),
+        (IntervalMethod::None, "1–2", "1 model, best first. 1–2. crane: 1000."),
+    ] {
+        let svg = forest::draw(std::slice::from_ref(&alone), method, 0.95, PAGE);
+        let document = Document::parse(&svg).unwrap();
+        let said: Vec<&str> = texts(&document).filter_map(|node| node.text()).collect();
+        assert_eq!(said.iter().filter(|text| **text == rank).count(), 1, "{said:?}");
+        assert!(svg.contains(told), "{svg}");
+    }
 }
 
 #[test]

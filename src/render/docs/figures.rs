@@ -21,7 +21,8 @@ pub(super) fn draw(name: &str, language: Language) -> String {
 }
 
 fn forest_of(leaderboard: &Leaderboard, language: Language) -> String {
-    forest::draw(&leaderboard.models, leaderboard.confidence, Frame { language, setting: Setting::Page })
+    let frame = Frame { language, setting: Setting::Page };
+    forest::draw(&leaderboard.models, leaderboard.interval, leaderboard.confidence, frame)
 }
 
 /// Four models, each pair of which meets ten times in each round. Of ten battles the better model wins six, loses two and ties two.

@@ -413,7 +413,7 @@ pub use modes::{ModeText, ModeTexts};
 pub use own_leaderboard::OwnLeaderboardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
-pub use refused::{MissingThing, RefusedText, RefusedTexts};
+pub use refused::{InvalidField, MissingThing, RefusedText, RefusedTexts};
 pub use rigging::RiggingTexts;
 pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;

@@ -69,9 +69,10 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     for trace in &mut traces {
         trace.name = name_of(&trace.name, &app.models);
     }
-    let mut charts =
-        vec![ChartView::table_on_phones(chart::forest::draw(&models, study.leaderboard.confidence, frame))];
-    charts.extend(style_chart(&study.leaderboard, frame));
+    let leaderboard = &study.leaderboard;
+    let ratings = chart::forest::draw(&models, leaderboard.interval, leaderboard.confidence, frame);
+    let mut charts = vec![ChartView::table_on_phones(ratings)];
+    charts.extend(style_chart(leaderboard, frame));
     if !filter.style && !filter.side {
         charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }

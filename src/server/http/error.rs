@@ -7,7 +7,7 @@ use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::pages::invalid_query::InvalidQuery;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::{InvalidField, MissingThing};
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -51,6 +51,9 @@ pub enum PageError {
     /// Something else is asked than can be.
     #[error("{0}")]
     InvalidQuery(String),
+    /// A field of a form that people may fill in wrongly.
+    #[error("{}", .0.in_english())]
+    InvalidField(InvalidField),
     /// The leaderboard that was asked for could not be made.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be computed: try again".to_owned() })]
     FilteredLeaderboard(#[from] FilteredLeaderboardError),
@@ -122,7 +125,7 @@ pub enum PageError {
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
-    /// A link of a visitor leads to what is not there.
+    /// A link of a visitor or of the admin leads to what is not there.
     #[error("{}", .0.in_english())]
     MissingThing(MissingThing),
     /// The thread that renders a page ended early.
@@ -179,7 +182,7 @@ impl ResponseError for PageError {
             Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm | Self::AdminRole(_) => {
                 StatusCode::FORBIDDEN
             }
-            Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
+            Self::NotAWebsocket | Self::InvalidQuery(_) | Self::InvalidField(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) | Self::MissingThing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,

@@ -44,6 +44,8 @@ fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Opti
         PageError::ForeignForm => Some(refused::refused_form(request, status)),
         PageError::SignInRequired => Some(refused::sign_in_required(request, status)),
         PageError::MissingThing(thing) => Some(refused::missing(request, status, *thing)),
+        PageError::InvalidField(field) => Some(refused::invalid_field(request, status, *field)),
+        PageError::AdminRole(role) => Some(refused::role_required(request, status, *role)),
         error if error.is_outage() => Some(unavailable::unavailable(request, status)),
         error => Some(refused::refused(request, status, &error.to_string())),
     }

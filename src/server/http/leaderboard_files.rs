@@ -37,7 +37,7 @@ pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Resul
     let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };
     let models: Vec<RankedModel> = leaderboard.models.iter().map(named).collect();
     let frame = chart::Frame { language: requested_language(&request), setting: Setting::File };
-    let drawing = chart::forest::draw(&models, leaderboard.confidence, frame);
+    let drawing = chart::forest::draw(&models, leaderboard.interval, leaderboard.confidence, frame);
     Ok(HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(drawing))
 }
 

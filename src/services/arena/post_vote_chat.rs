@@ -16,7 +16,7 @@ use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::visible_text::has_visible_text;
 use crate::infra::limits::TurnPermit;
-use crate::infra::llm::resilient_model::ResilientModel;
+use crate::infra::llm::resilient_model::{ResilientModel, VisitorQuestion};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BattleRecord, StoreError};
 
@@ -128,7 +128,7 @@ impl PostVoteChat {
         self.turn += 1;
         self.permit = Some(permit);
         for side in &mut self.sides {
-            side.ask(&self.visitor, prompt);
+            side.ask(&self.visitor, self.max_reply_bytes, prompt);
         }
         self.entry(BattleEvent::Turn { prompt: prompt.into(), answer: None })
     }
@@ -190,10 +190,11 @@ impl PostVoteChat {
 }
 
 impl ChatSide {
-    fn ask(&mut self, visitor: &VisitorId, prompt: &str) {
+    fn ask(&mut self, visitor: &VisitorId, max_bytes: usize, prompt: &str) {
         self.messages.push(Message::user(prompt));
         self.reply.clear();
-        self.stream = Some(self.model.reply_to(visitor, &self.messages));
+        let question = VisitorQuestion { visitor: visitor.clone(), run: None, max_bytes };
+        self.stream = Some(self.model.reply_to(question, &self.messages));
     }
 
     /// Without an answer that can be seen, the next question is asked as if there had been none before it.

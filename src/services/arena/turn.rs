@@ -4,10 +4,10 @@
 //! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
 //! both replies are in the database.
 
-mod counting;
 mod keep_replies;
 mod lone_failures;
 mod side;
+mod turn_metrics;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,11 +27,12 @@ use crate::domain::battle::{ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::live_battles::LiveBattle;
+use crate::infra::llm::resilient_model::VisitorQuestion;
 use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
-use counting::count;
 use side::{SideRun, without_nul};
+use turn_metrics::count;
 
 /// Parts of both replies that are taken at once at most, before the turn looks at what else happens.
 const MAX_PARTS: usize = 256;
@@ -174,11 +175,15 @@ impl<'a> Turn<'a> {
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
         let mut messages = self.battle.state().active.conversation(self.number, side);
-        let visitor = self.battle.state().active.row.visitor.clone();
+        let question = VisitorQuestion {
+            visitor: self.battle.state().active.row.visitor.clone(),
+            run: Some(self.run.clone()),
+            max_bytes: self.settings.max_reply_bytes,
+        };
         let shown = self.dependencies.images.show(&self.battle.id, &self.images, &mut messages).await;
         let shown = shown.map_err(|error| ChatError::Unreached(format!("the images could not be read: {error}")));
         let model = self.dependencies.models.of_battle(&self.sides[side.index()].model);
-        let asked = self.sides[side.index()].ask(model.as_deref(), &visitor, shown.map(|()| messages.as_slice()));
+        let asked = self.sides[side.index()].ask(model.as_deref(), question, shown.map(|()| messages.as_slice()));
         if let Err(error) = asked {
             Box::pin(self.fail(side, error)).await;
         }

@@ -19,7 +19,7 @@ pub mod model_clients;
 pub mod planned_run;
 pub mod plans;
 pub mod question_digests;
-pub mod reread;
+pub mod reparse_replies;
 pub mod run_comparison;
 pub mod run_error;
 pub mod run_manifests;

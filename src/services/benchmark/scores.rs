@@ -32,17 +32,17 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
 }
 
 /// The scores of a suite, by judge and model; where there are several judges, also the mean of all of them. What was
-/// [`reread`](super::reread) counts beside what is kept.
+/// [`reparse`](super::reparse_replies) counts beside what is kept.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn scores(
     bench: RunContext<'_>,
     filter: &JudgementFilter,
-    reread: Vec<BenchJudgementRow>,
+    reparsed: Vec<BenchJudgementRow>,
 ) -> Result<Vec<ModelScores>, StoreError> {
     let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
-    rows.extend(reread);
+    rows.extend(reparsed);
     rows.retain(|row| row.variant == bench.suite.variant());
     // Every model that is judged is evaluated, selected or not.
     let evaluated_models: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();

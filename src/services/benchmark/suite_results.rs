@@ -16,11 +16,11 @@ use super::run_manifests::mixed_settings;
 use super::scores::suites;
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::suite_of;
+use crate::domain::benchmark::suite_options::split_references;
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{ByAddress, SingleFlight, Throttle};
@@ -44,7 +44,7 @@ const QUICK: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reads and computes a suite's scores, of the models and by the judges that the filter takes. What was
-/// [`reread`](super::reread) counts beside what is kept.
+/// [`reparse`](super::reparse_replies) counts beside what is kept.
 ///
 /// # Errors
 /// [`BenchError`] where there is no such suite, no data, or the database fails.
@@ -53,13 +53,13 @@ pub async fn measure(
     suite: &str,
     way: &RunSelector,
     filter: &JudgementFilter,
-    reread: Vec<BenchJudgementRow>,
+    reparsed: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
     let Loaded { row, suite, data } = load(store, suite, Some(&way.data), &way.options()).await?;
     let set = BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: way.sample };
-    let grid = cross_validation(store, &set, way, &reread, filter).await?;
+    let grid = cross_validation(store, &set, way, &reparsed, filter).await?;
     let mut judgements = store.scored_judgements(&set, &way.variant).await?;
-    judgements.extend(reread.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
+    judgements.extend(reparsed.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
     let lengths = store.answer_lengths(&set).await?;
     let (way, filter) = (way.clone(), filter.clone());
     let computed = tokio::task::spawn_blocking(move || {
@@ -69,12 +69,12 @@ pub async fn measure(
     Ok(computed.await?)
 }
 
-/// What judges say beside the answers of models, in the way's round and in the second one; `reread` counts with the way's.
+/// What judges say beside the answers of models, in the way's round and in the second one; `reparsed` counts with the way's.
 async fn cross_validation(
     store: &Store,
     set: &BenchSet,
     way: &RunSelector,
-    reread: &[BenchJudgementRow],
+    reparsed: &[BenchJudgementRow],
     filter: &JudgementFilter,
 ) -> Result<SelfPreferenceMatrix, StoreError> {
     let judged = store.judged(&set.suite, &set.version).await?;
@@ -86,7 +86,7 @@ async fn cross_validation(
         let said = store.scored_judgements(&BenchSet { sample, ..set.clone() }, variant).await?;
         rows.extend(said.into_iter().map(|row| (sample, variant, row.judgement)));
     }
-    rows.extend(reread.iter().map(|row| (row.sample, row.variant.as_str(), row.judgement.clone())));
+    rows.extend(reparsed.iter().map(|row| (row.sample, row.variant.as_str(), row.judgement.clone())));
     let taken = rows.iter().filter(|(.., said)| filter.matches(said));
     Ok(SelfPreferenceMatrix::of_judgements(way, taken.map(|(sample, variant, said)| (*sample, *variant, said))))
 }

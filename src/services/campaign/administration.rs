@@ -5,6 +5,7 @@ use serde_json::json;
 use super::annotating::token_hash;
 use super::creation::{CreateCampaignError, PreparedCampaign};
 use crate::admin::actor::{Actor, audit_json};
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::domain::time::Timestamp;
@@ -13,8 +14,6 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignRow, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable};
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// Characters of a reason at most.
-const MAX_REASON: usize = 500;
 
 /// Why a campaign is not changed.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +53,7 @@ pub enum CampaignAdminError {
         annotator: String,
     },
     /// The reason says nothing, or too much.
-    #[error("the reason must have 1 to {MAX_REASON} characters: write why the judgements do not count")]
+    #[error("the reason must have 1 to {LONGEST_REASON} characters: write why the judgements do not count")]
     Reason,
     /// The database failed.
     #[error(transparent)]
@@ -197,7 +196,7 @@ impl CampaignAdmin<'_> {
     /// [`CampaignAdminError`].
     pub async fn leave_out(&self, id: &str, annotator: &str, reason: &str) -> Result<(), CampaignAdminError> {
         let reason = reason.trim();
-        if reason.is_empty() || reason.chars().count() > MAX_REASON || !is_storable(reason) {
+        if reason.is_empty() || reason.chars().count() > LONGEST_REASON || !is_storable(reason) {
             return Err(CampaignAdminError::Reason);
         }
         let mut entry = self.annotator_entry(id, annotator, AdminAction::LeaveAnnotatorOut).await?;

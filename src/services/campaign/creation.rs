@@ -3,7 +3,7 @@
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::items::ItemError;
-use crate::domain::campaign::layout::{LaidOutUnit, Layout};
+use crate::domain::campaign::unit_order::{OrderedUnit, UnitOrder};
 use crate::formats::campaign_files::CampaignFiles;
 use crate::infra::storage::{NewAuditEntry, NewCampaign, NewUnit, Store, StoreError};
 
@@ -33,20 +33,20 @@ pub struct PreparedCampaign {
 }
 
 impl PreparedCampaign {
-    /// Lays out the units of the files.
+    /// Prepares the units of the files.
     ///
     /// # Errors
     /// [`ItemError`] for more units than a campaign can have.
     pub fn new(files: CampaignFiles) -> Result<Self, ItemError> {
-        let layout = Layout::new(&files.plan, &files.items, &files.gold)?;
-        let unit = |unit: &LaidOutUnit| NewUnit {
+        let order = UnitOrder::new(&files.plan, &files.items, &files.gold)?;
+        let unit = |unit: &OrderedUnit| NewUnit {
             item: unit.item,
             models: serde_json::to_string(&unit.models).expect("names are JSON"),
             shared: unit.shared,
             gold: unit.gold.map(Outcome::as_str),
         };
-        let units = layout.units.iter().map(unit).collect();
-        Ok(Self { units, forecast: layout.forecast, files })
+        let units = order.units.iter().map(unit).collect();
+        Ok(Self { units, forecast: order.forecast, files })
     }
 
     /// What the campaign will take.

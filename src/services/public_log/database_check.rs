@@ -7,6 +7,7 @@ use super::vote_entries::texts;
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
 use crate::domain::hex::decode_hex;
+use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::commitment::SALT_BYTES;
 use crate::domain::public_log::entry::LogEntry;
@@ -36,7 +37,7 @@ pub enum DatabaseCheckError {
     #[error("vote {0}: the rows in the database, with texts and exclusions, are not what was logged")]
     ChangedVote(i64),
     /// The log has other votes than the database.
-    #[error("the log has {logged} votes, and the database has {found} up to the last of them")]
+    #[error("the log has {}, and the database has {found} up to the last of them", counted(.logged, "vote", "votes"))]
     OtherVotes {
         /// Votes in the log.
         logged: u64,

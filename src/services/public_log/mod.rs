@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret;
 
+use crate::domain::plural::counted;
 use crate::domain::public_log::bundle::EntryTooLong;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::merkle_proof::TreeHead;
@@ -43,8 +44,10 @@ pub enum PublicLogError {
     TooLong(#[from] EntryTooLong),
     /// The database is older than what was signed.
     #[error(
-        "the public log shrank: the database has {found} entries, but {signed} were signed before ({path}). Restore a later backup; \
-         if there is none, remove that file, and the log continues from here; everyone who verified it before will see that it shrank"
+        "the public log shrank: the database has {}, but {} before ({path}). Restore a later backup; \
+         if there is none, remove that file, and the log continues from here; everyone who verified it before will see that it shrank",
+        counted(.found, "entry", "entries"),
+        counted(.signed, "was signed", "were signed")
     )]
     Shrank {
         /// Entries in the database.

@@ -97,6 +97,12 @@ impl Browser {
         self.send(request).await
     }
 
+    /// Opens an address as people do: what is refused is a page.
+    pub(crate) async fn open(&mut self, path: &str) -> Response {
+        let request = self.client.get(format!("{}{path}", self.url)).header("accept", "text/html");
+        self.send(request).await
+    }
+
     async fn send(&mut self, mut request: RequestBuilder) -> Response {
         let cookies: Vec<&str> = [&self.cookie, &self.admin_cookie].into_iter().flatten().map(String::as_str).collect();
         if !cookies.is_empty() {

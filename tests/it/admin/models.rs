@@ -76,7 +76,7 @@ async fn pausing_changing_and_resuming_a_model_is_in_force_with_the_answer_and_i
     let context = SettingsFixture::start(&["one", "two", "three"], &[]).await;
     let mut ada = context.owner().await;
     let before = context.text();
-    assert!(text(&mut ada, "/admin/models").await.contains("takes part"));
+    assert!(text(&mut ada, "/admin/models").await.contains("<span class=\"serving\">active</span>"));
 
     let paused = ada.post_form("/admin/models/pause", &[("model", "two"), ("change", "pause")]).await;
     assert_eq!(

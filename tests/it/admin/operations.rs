@@ -55,4 +55,10 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
             && chinese.contains("尚无备份，也没有投票可丢失"),
         "{chinese}"
     );
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Why?").await;
+    visitor.until_ready().await;
+    visitor.vote("a").await;
+    let page = viewer.get("/admin/operations").await.text().await.unwrap();
+    assert!(page.contains("<code>langya backup</code> has made none from this data folder"), "{page}");
 }

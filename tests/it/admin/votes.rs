@@ -99,6 +99,29 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
 }
 
 #[actix_web::test]
+async fn the_admin_says_what_it_refuses_in_the_language_of_its_reader() {
+    let arena = arena(|_| {}).await;
+    let (mut viewer, mut operator) = (signed_in(&arena, Role::Viewer).await, signed_in(&arena, Role::Operator).await);
+    for (path, said) in [
+        ("/admin/votes?prompt_cluster=zz", "问题簇的编号是 16 位十六进制数。"),
+        ("/admin/votes/decide?change=exclude&reason=why", "请说明是哪些投票"),
+        ("/admin/votes/decide?voter=v&change=exclude&reason=+", "请填写 1 到 500 个字符的理由。"),
+        ("/admin/campaigns/one?id=nowhere", "没有这个标注活动。"),
+        ("/admin/models/change?model=nowhere", "没有标识与此相同的参战或暂停的模型。"),
+        ("/admin/requests/one?id=nowhere", "没有编号与此相同的删除请求。"),
+        ("/admin/moderation/one?id=nowhere", "没有编号与此相同的标记内容。"),
+    ] {
+        let page = operator.open(&format!("{path}&lang=zh")).await.text().await.unwrap();
+        assert!(page.contains(said) && !page.contains("class=\"missing-reason\" lang=\"en\""), "{path}: {page}");
+    }
+    let refused = viewer.open("/admin/audit?lang=zh").await;
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    assert!(refused.text().await.unwrap().contains("需要“操作员”或更高的角色。"));
+    let english = operator.get("/admin/votes/decide?change=exclude&reason=why&lang=zh").await.text().await.unwrap();
+    assert_eq!(english, "say which votes: a voter, a model, a rule, a prompt cluster or a battle\n", "for programs");
+}
+
+#[actix_web::test]
 async fn an_operator_downloads_the_vote_log_as_the_command_writes_it_and_the_audit_log_says_so() {
     let arena = arena(|settings| settings.api.votes = VoteAccess::Off).await;
     let (mut reviewer, mut operator) =

@@ -222,6 +222,38 @@ fn a_database_on_a_read_only_disk_is_copied() {
     assert!(done.code == Some(0) && done.stdout == "restored: 1 vote\n", "{done:?}");
 }
 
+#[test]
+fn a_database_on_a_read_only_disk_is_read_and_a_change_or_a_log_that_cannot_be_read_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let Some(disk) = SmallDisk::mount(&here.join("small"), "24m") else { return };
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
+    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "small/data"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    std::fs::create_dir(disk.folder.join("ended")).unwrap();
+    std::fs::copy(disk.folder.join("data/langya.db"), disk.folder.join("ended/langya.db")).unwrap();
+    std::fs::write(disk.folder.join("ended/langya.db-wal"), "the latest votes").unwrap();
+    disk.make_read_only();
+    for command in
+        [&["fit"][..], &["export", "votes", "--out", "-"][..], &["votes", "list"][..], &["correlate", "--list"][..]]
+    {
+        let done = langya(here, [command, &["--data-dir", "small/data"]].concat());
+        assert!(
+            done.code == Some(0) && done.stderr.lines().all(|line| !line.contains("WARN")),
+            "{command:?}: {done:?}"
+        );
+        assert!(command[0] != "export" || done.stderr == "1 vote written\n", "{}", done.stderr);
+    }
+    for (command, data, said) in [
+        (&["invites", "create"][..], "small/data", "cannot use the data folder small/data"),
+        (&["fit"][..], "small/ended", "small/ended/langya.db-wal holds the latest changes of the database"),
+    ] {
+        let refused = langya(here, [command, &["--data-dir", data]].concat());
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{command:?}: {}", refused.stderr);
+        assert!(refused.stderr.lines().count() == 1 && refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}
+
 #[actix_web::test]
 async fn what_is_acknowledged_after_a_disk_was_full_is_kept_without_a_restart() {
     const VOTERS: usize = 10;

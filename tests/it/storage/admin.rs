@@ -148,6 +148,24 @@ pub(super) async fn an_owner_who_cannot_sign_in_does_not_count_as_another_one(st
     assert!(change("ada", UserChange::Role(Role::Viewer), "3").await, "eve has come");
 }
 
+pub(super) async fn an_owner_who_cannot_sign_in_is_demoted_and_locked_out_where_no_owner_can(store: &Store) {
+    for (link, name) in [("one", "ada"), ("two", "ben"), ("three", "eve")] {
+        invite(store, link, Role::Owner, false).await;
+        assert_eq!(join(store, link, name, 2).await, Joined::Done);
+    }
+    let change = async |name: &str, change: UserChange, id: &str| {
+        let user = store.admin_user(name).await.unwrap().unwrap();
+        store.change_admin_user(&user, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
+    };
+    for (number, name) in ["ada", "ben", "eve"].into_iter().enumerate() {
+        assert!(change(name, UserChange::Reset, &format!("1-{number}")).await, "{name}");
+    }
+    assert!(change("ada", UserChange::Role(Role::Viewer), "2").await, "ada could not sign in");
+    assert!(change("ben", UserChange::Disable, "3").await, "nor could ben");
+    assert!(change("ben", UserChange::Role(Role::Viewer), "4").await, "who is locked out");
+    assert!(store.has_admin_owner().await.unwrap(), "eve is left");
+}
+
 pub(super) async fn a_role_is_changed_only_from_the_one_that_was_read(store: &Store) {
     for (link, name, role) in [("one", "ada", Role::Owner), ("two", "ben", Role::Viewer)] {
         invite(store, link, role, false).await;

@@ -220,7 +220,8 @@ pub(super) async fn a_turn_belongs_to_the_run_that_took_it_last(store: &Store) {
     assert!(store.record_side_failure(&battle_id("x"), &by("slow"), &replaced, Timestamp(3)).await.unwrap());
     assert_eq!(take_over(None, "new").await, None, "slow answers it");
     let taken = take_over(Some("slow"), "new").await.unwrap();
-    assert_eq!((taken.models, taken.pair_probability), (["one", "three"].map(ModelId::new), 0.25), "as slow left them");
+    let left = taken.battle;
+    assert_eq!((left.models, left.pair_probability), (["one", "three"].map(ModelId::new), 0.25), "as slow left them");
     assert_eq!(take_over(Some("slow"), "late").await, None, "new answers it");
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     let late = [reply(Side::A, "too late")];

@@ -43,6 +43,7 @@ use langya::infra::storage::{BattleRow, NewExclusion, NewReply, NewVoteRow, Repl
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
     a_role_is_changed_only_from_the_one_that_was_read, an_owner_who_cannot_sign_in_does_not_count_as_another_one,
+    an_owner_who_cannot_sign_in_is_demoted_and_locked_out_where_no_owner_can,
     figures_are_of_recent_battles_that_are_over, of_two_decisions_about_one_leak_at_once_one_is_kept,
     of_two_owners_who_demote_each_other_one_stays, sessions_codes_and_recovery_codes_end,
     the_links_of_an_owner_whose_claim_gives_less_are_void,
@@ -334,6 +335,7 @@ on_both! {
     sessions_codes_and_recovery_codes_end
     of_two_owners_who_demote_each_other_one_stays
     an_owner_who_cannot_sign_in_does_not_count_as_another_one
+    an_owner_who_cannot_sign_in_is_demoted_and_locked_out_where_no_owner_can
     a_role_is_changed_only_from_the_one_that_was_read
     an_assignment_that_was_taken_back_is_its_annotators_again
     the_links_of_an_owner_whose_claim_gives_less_are_void

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Barrier;
 
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::time::Timestamp;
@@ -148,7 +149,12 @@ async fn what_cannot_be_opened_says_why() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     assert!(matches!(refused(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
-    assert!(matches!(DataLock::take(&settings(&file), "serve"), Err(StoreError::DataDir { .. })));
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    for (path, reason) in [(&file, ": it is a file;"), (&link, ": it is a link to a folder that does not exist;")] {
+        let refused = DataLock::take(&settings(path), "serve").unwrap_err();
+        assert!(matches!(refused, StoreError::DataDir { .. }) && refused.to_string().contains(reason), "{refused}");
+    }
     let elsewhere = StorageSettings { database: "mysql://me:secret@host".into(), ..settings(folder.path()) };
     let unknown = Store::open(&elsewhere, IfMissing::Create).await.unwrap_err();
     assert!(matches!(unknown, StoreError::UnknownBackend(_)) && !unknown.to_string().contains("secret"), "{unknown}");
@@ -187,6 +193,32 @@ fn a_lock_stays_only_beside_a_database() {
     std::fs::write(data.join("langya.db"), "").unwrap();
     drop(held);
     assert_eq!(names(&data), ["langya.db", "langya.lock"]);
+}
+
+#[test]
+fn of_processes_that_begin_and_give_up_at_the_same_time_each_has_the_lock_or_is_told_who_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // A folder that one of them could not remove is there for good, so each round has its own.
+    let begin_together = Barrier::new(2);
+    let take_often = || {
+        let mut wrong = None;
+        for round in 0..500 {
+            begin_together.wait();
+            let data = folder.path().join(format!("{round}/data"));
+            for _ in 0..5 {
+                match DataLock::take(&settings(&data), "serve") {
+                    Ok(_) | Err(StoreError::Locked { .. }) => {}
+                    Err(error) => wrong = Some(error.to_string()),
+                }
+            }
+        }
+        wrong
+    };
+    let found = std::thread::scope(|threads| {
+        let other = threads.spawn(take_often);
+        [take_often(), other.join().unwrap()]
+    });
+    assert_eq!(found, [None, None]);
 }
 
 #[actix_web::test]

@@ -91,12 +91,54 @@ fn the_same_text_of_another_answering_is_sent_again_because_votes_name_the_answe
 #[test]
 fn a_turn_that_is_taken_over_has_the_models_that_its_instance_left() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
-    let left = BattleRow {
-        models: ["one", "three"].map(ModelId::new),
-        pair_probability: 0.25,
-        answered_by: Some(RunId::new("here.0")),
-        ..battle.row.clone()
-    };
+    let mut left = record(Stage::Answering, &[]);
+    left.battle.models = ["one", "three"].map(ModelId::new);
+    (left.battle.pair_probability, left.battle.answered_by) = (0.25, Some(RunId::new("here.0")));
     battle.adopt(left.clone(), EPOCH_GAP);
-    assert_eq!((&battle.row, battle.is_followed()), (&left, false));
+    assert_eq!((&battle.row, battle.is_followed()), (&left.battle, false));
+}
+
+/// A battle whose second question is being answered.
+fn second_question() -> BattleRecord {
+    let mut record = record(Stage::Answering, &["A", "B"]);
+    record.turns.push(TurnRow { turn: 2, prompt: "And?".into() });
+    record.battle.progress.turn = 2;
+    record
+}
+
+/// What is sent of a battle that is taken over from an instance of which only these events of its first turn had come.
+fn sent_after(heard: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
+    let mut battle = ActiveBattle::follow(second_question(), EPOCH_GAP);
+    assert!(!battle.take_in(1, heard.to_vec()));
+    let known = battle.log().last_seq().unwrap_or(0);
+    battle.adopt(second_question(), EPOCH_GAP);
+    let sent = battle.log().after(known);
+    assert!(sent.iter().all(|entry| entry.seq >= EPOCH_GAP && entry.turn == 1), "{sent:?}");
+    let sent = sent.iter().map(|entry| entry.event.clone()).collect();
+    (battle, sent)
+}
+
+#[test]
+fn a_turn_that_is_taken_over_before_its_beginning_was_heard_has_its_question_and_the_replies_before_it() {
+    let all = letter(["A", "B"]);
+    for heard in 0..=all.len() {
+        let (battle, _) = sent_after(&all[..heard]);
+        let conversation = [Message::user("Which?"), Message::assistant("B"), Message::user("And?")];
+        assert_eq!(battle.conversation(2, Side::B), conversation, "{heard} events heard");
+        assert_eq!(battle.exchanges.last(), Some(&Exchange::unanswered("And?")));
+    }
+}
+
+#[test]
+fn the_turn_before_one_that_is_taken_over_is_sent_again_unless_all_of_it_was_sent() {
+    let all = letter(["A", "B"]);
+    let (_, sent) = sent_after(&all);
+    assert_eq!(sent, [], "it is on every screen");
+    for heard in 0..all.len() - 1 {
+        let (_, sent) = sent_after(&all[..heard]);
+        // Replies of a finished turn come one after the other.
+        let expected = [1, 3, 2, 4].map(|at| all[at].event.clone());
+        assert!(matches!(sent[0], BattleEvent::Turn { .. }), "{heard} events heard: {sent:?}");
+        assert_eq!(sent[1..], expected, "{heard} events heard");
+    }
 }

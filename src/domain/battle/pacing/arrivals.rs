@@ -6,6 +6,7 @@
 //! the rest of a longer reply would be, which the same chunks again and again are not.
 
 mod speed;
+mod text_size;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use speed::Speed;
+pub(super) use text_size::{BytesPerChar, TextSize};
 
 /// Chunks that are remembered; later ones replace the oldest.
 const KEPT: usize = 128;
@@ -32,7 +34,7 @@ const AT_ONCE: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone, Copy)]
 struct TextChunk {
     gap: Duration,
-    chars: usize,
+    size: TextSize,
 }
 
 /// The arrivals of one side.
@@ -42,12 +44,12 @@ pub(super) struct Arrivals {
     quantum: usize,
     began: Option<Duration>,
     ended: Option<Duration>,
-    /// Characters of a reply that has ended.
-    length: Option<usize>,
-    /// Characters that arrived, or would have.
-    chars: usize,
-    /// Those of the first chunk, which say nothing about the speed.
-    first: usize,
+    /// Size of a reply that has ended.
+    length: Option<TextSize>,
+    /// What arrived, or would have.
+    arrived: TextSize,
+    /// The first chunk of it, which says nothing about the speed.
+    first: TextSize,
     /// The latest of the other chunks, and when the latest of all came.
     latest: Option<TextChunk>,
     last: Duration,
@@ -81,8 +83,8 @@ impl Arrivals {
             began: None,
             ended: None,
             length: None,
-            chars: 0,
-            first: 0,
+            arrived: TextSize::default(),
+            first: TextSize::default(),
             latest: None,
             last: Duration::ZERO,
             speed: Speed::default(),
@@ -95,33 +97,33 @@ impl Arrivals {
         }
     }
 
-    /// So many characters came at `at`.
-    pub(super) fn came(&mut self, chars: usize, at: Duration) {
+    /// So much text came at `at`.
+    pub(super) fn came(&mut self, size: TextSize, at: Duration) {
         if self.began.is_none() {
-            (self.began, self.last, self.chars, self.first) = (Some(at), at, chars, chars);
+            (self.began, self.last, self.arrived, self.first) = (Some(at), at, size, size);
             return;
         }
         let gap = at.saturating_sub(self.last);
         if gap < AT_ONCE {
-            return self.came_with_the_latest(chars);
+            return self.came_with_the_latest(size);
         }
         if gap <= self.pause() || self.paused {
-            self.remember(TextChunk { gap: gap.min(self.pause() * LONG), chars });
+            self.remember(TextChunk { gap: gap.min(self.pause() * LONG), size });
         }
         self.paused |= gap > self.pause();
-        self.count(TextChunk { gap, chars }, at);
+        self.count(TextChunk { gap, size }, at);
     }
 
-    fn came_with_the_latest(&mut self, chars: usize) {
-        self.chars += chars;
+    fn came_with_the_latest(&mut self, size: TextSize) {
+        self.arrived += size;
         let Some(latest) = &mut self.latest else {
-            self.first += chars;
+            self.first += size;
             return;
         };
-        latest.chars += chars;
-        self.speed.chars += chars;
+        latest.size += size;
+        self.speed.bytes += size.bytes;
         if let Some(remembered) = self.chunks.back_mut() {
-            remembered.chars += chars;
+            remembered.size += size;
         }
     }
 
@@ -131,9 +133,9 @@ impl Arrivals {
     }
 
     fn count(&mut self, chunk: TextChunk, at: Duration) {
-        self.speed.add(chunk.gap.min(self.pause()), chunk.chars);
-        self.chars += chunk.chars;
-        self.measured_after.get_or_insert(self.chars);
+        self.speed.add(chunk.gap.min(self.pause()), chunk.size.bytes);
+        self.arrived += chunk.size;
+        self.measured_after.get_or_insert(self.arrived.chars);
         self.longest = self.longest.max(chunk.gap);
         (self.latest, self.last) = (Some(chunk), at);
     }
@@ -150,28 +152,29 @@ impl Arrivals {
         if self.ended.is_some() {
             return;
         }
-        (self.ended, self.length) = (Some(at), Some(self.chars));
+        (self.ended, self.length) = (Some(at), Some(self.arrived));
         if self.began.is_none() {
             (self.began, self.last) = (Some(at), at);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        self.chars += self.cut_off(&mut rng);
+        let rest = self.cut_off(&mut rng);
+        self.arrived += rest;
         self.continuation = Some(Continuation { rng, coming: VecDeque::new(), last: self.last, block: (0, 0) });
     }
 
     /// Takes out the last chunk, which the end cut short: it makes the model look slower than it is. Returns how much more
     /// would have come with it.
-    fn cut_off(&mut self, rng: &mut impl Rng) -> usize {
-        let Some(last) = self.latest.take() else { return 0 };
-        self.speed.remove(last.gap.min(self.pause()), last.chars);
+    fn cut_off(&mut self, rng: &mut impl Rng) -> TextSize {
+        let Some(last) = self.latest.take() else { return TextSize::default() };
+        self.speed.remove(last.gap.min(self.pause()), last.size.bytes);
         if self.speed.gaps == 0 {
             self.measured_after = None;
         }
         let remembered = last.gap.min(self.pause() * LONG);
         self.chunks.pop_back_if(|chunk| chunk.gap == remembered);
-        let sizes = self.chunks.iter().map(|chunk| chunk.chars).chain([self.first]);
-        let rests: Vec<usize> = sizes.filter_map(|chars| chars.checked_sub(last.chars)).collect();
-        rests.choose(rng).copied().unwrap_or(0)
+        let sizes = self.chunks.iter().map(|chunk| chunk.size).chain([self.first]);
+        let rests: Vec<TextSize> = sizes.filter_map(|size| size.rest_after(last.size)).collect();
+        rests.choose(rng).copied().unwrap_or_default()
     }
 
     /// Counts what would have come by `at` as if it had come.
@@ -194,43 +197,48 @@ impl Arrivals {
 
     /// Characters of the reply, once it has ended.
     pub(super) fn length(&self) -> Option<usize> {
-        self.length
+        self.length.map(|length| length.chars)
+    }
+
+    /// How many bytes the reply has a character, as far as it has come.
+    pub(super) fn bytes_per_char(&self) -> BytesPerChar {
+        BytesPerChar::of(self.length.unwrap_or(self.arrived))
     }
 
     /// Steps of a reply that has ended, one of them for the rest.
     pub(super) fn whole(&self) -> usize {
-        self.length.unwrap_or(self.chars).saturating_sub(1) / self.quantum + 1
+        self.length.unwrap_or(self.arrived).chars.saturating_sub(1) / self.quantum + 1
     }
 
-    /// Mean time between two steps, as far as `shared` characters show it.
-    pub(super) fn mean_gap(&self, shared: Option<usize>) -> Duration {
-        if self.is_measured(shared) { self.speed.time_of(self.quantum) } else { self.unmeasured }
+    /// Mean time between two steps of text with so many bytes a character, as far as `shared` characters show it.
+    pub(super) fn mean_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
+        if self.is_measured(shared) { self.speed.time_of(text.bytes_of(self.quantum)) } else { self.unmeasured }
     }
 
-    /// Time between two steps that the model keeps.
-    pub(super) fn kept_gap(&self, shared: Option<usize>) -> Duration {
-        if self.is_measured(shared) { self.speed.kept_time_of(self.quantum) } else { self.unmeasured }
+    /// Time between two such steps that the model keeps.
+    pub(super) fn kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
+        if self.is_measured(shared) { self.speed.kept_time_of(text.bytes_of(self.quantum)) } else { self.unmeasured }
     }
 
     /// The same, as the first `shared` characters show it.
-    pub(super) fn first_kept_gap(&self, shared: Option<usize>) -> Duration {
+    pub(super) fn first_kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if !self.is_measured(shared) {
             return self.unmeasured;
         }
-        self.speed_of_first(shared.unwrap_or(usize::MAX)).kept_time_of(self.quantum)
+        self.speed_of_first(shared.unwrap_or(usize::MAX)).kept_time_of(text.bytes_of(self.quantum))
     }
 
     fn speed_of_first(&self, shared: usize) -> Speed {
-        if shared >= self.chars || self.chunks.len() == KEPT {
+        if shared >= self.arrived.chars || self.chunks.len() == KEPT {
             return self.speed;
         }
-        let (mut chars, mut speed) = (self.first, Speed::default());
+        let (mut chars, mut speed) = (self.first.chars, Speed::default());
         for chunk in &self.chunks {
-            chars += chunk.chars;
+            chars += chunk.size.chars;
             if chars >= shared {
                 break;
             }
-            speed.add(chunk.gap.min(self.pause()), chunk.chars);
+            speed.add(chunk.gap.min(self.pause()), chunk.size.bytes);
         }
         if speed.gaps == 0 { self.speed } else { speed }
     }
@@ -244,35 +252,36 @@ impl Arrivals {
         self.longest
     }
 
-    /// When the reply has `steps` steps, or would have them; `None` while nobody knows. Steps of more than a quantum:
-    /// exactly one might be the end, and an end is shown in the step of its last text.
-    pub(super) fn reach(&mut self, steps: usize) -> Option<Duration> {
-        let mut missing = (steps * self.quantum + 1).saturating_sub(self.chars);
-        if missing == 0 || steps == 0 {
+    /// When the reply has more than this size, or would have it; `None` while nobody knows. No more might be the end, and
+    /// an end is shown in the step of its last text. What is drawn for it has so many bytes a character as `text`.
+    pub(super) fn exceed(&mut self, size: TextSize, text: BytesPerChar) -> Option<Duration> {
+        let mut missing = TextSize { chars: size.chars + 1, bytes: size.bytes + 1 }.saturating_sub(self.arrived);
+        if missing == TextSize::default() {
             return Some(Duration::ZERO);
         }
         let mut next = self.continuation.take()?;
         let mut at = 0;
         let moment = loop {
             if at == next.coming.len() {
-                let chunk = self.draw(&mut next);
+                let chunk = self.draw(text, &mut next);
                 next.last += chunk.gap;
                 next.coming.push_back((next.last, chunk));
             }
             let (moment, chunk) = next.coming[at];
-            if chunk.chars >= missing {
+            missing = missing.saturating_sub(chunk.size);
+            if missing == TextSize::default() {
                 break moment;
             }
-            missing -= chunk.chars;
             at += 1;
         };
         self.continuation = Some(next);
         Some(moment.max(self.ended.unwrap_or_default()))
     }
 
-    fn draw(&mut self, next: &mut Continuation) -> TextChunk {
-        if !self.is_measured(self.length) || self.chunks.is_empty() {
-            return TextChunk { gap: self.unmeasured / 4, chars: self.quantum.div_ceil(4) };
+    fn draw(&mut self, text: BytesPerChar, next: &mut Continuation) -> TextChunk {
+        if !self.is_measured(self.length()) || self.chunks.is_empty() {
+            let chars = self.quantum.div_ceil(4);
+            return TextChunk { gap: self.unmeasured / 4, size: TextSize { chars, bytes: text.bytes_of(chars) } };
         }
         if next.block.1 == 0 {
             next.block = (next.rng.random_range(0..self.chunks.len()), BLOCK);
@@ -282,6 +291,6 @@ impl Arrivals {
         let drawn = self.chunks[at];
         self.remember(drawn);
         // A gap that came twice to the microsecond would be one that was copied.
-        TextChunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), chars: drawn.chars }
+        TextChunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), size: drawn.size }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::arrivals::Arrivals;
+use super::arrivals::{Arrivals, BytesPerChar, TextSize};
 use super::classes::{ClassDraw, DurationClasses, TICK};
 
 /// How much slower than measured the text is shown, so that a reserve grows.
@@ -108,12 +108,16 @@ pub(super) struct Schedule {
     /// The reserve has been full. One that was not is filled whole after the next pause.
     was_full: bool,
     interval: Duration,
+    /// Characters of a step.
+    quantum: usize,
     /// Steps that were taken.
     pub(super) taken: usize,
+    /// Bytes that they took, of the denser text.
+    taken_bytes: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(pace: Pace) -> Self {
+    pub(super) fn new(pace: Pace, quantum: usize) -> Self {
         Self {
             pace,
             phase: ReleasePhase::Holding,
@@ -121,7 +125,9 @@ impl Schedule {
             available: None,
             was_full: false,
             interval: TICK,
+            quantum,
             taken: 0,
+            taken_bytes: 0,
         }
     }
 
@@ -137,7 +143,7 @@ impl Schedule {
             ReleasePhase::Running { next } if at < next => Some(next),
             ReleasePhase::Running { next } => {
                 let is_whole = matches!(self.pace, Pace::Whole { .. });
-                if is_whole || reach([a, b], self.taken + 1).is_some_and(|reached| reached <= at) {
+                if is_whole || self.reach([a, b], 1).is_some_and(|reached| reached <= at) {
                     return Some(next);
                 }
                 self.phase = ReleasePhase::Refilling;
@@ -155,7 +161,8 @@ impl Schedule {
         let ended = a.ended()?.max(b.ended()?);
         let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
         let shared = shared(a, b);
-        let written = a.mean_gap(shared).max(b.mean_gap(shared)).saturating_mul(steps);
+        let text = denser(a, b);
+        let written = a.mean_gap(text, shared).max(b.mean_gap(text, shared)).saturating_mul(steps);
         Some(self.pace.start(ended.max(a.began()?.max(b.began()?) + written)))
     }
 
@@ -186,14 +193,14 @@ impl Schedule {
     fn full(&mut self, [a, b]: [&mut Arrivals; 2], reserve: Duration, at: Duration) -> Option<Duration> {
         let latest = self.available([a, b], at)? + self.pace.reserve() * LONGEST_RESERVE;
         let steps = self.steps_of(reserve, a, b);
-        let full = reach([a, b], self.taken + steps);
+        let full = self.reach([a, b], steps);
         self.was_full |= full.is_some_and(|full| full <= at);
         Some(full.map_or(latest, |full| full.min(latest)))
     }
 
     /// Since when both sides have the next step, or from when on they would.
     fn available(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
-        let next = reach(sides, self.taken + 1)?;
+        let next = self.reach(sides, 1)?;
         Some(if next > at { next } else { *self.available.get_or_insert(at) })
     }
 
@@ -218,21 +225,32 @@ impl Schedule {
         };
         self.phase = ReleasePhase::Running { next: due + self.interval };
         self.taken += 1;
+        self.taken_bytes += denser(a, b).bytes_of(self.quantum);
         self.available = None;
+    }
+
+    /// When both sides have so many more steps, or would have them.
+    fn reach(&self, [a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {
+        let text = denser(a, b);
+        let chars = (self.taken + steps) * self.quantum;
+        let size = TextSize { chars, bytes: self.taken_bytes + text.bytes_of(steps * self.quantum) };
+        Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
     }
 }
 
-fn slower(a: &Arrivals, b: &Arrivals, gap: fn(&Arrivals, Option<usize>) -> Duration) -> Duration {
-    let shared = shared(a, b);
-    gap(a, shared).max(gap(b, shared)).mul_f64(MARGIN)
+fn slower(a: &Arrivals, b: &Arrivals, gap: fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration) -> Duration {
+    let (text, shared) = (denser(a, b), shared(a, b));
+    gap(a, text, shared).max(gap(b, text, shared)).mul_f64(MARGIN)
+}
+
+/// What a step takes counts for both sides as text of the side that has more bytes a character. Otherwise a pair of models would be
+/// shown slowly where the slow one answers in Chinese and quickly where it answers in English.
+fn denser(a: &Arrivals, b: &Arrivals) -> BytesPerChar {
+    a.bytes_per_char().max(b.bytes_per_char())
 }
 
 /// Characters of the shorter reply. What only the rest of the longer one could reveal about its model does not count: of the
 /// other model it would not be known.
 fn shared(a: &Arrivals, b: &Arrivals) -> Option<usize> {
     a.length().into_iter().chain(b.length()).min()
-}
-
-fn reach([a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {
-    Some(a.reach(steps)?.max(b.reach(steps)?))
 }

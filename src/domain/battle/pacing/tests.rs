@@ -206,6 +206,24 @@ fn the_slower_model_sets_the_tempo_also_after_its_reply_has_ended() {
     }
 }
 
+/// The same in Chinese: with as many bytes, a third of the characters comes every `gap` milliseconds.
+fn even_in_chinese(side: Side, first: u64, gap: u64, steps: u64) -> Vec<(u64, Side, Option<&'static str>)> {
+    let text = (0..3 * steps).map(|third| (first + gap * third, side, Some("一二三四")));
+    text.chain([(first + gap * 3 * steps, side, None)]).collect()
+}
+
+#[test]
+fn the_tempo_is_that_of_the_denser_script_whoever_writes_in_it() {
+    let slow_in_chinese = [even_in_chinese(Side::A, 500, 100, 40), even(Side::B, 300, 20, 60)].concat();
+    let slow_in_english = [even(Side::A, 500, 100, 60), even_in_chinese(Side::B, 300, 20, 40)].concat();
+    for pace in [COMMON, Pace::Whole { starts: DurationClasses::new([]), reserve: millis(1_200) }] {
+        let [one, other] = [&slow_in_chinese, &slow_in_english].map(|replies| moments(pace.clone(), replies.clone()));
+        assert_eq!((one.len(), other.len()), (60, 60));
+        let apart = |at: usize| one[at].abs_diff(other[at]) * 100 / one[at];
+        assert!(apart(0) <= 5 && apart(59) <= 5, "{one:?} {other:?}");
+    }
+}
+
 /// Says three quanta, and the rest after a stall of 20 seconds.
 fn stalling(side: Side) -> Vec<(u64, Side, Option<&'static str>)> {
     let mut reply = even(side, 500, 100, 60);

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::benchmark::judgement::Judgement;
-use crate::benchmark::options::split_references;
 use crate::benchmark::run_selector::RunSelector;
+use crate::benchmark::suite_options::split_references;
 use crate::judging::verdict::Verdict;
 use crate::stats::Undefined;
 use crate::stats::agreement::wins::rating_bias;

@@ -14,8 +14,8 @@ use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::language::Language;
 
-use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;

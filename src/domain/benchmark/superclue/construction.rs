@@ -9,7 +9,7 @@ use super::close::PROMPT;
 use crate::battle::message::Message;
 use crate::benchmark::item::{Choices, Item, Question};
 use crate::benchmark::letter_answers::{OptionTexts, choices};
-use crate::benchmark::options::SuiteError;
+use crate::benchmark::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
 

@@ -12,8 +12,8 @@ use crate::benchmark::data_file::{DataError, DataProblem, RecordLines, checked, 
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
-use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{ItemUnit, Part, PartKind, Score, Scores, Verdicts};
+use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};

@@ -144,5 +144,14 @@ pub(super) fn notes_on_options(
         (options.compare_ties && lacks_tie_models, RatingNote::TiesNotCompared),
     ];
     let notes = notes.into_iter().filter_map(|(applies, note)| applies.then_some(note));
-    notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).collect()
+    notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).chain(not_pooled(leaderboard)).collect()
+}
+
+/// The models outside of the component whose slices are pooled.
+fn not_pooled(leaderboard: &Leaderboard) -> Option<RatingNote> {
+    let pooled = leaderboard.pooled.as_ref()?.slices.first()?.models.first()?;
+    let component = leaderboard.models.iter().find(|model| model.model == pooled.model)?.component;
+    let left_out = leaderboard.models.iter().filter(|model| model.component != component || model.unbounded.is_some());
+    let models: Vec<String> = left_out.map(|model| model.model.clone()).collect();
+    (!models.is_empty()).then_some(RatingNote::NotPooled { models })
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::super::style::FEATURES;
+use crate::plural::counted;
 
 pub(super) const FEATURE_COUNT: usize = FEATURES.len();
 /// All pairs of more models would not fit into memory.
@@ -127,7 +128,7 @@ impl PairingPolicy {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// Too few or too many models.
-    #[error("{0} models cannot be simulated: give 2 to {MOST_MODELS}")]
+    #[error("{} cannot be simulated: give 2 to {MOST_MODELS}", counted(.0, "model", "models"))]
     Models(u32),
     /// No voters, or too many.
     #[error("{0} voters cannot be simulated: give 1 to {MOST_VOTERS}")]

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::good_enough::{GoodEnough, good_enough};
-use crate::rating::counting::count;
+use crate::rating::pair_counting::count;
 use crate::rating::scoring::Scoring;
 use crate::rating::tally::Tally;
 use crate::rating::vote_log::VoteLog;

@@ -177,7 +177,9 @@ fn write_beside(path: &Path, text: &str, former: Option<&Metadata>) -> io::Resul
         .prefix(".langya.")
         .suffix(".partial")
         .permissions(mode)
-        .tempfile_in(folder_of(path))?;
+        .tempfile_in(folder_of(path))
+        // By its kind alone: the text names the partial file.
+        .map_err(|error| io::Error::from(error.kind()))?;
     partial.write_all(text.as_bytes())?;
     if let Some(former) = former {
         keep_owner_and_mode(&partial, former)?;
@@ -219,6 +221,13 @@ mod tests {
         assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_reported_without_the_name_of_the_partial_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_beside(&folder.path().join("absent/langya.toml"), "", None).unwrap_err();
+        assert!(error.kind() == io::ErrorKind::NotFound && !error.to_string().contains("partial"), "{error}");
     }
 
     #[test]

@@ -49,7 +49,9 @@ fn an_end_that_is_a_failure_of_the_server_is_reported_after_the_text_before_it()
         let read = read_event(SseEvent { name: "", data: &data }, &mut VecDeque::new());
         assert_eq!(read, Ok(StreamProgress::Closing), "{reason}");
     }
-    check(r#"{"choices":[{"delta":{"content":"a"},"finish_reason":""}]}"#, &[text("a")]);
+    for none in ["\"\"", "\"null\"", "null", "false"] {
+        check(&format!(r#"{{"choices":[{{"delta":{{"content":"a"}},"finish_reason":{none}}}]}}"#), &[text("a")]);
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rand::SeedableRng;
 
 use super::*;
-use crate::domain::battle::{ModelId, VisitorId};
+use crate::domain::battle::ModelId;
+use crate::llm::breaker::BreakerPhase;
 
 #[derive(Clone)]
 enum ScriptStep {
@@ -72,6 +73,11 @@ fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardF
     };
     let rng = ChaCha8Rng::seed_from_u64(7);
     GuardFixture { model: ResilientModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
+}
+
+/// A question whose reply no test cuts.
+fn question_of(visitor: &str) -> VisitorQuestion {
+    VisitorQuestion { visitor: VisitorId::new(visitor), run: Some(RunId::new("here.1")), max_bytes: 1_000 }
 }
 
 impl GuardFixture {
@@ -320,7 +326,7 @@ async fn questions_that_fail_never_open_the_breaker_and_the_arenas_own_question_
     let scripts = [failing(), failing(), failing(), failing(), answering, failing(), failing(), failing(), vec![]];
     let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), scripts.into());
     let ask = async |visitor: &str| {
-        let reply = bench.model.reply_to(&VisitorId::new(visitor), &[Message::user("Hello")]);
+        let reply = bench.model.reply_to(question_of(visitor), &[Message::user("Hello")]);
         reply.collect::<Vec<_>>().await
     };
     for visitor in ["one", "one", "two"] {
@@ -381,7 +387,7 @@ async fn a_conversation_that_fails_with_each_of_its_questions_counts_once() {
     let bench = bench_with(ReplyLimits::from(&ProviderSettings::default()), failing.collect());
     let ask = async |first: &str, last: &str| {
         let messages = [Message::user(first), Message::assistant("Yes?"), Message::user(last)];
-        bench.model.reply_to(&VisitorId::new("one"), &messages).collect::<Vec<_>>().await
+        bench.model.reply_to(question_of("one"), &messages).collect::<Vec<_>>().await
     };
     for last in ["odd", "odder", "oddest"] {
         assert_eq!(ask("Hello", last).await, [Err(ChatError::Reported)]);

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Backend, StoreError};
 use crate::config::StorageSettings;
+use crate::domain::plural::counted;
 use crate::domain::time::Timestamp;
 use crate::unfinished_files::{COPY_PREFIX, COPY_SUFFIX, is_unfinished_copy, remove_abandoned};
 
@@ -95,7 +96,8 @@ pub enum BackupError {
     Stopped,
     /// The copy holds less than there was.
     #[error(
-        "the copy holds {kept} votes, but the database held {before}: the copy was discarded; check the disk for errors"
+        "the copy holds {}, but the database held {before}: the copy was discarded; check the disk for errors",
+        counted(.kept, "vote", "votes")
     )]
     Fewer {
         /// Votes in the copy.

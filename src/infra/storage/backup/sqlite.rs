@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
-use crate::disk;
 use crate::domain::time::Timestamp;
 use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
+use crate::storage::sqlite_access::{FileAccess, is_in_use};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::remove_with_side_files;
 
@@ -41,7 +41,7 @@ pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationTok
     }
     warn_of_other_names(database, &found);
     let unfinished = UnfinishedCopy(partial);
-    let before = if is_read_alone(database) {
+    let before = if FileAccess::of(database) == FileAccess::ReadAlone {
         copy_unserved(database, partial, stop).await?
     } else {
         copy_served(database, partial, stop).await?
@@ -52,13 +52,6 @@ pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationTok
     };
     unfinished.keep();
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
-}
-
-/// Whether a file is without a write-ahead log, in a folder in which this user cannot make one, such as on a read-only disk: SQLite reads
-/// it only as a file that nobody writes.
-fn is_read_alone(database: &Path) -> bool {
-    let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    !has_log(&database) && !disk::is_writable(folder_of(&database))
 }
 
 /// Copies a database that an arena may write meanwhile; returns the votes that it held before.
@@ -85,7 +78,7 @@ async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken
     let closed = connection.close().await;
     let votes = written?;
     closed.map_err(damaged(database))?;
-    if has_log(database) || written_at()? != before {
+    if is_in_use(database) || written_at()? != before {
         return Err(BackupError::Started(database.to_owned()));
     }
     Ok(votes)
@@ -290,7 +283,9 @@ mod tests {
         let stop = CancellationToken::new();
         assert_eq!(copy_unserved(&database, &partial, &stop).await.unwrap(), 10_000);
         fs::remove_file(&partial).unwrap();
-        fs::write(beside(&database, "-wal"), "").unwrap();
+        for ending in ["-wal", "-shm"] {
+            fs::write(beside(&database, ending), "").unwrap();
+        }
         let begun = copy_unserved(&database, &partial, &stop).await.unwrap_err();
         assert!(matches!(begun, BackupError::Started(_)), "{begun}");
     }

@@ -252,6 +252,7 @@ pub struct ReviewTexts {
     pub leaks_checked: &'static str,
     pub labels_title: &'static str,
     pub labels_lead: &'static str,
+    pub review_keys: &'static str,
     pub all_done: &'static str,
     pub waiting: &'static str,
     pub confirm: &'static str,

@@ -241,7 +241,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     organizations_reading: "登记许多变体而只展示最好的一个，仅凭运气就能占优。这里统计一家机构的全部登记，包括已退役的。",
     organization: "机构",
     no_organization: "未注明",
-    organization_heads: ["登记总数", "打过对战", "服务商处的不同模型", "在排行榜上", "参战中"],
+    organization_heads: ["登记总数", "打过对战", "服务商处的不同模型", "在排行榜上", "参战"],
     models: "全部模型",
     models_reading: "退役的模型保留其行。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。权重表示模型被抽中的机会：按权重抽取时，权重 2 的模型被抽中的可能是权重 1 的两倍。",
     model: "模型",

@@ -59,6 +59,9 @@ fn in_chinese(note: &RatingNote) -> String {
         }
         RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
         RatingNote::OneSlice { by } => one_slice_in_chinese(*by),
+        RatingNote::NotPooled { models } => {
+            format!("只有由双向选票连起来的最大一组模型有分组评分，未包括：{}", listed(models))
+        }
         RatingNote::TiesNotCompared => "选票无法确定平局的频率，因此无法比较平局模型".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))

@@ -1,7 +1,10 @@
 //! The page for a request that the arena cannot answer as it was asked, or not now.
 
-/// A text for each kind of failure. Below it stands what exactly is wrong: in the reader's language for a [`MissingThing`], otherwise the
-/// error's own text, which is English.
+use crate::domain::admin::LONGEST_REASON;
+use crate::i18n::fill;
+
+/// A text for each kind of failure. Below it stands what exactly is wrong: in the reader's language for a [`MissingThing`], an
+/// [`InvalidField`] and a missing role, otherwise the error's own text, which is English.
 pub struct RefusedTexts {
     /// The address asks for what cannot be computed.
     pub address: RefusedText,
@@ -17,7 +20,9 @@ pub struct RefusedTexts {
     pub later: RefusedText,
     /// Something else went wrong.
     pub failed: RefusedText,
-    missing_things: [&'static str; 5],
+    missing_things: [&'static str; 10],
+    invalid_fields: [&'static str; 3],
+    role_required: &'static str,
 }
 
 /// What visitors look for by a link and do not find.
@@ -33,6 +38,35 @@ pub enum MissingThing {
     Campaign,
     /// The report of a campaign that is public.
     CampaignReport,
+    /// A request to delete texts.
+    DeletionRequest,
+    /// A text that the moderation service flagged.
+    FlaggedText,
+    /// A leak that waits for a decision.
+    LeakToReview,
+    /// A prompt that waits for a label.
+    PromptToLabel,
+    /// A model that is active or paused.
+    Model,
+}
+
+/// What a field of a form lacks, as people may fill it in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidField {
+    /// No field of a filter says which votes are meant.
+    NoFilter,
+    /// The id of a prompt cluster.
+    PromptCluster,
+    /// A reason that says nothing, or too much.
+    Reason,
+}
+
+impl InvalidField {
+    /// What is wrong, as programs read it.
+    #[must_use]
+    pub fn in_english(self) -> String {
+        ENGLISH.invalid_field(self)
+    }
 }
 
 impl MissingThing {
@@ -48,6 +82,18 @@ impl RefusedTexts {
     #[must_use]
     pub fn missing_thing(&self, thing: MissingThing) -> &'static str {
         self.missing_things[thing as usize]
+    }
+
+    /// What is wrong with a field.
+    #[must_use]
+    pub fn invalid_field(&self, field: InvalidField) -> String {
+        fill(self.invalid_fields[field as usize], &[("n", &LONGEST_REASON.to_string())])
+    }
+
+    /// Which role is missing, by its name on pages.
+    #[must_use]
+    pub fn role_required(&self, role: &str) -> String {
+        fill(self.role_required, &[("role", role)])
     }
 }
 
@@ -100,7 +146,18 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
         "no battle of yours with a vote and a text has this id",
         "there is no such campaign",
         "this campaign has no public report",
+        "no request has this id",
+        "no flag has this id",
+        "no leak of this vote waits for a decision: reload /admin/leaks",
+        "no prompt has this id",
+        "no model with this id is active or paused",
     ],
+    invalid_fields: [
+        "say which votes: a voter, a model, a rule, a prompt cluster or a battle",
+        "a prompt cluster has 16 hexadecimal digits",
+        "give a reason of 1 to {n} characters",
+    ],
+    role_required: "this requires the role {role} or a higher one",
 };
 
 pub(super) const CHINESE: RefusedTexts = RefusedTexts {
@@ -135,5 +192,16 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
         "你没有编号与此相同、已投票且文字未删除的对战。",
         "没有这个标注活动。",
         "没有对所有人公开的这份标注报告。",
+        "没有编号与此相同的删除请求。",
+        "没有编号与此相同的标记内容。",
+        "这一票没有待审核的泄露：请刷新 /admin/leaks。",
+        "没有编号与此相同的问题。",
+        "没有标识与此相同的参战或暂停的模型。",
     ],
+    invalid_fields: [
+        "请说明是哪些投票：填写投票者、模型、规则、问题簇或对战。",
+        "问题簇的编号是 16 位十六进制数。",
+        "请填写 1 到 {n} 个字符的理由。",
+    ],
+    role_required: "需要“{role}”或更高的角色。",
 };

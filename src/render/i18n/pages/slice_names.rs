@@ -16,15 +16,15 @@ impl SliceTexts {
 pub(super) const ENGLISH: SliceTexts = SliceTexts {
     names: &[
         ("unknown", "Unknown"),
-        ("semantic_understanding", "Understanding"),
-        ("small_talk", "Small talk"),
-        ("contextual_dialogue", "Dialogue in context"),
-        ("generation_and_creation", "Writing"),
-        ("knowledge_and_encyclopedia", "Knowledge"),
-        ("code_generation", "Code"),
-        ("logic_and_reasoning", "Reasoning"),
+        ("semantic_understanding", "Semantic Understanding"),
+        ("small_talk", "Small Talk"),
+        ("contextual_dialogue", "Contextual Dialogue"),
+        ("generation_and_creation", "Generation and Creation"),
+        ("knowledge_and_encyclopedia", "Knowledge and Encyclopedia"),
+        ("code_generation", "Code Generation"),
+        ("logic_and_reasoning", "Logic and Reasoning"),
         ("calculation", "Calculation"),
-        ("role_playing", "Role play"),
+        ("role_playing", "Role Playing"),
         ("safety", "Safety"),
         ("factual_qa", "Facts"),
         ("solve_professional_problem", "Problems"),
@@ -87,6 +87,7 @@ pub(super) const CHINESE: SliceTexts = SliceTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::benchmark::superclue::CAPABILITIES;
     use crate::domain::labeling::scheme::Scheme;
 
     #[test]
@@ -95,6 +96,13 @@ mod tests {
             let [english, chinese] = [&ENGLISH, &CHINESE].map(|texts| texts.name(label));
             assert!(english.starts_with(char::is_uppercase), "{label}: {english}");
             assert!(!chinese.is_ascii(), "{label}: {chinese}");
+        }
+        for ((label, _), capability) in Scheme::Superclue.names().zip(CAPABILITIES) {
+            assert_eq!(
+                [ENGLISH.name(label), CHINESE.name(label)],
+                [capability.title, capability.name],
+                "as in benchmarks"
+            );
         }
         assert_eq!(CHINESE.name("English"), "英语");
         assert_eq!(CHINESE.name("my own slice"), "my own slice");

@@ -1,6 +1,6 @@
 //! The charts of a suite: those that its scores allow.
 
-use super::layout::column;
+use super::suite_tables::column;
 use super::{Chart, ReportTable, ScoreEntry, most};
 use crate::chart::{self, ChartSeries, Frame, Setting, Topic, curves, matrix, radar, violin};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;

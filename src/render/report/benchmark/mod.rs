@@ -10,10 +10,10 @@ pub mod csv;
 pub mod findings;
 pub mod html;
 mod item_findings;
-pub mod layout;
 pub mod markdown;
 mod run_rows;
 pub mod suite_results;
+pub mod suite_tables;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,7 +228,7 @@ impl Report {
         let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
         let judge_is_evaluated = entries.iter().any(|entry| entry.judge_is_evaluated);
         let coverage = entries.iter().filter_map(|entry| Some(entry.scores.of(&Part::overall())?.coverage)).sum();
-        let tables = layout::tables(material.suite, &entries, language);
+        let tables = suite_tables::tables(material.suite, &entries, language);
         let mut charts = charts::draw(material.suite, &entries, &tables, language);
         charts.extend(charts::grid(material.findings.grid(), language));
         let mut analyses = material.findings.analyses(material.compare_with, language);
@@ -249,7 +249,7 @@ impl Report {
             judges,
             judge_is_evaluated,
             coverage,
-            published: layout::published(material.suite, material.published, language),
+            published: suite_tables::published(material.suite, material.published, language),
             models: material.findings.models().into_iter().map(str::to_owned).collect(),
             compared_with: material.compare_with.map(str::to_owned),
             analyses,

@@ -1,9 +1,9 @@
 use super::*;
 use crate::domain::benchmark::item::{ItemSampling, Question};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
-use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite;
 use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::suite_options::NAMES;
 use crate::domain::benchmark::{SuiteOptions, published};
 use crate::domain::judging::verdict::Rating;
 
@@ -133,7 +133,7 @@ fn abbreviations_in_the_heads_of_columns_are_spelled_out_once() {
         (Language::Chinese, "**CM** 上下文记忆 · **SI** 分离输入 · ", "**PI** 主动互动\n"),
     ] {
         for is_judged in [true, false] {
-            let parts = layout::all_parts(&*named("mtbench101"));
+            let parts = suite_tables::all_parts(&*named("mtbench101"));
             let scores = parts.into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
             let entries = if is_judged { vec![entry("m", "j", scores)] } else { Vec::new() };
             let report = report("mtbench101", &entries, &printed("mtbench101"), language);
@@ -154,7 +154,7 @@ fn abbreviations_in_the_heads_of_columns_are_spelled_out_once() {
 fn parts_have_names_in_both_languages() {
     for name in NAMES {
         let (suite, printed) = (named(name), printed(name));
-        let parts = |language| layout::published(&*suite, &printed, language);
+        let parts = |language| suite_tables::published(&*suite, &printed, language);
         for (english, chinese) in parts(Language::English).iter().zip(&parts(Language::Chinese)) {
             for (english, chinese) in english.columns.iter().zip(&chinese.columns) {
                 assert!(english.name.is_ascii(), "{english:?}");
@@ -174,7 +174,8 @@ fn a_chinese_report_has_no_english_headings() {
             .any(|word| !["Bench", "ChatGPT", "AlignBench", "SuperCLUE"].contains(&word))
     };
     for name in NAMES {
-        let parts = layout::all_parts(&*named(name)).into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
+        let parts =
+            suite_tables::all_parts(&*named(name)).into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
         let printed: Vec<PublishedScore> = PublishedScore::printed(name).collect();
         let report = report(name, &[entry("m", "j", parts)], &printed, Language::Chinese);
         for table in report.tables.iter().chain(&report.published) {

@@ -6,6 +6,7 @@ use crate::chart::violin::{self, ViolinSample};
 use crate::chart::{self, ChartSeries, Frame, Setting, Topic, forest, matrix};
 use crate::domain::campaign::report::CampaignReport;
 use crate::domain::language::Language;
+use crate::domain::rating::options::IntervalMethod;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::campaign_report::campaign_report_texts;
 
@@ -19,7 +20,7 @@ pub(super) fn with_ratings(
     level: ConfidenceLevel,
     language: Language,
 ) -> DocumentPart {
-    let draw = || forest::draw(&report.models, level.share(), frame(language));
+    let draw = || forest::draw(&report.models, IntervalMethod::Auto, level.share(), frame(language));
     with(part, (!report.models.is_empty()).then(draw))
 }
 

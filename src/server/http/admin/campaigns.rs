@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
+use crate::domain::campaign::MOST_LINK_DAYS;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::state::{CampaignState, StateChange};
 use crate::http::campaign_report::{DocumentBody, document_body};
@@ -16,13 +17,12 @@ use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportP
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
+use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::Audience;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
 
 /// Links that a form makes at once; the command makes more.
 const MOST_INVITES: u32 = 100;
-/// Days after which links expire at the latest.
-const MOST_DAYS: u32 = 3_650;
 
 /// `GET /admin/campaigns`
 pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -74,7 +74,8 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
         number.ok_or_else(|| invalid(&format!("{name} is a number up to {most}")))
     };
     let quota = call.fields.given("quota").map(|_| number("quota", u32::MAX)).transpose()?;
-    let invites = AnnotatorInvites { count: number("count", MOST_INVITES)?, quota, days: number("days", MOST_DAYS)? };
+    let invites =
+        AnnotatorInvites { count: number("count", MOST_INVITES)?, quota, days: number("days", MOST_LINK_DAYS)? };
     if invites.count == 0 || invites.quota == Some(0) {
         return Err(invalid("count and quota are 1 at least"));
     }
@@ -159,7 +160,7 @@ fn annotator_of(call: &SignedInRequest) -> Result<&str, PageError> {
 }
 
 fn unknown() -> PageError {
-    PageError::Missing("no campaign has this id".to_owned())
+    PageError::MissingThing(MissingThing::Campaign)
 }
 
 async fn line(store: &Store, row: CampaignRow) -> Result<CampaignLine, StoreError> {
@@ -176,6 +177,7 @@ async fn line(store: &Store, row: CampaignRow) -> Result<CampaignLine, StoreErro
 fn refused(error: CampaignAdminError) -> PageError {
     match error {
         CampaignAdminError::Store(error) => error.into(),
+        CampaignAdminError::UnknownCampaign(_) => unknown(),
         error => PageError::Missing(error.to_string()),
     }
 }

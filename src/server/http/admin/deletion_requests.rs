@@ -12,6 +12,7 @@ use crate::pages::admin::deletion_requests::{RequestPage, RequestsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
+use crate::render::i18n::pages::MissingThing;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Requests that are listed.
@@ -81,7 +82,7 @@ async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame)
     let preview = match requests(call).preview(call.fields.one("id")).await {
         Ok(preview) => preview,
         Err(DeletionRequestError::Store(error)) => return Err(error.into()),
-        Err(_) => return Err(PageError::Missing("no request has this id".to_owned())),
+        Err(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
     };
     let answer = call.fields.one("answer").to_owned();
     Ok(respond(&call.request, status, &RequestPage { page: call.page(), frame, preview, answer }))
@@ -92,7 +93,7 @@ fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminF
     let words = &call.page().t().admin.requests;
     let problem = match error {
         DeletionRequestError::Store(error) => return Err(error.into()),
-        DeletionRequestError::UnknownRequest(_) => return Err(PageError::Missing("no request has this id".to_owned())),
+        DeletionRequestError::UnknownRequest(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
         DeletionRequestError::UnknownBattle(_) => words.unknown_battle,
         DeletionRequestError::UnknownVisitor(_) => words.unknown_visitor,
         DeletionRequestError::IsOpen => words.is_open,

@@ -11,6 +11,7 @@ use crate::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPag
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
+use crate::render::i18n::pages::MissingThing;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Flags that are listed.
@@ -69,6 +70,6 @@ fn reviews(call: &SignedInRequest) -> ModerationReviews<'_> {
 fn page_error(error: ModerationReviewError) -> PageError {
     match error {
         ModerationReviewError::Store(error) => error.into(),
-        _ => PageError::Missing("no flag has this id".to_owned()),
+        _ => PageError::MissingThing(MissingThing::FlaggedText),
     }
 }

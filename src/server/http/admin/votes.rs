@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, web};
 use serde_json::json;
 
 use super::signed_in_request::SignedInRequest;
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
@@ -24,6 +25,7 @@ use crate::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine,
 use crate::pages::exclusions::ChangeView;
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
+use crate::render::i18n::pages::InvalidField;
 use crate::services::admin::actor::audit_json;
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
@@ -31,8 +33,6 @@ use crate::services::transfer::vote_lines::LineFormat;
 
 /// Votes of a page, the latest first.
 const SHOWN: usize = 100;
-/// Most characters of a reason.
-const LONGEST_REASON: usize = 500;
 
 /// `GET /admin/voters`: flagged voters with their evidence.
 pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -164,9 +164,7 @@ fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let cluster = match given(&fields.prompt_cluster) {
         None => None,
-        Some(text) => {
-            Some(ClusterId::parse(&text).ok_or_else(|| invalid("a prompt cluster has 16 hexadecimal digits"))?)
-        }
+        Some(text) => Some(ClusterId::parse(&text).ok_or(PageError::InvalidField(InvalidField::PromptCluster))?),
     };
     Ok(VoteFilter {
         range: VoteRange::ALL,
@@ -181,11 +179,7 @@ fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
 /// The filter of a decision, which is never about all votes.
 fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
     let filter = filter(fields)?;
-    if filter == VoteFilter::default() {
-        Err(invalid("say which votes: a voter, a model, a rule, a prompt cluster or a battle"))
-    } else {
-        Ok(filter)
-    }
+    if filter == VoteFilter::default() { Err(PageError::InvalidField(InvalidField::NoFilter)) } else { Ok(filter) }
 }
 
 /// `change` is `exclude`, by the rule `by` and with a reason, or `include`, where `by` may be empty.
@@ -200,7 +194,7 @@ fn decision(call: &SignedInRequest) -> Result<ExclusionDecision, PageError> {
             let reason = is_reason.then(|| reason.to_owned());
             Ok(ExclusionDecision::Exclude {
                 rule,
-                reason: reason.ok_or_else(|| invalid("give a reason of 1 to 500 characters"))?,
+                reason: reason.ok_or(PageError::InvalidField(InvalidField::Reason))?,
             })
         }
         _ => Err(invalid("change is exclude or include")),

@@ -32,9 +32,9 @@ impl LocalBattles for Battles {
     async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
         let run = self.dependencies.instances.new_run();
         let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
-        let Some(row) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
+        let Some(record) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
         tracing::info!(battle.id = %battle.id, "regenerating a turn whose instance is gone");
-        battle.adopt(row, self.dependencies.apart());
+        battle.adopt(record, self.dependencies.apart());
         self.answer(battle, run, None);
         Ok(true)
     }

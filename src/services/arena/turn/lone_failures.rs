@@ -17,7 +17,7 @@ impl Turn<'_> {
         let broke_off = broke_off.filter(|run| run.ending == ReplyEnding::Failed).map(|run| &run.model);
         let failed: Vec<&ModelId> = self.failed.iter().chain(broke_off).collect();
         for model in failed.into_iter().filter_map(|id| self.dependencies.models.of_battle(id)) {
-            model.failed_alone(&visitor);
+            model.failed_alone(&visitor, &self.run);
         }
     }
 }

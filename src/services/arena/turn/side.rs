@@ -1,8 +1,8 @@
 //! One side of a turn: its model, its reply so far, and how it ended.
 
-use crate::domain::battle::{ModelId, Side, VisitorId};
+use crate::domain::battle::{ModelId, Side};
 use crate::domain::visible_text::has_visible_text;
-use crate::infra::llm::resilient_model::ResilientModel;
+use crate::infra::llm::resilient_model::{ResilientModel, VisitorQuestion};
 use crate::infra::llm::{ChatError, Message, ReplyPart, ReplyStream};
 use crate::infra::storage::{NewReply, ReplyEnding};
 use futures_util::StreamExt;
@@ -40,11 +40,11 @@ impl SideRun {
         }
     }
 
-    /// Starts the reply of the side's model to a visitor's conversation, unless either is not to be had.
+    /// Starts the reply of the side's model to a visitor's question at the end of a conversation, unless either is not to be had.
     pub(super) fn ask(
         &mut self,
         model: Option<&ResilientModel>,
-        visitor: &VisitorId,
+        question: VisitorQuestion,
         conversation: Result<&[Message], ChatError>,
     ) -> Result<(), ChatError> {
         self.asked_at = Instant::now();
@@ -53,7 +53,7 @@ impl SideRun {
         self.reasoning.clear();
         self.blank.clear();
         let gone = || ChatError::Unreached("the model is no longer configured".into());
-        self.stream = Some(model.ok_or_else(gone)?.reply_to(visitor, conversation?));
+        self.stream = Some(model.ok_or_else(gone)?.reply_to(question, conversation?));
         Ok(())
     }
 

@@ -12,30 +12,30 @@ const UNSURE: f64 = 0.5;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Speed {
     pub(super) gaps: usize,
-    pub(super) chars: usize,
+    pub(super) bytes: usize,
     time: Duration,
 }
 
 impl Speed {
-    pub(super) fn add(&mut self, gap: Duration, chars: usize) {
+    pub(super) fn add(&mut self, gap: Duration, bytes: usize) {
         self.gaps += 1;
-        self.chars += chars;
+        self.bytes += bytes;
         self.time += gap;
     }
 
-    pub(super) fn remove(&mut self, gap: Duration, chars: usize) {
+    pub(super) fn remove(&mut self, gap: Duration, bytes: usize) {
         self.gaps = self.gaps.saturating_sub(1);
-        self.chars = self.chars.saturating_sub(chars);
+        self.bytes = self.bytes.saturating_sub(bytes);
         self.time = self.time.saturating_sub(gap);
     }
 
-    /// Time in which the model writes so many characters at the mean.
-    pub(super) fn time_of(self, chars: usize) -> Duration {
-        self.time.mul_f64(real_len(chars) / real_len(self.chars.max(1)))
+    /// Time in which the model writes so many bytes at the mean.
+    pub(super) fn time_of(self, bytes: usize) -> Duration {
+        self.time.mul_f64(real_len(bytes) / real_len(self.bytes.max(1)))
     }
 
     /// Time in which it does so, as far as the measurement is to be trusted.
-    pub(super) fn kept_time_of(self, chars: usize) -> Duration {
-        self.time_of(chars).mul_f64(1.0 + UNSURE / real_len(self.gaps.max(1)))
+    pub(super) fn kept_time_of(self, bytes: usize) -> Duration {
+        self.time_of(bytes).mul_f64(1.0 + UNSURE / real_len(self.gaps.max(1)))
     }
 }

@@ -26,8 +26,8 @@ pub(super) const PAIRS: [[usize; 2]; 6] =
 struct WritingModel {
     /// Median time of the first token in seconds, and the spread of its logarithm.
     first: (f64, f64),
-    chars_per_second: f64,
-    /// Characters of a chunk at the least and at most.
+    bytes_per_second: f64,
+    /// Bytes of a chunk at the least and at most.
     chunk: (usize, usize),
     /// Coefficient of variation of the gaps between chunks.
     variation: f64,
@@ -40,7 +40,7 @@ struct WritingModel {
 const MODELS: [WritingModel; 7] = [
     WritingModel {
         first: (0.4, 0.3),
-        chars_per_second: 260.0,
+        bytes_per_second: 260.0,
         chunk: (3, 8),
         variation: 0.5,
         pauses: 0.001,
@@ -48,7 +48,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (1.2, 0.3),
-        chars_per_second: 38.0,
+        bytes_per_second: 38.0,
         chunk: (3, 8),
         variation: 0.6,
         pauses: 0.003,
@@ -56,7 +56,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (7.0, 0.45),
-        chars_per_second: 120.0,
+        bytes_per_second: 120.0,
         chunk: (3, 8),
         variation: 0.5,
         pauses: 0.001,
@@ -64,7 +64,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (0.9, 0.3),
-        chars_per_second: 85.0,
+        bytes_per_second: 85.0,
         chunk: (40, 100),
         variation: 0.3,
         pauses: 0.005,
@@ -72,7 +72,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (0.6, 0.3),
-        chars_per_second: 100.0,
+        bytes_per_second: 100.0,
         chunk: (3, 8),
         variation: 0.5,
         pauses: 0.001,
@@ -80,7 +80,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (0.005, 0.3),
-        chars_per_second: 2_400.0,
+        bytes_per_second: 2_400.0,
         chunk: (12, 12),
         variation: 0.58,
         pauses: 0.0,
@@ -88,7 +88,7 @@ const MODELS: [WritingModel; 7] = [
     },
     WritingModel {
         first: (0.06, 0.3),
-        chars_per_second: 200.0,
+        bytes_per_second: 200.0,
         chunk: (12, 12),
         variation: 0.58,
         pauses: 0.0,
@@ -110,7 +110,13 @@ pub(super) enum SideArrival {
 pub(super) struct Battle {
     pub(super) arrivals: Vec<(Duration, Side, SideArrival)>,
     pub(super) longer_is_slower: bool,
+    /// What each side writes, again and again.
+    pub(super) letters: [&'static str; 2],
 }
+
+/// A letter of a script with one byte a character, and one with three.
+pub(super) const ENGLISH: &str = "x";
+pub(super) const CHINESE: &str = "语";
 
 /// Two replies of different lengths, of a quick and a slow model. The models' sides are drawn.
 pub(super) fn battle(models: [usize; 2], rng: &mut impl Rng) -> Battle {
@@ -120,27 +126,47 @@ pub(super) fn battle(models: [usize; 2], rng: &mut impl Rng) -> Battle {
 }
 
 /// The same with these numbers of characters.
-pub(super) fn battle_of([quick, slow]: [usize; 2], [short, long]: [usize; 2], rng: &mut impl Rng) -> Battle {
+pub(super) fn battle_of(models: [usize; 2], lengths: [usize; 2], rng: &mut impl Rng) -> Battle {
+    battle_in_scripts(models, lengths, [ENGLISH; 2], rng)
+}
+
+/// The same with the shorter and the longer reply in these scripts.
+pub(super) fn battle_in_scripts(
+    [quick, slow]: [usize; 2],
+    [short, long]: [usize; 2],
+    [letter_of_short, letter_of_long]: [&'static str; 2],
+    rng: &mut impl Rng,
+) -> Battle {
     let longer_is_slower = rng.random();
     let longer_side = if rng.random() { Side::A } else { Side::B };
     let (longer, shorter) = if longer_is_slower { (slow, quick) } else { (quick, slow) };
-    let mut arrivals = reply(longer, long, longer_side, rng);
-    arrivals.extend(reply(shorter, short, longer_side.other(), rng));
+    let mut arrivals = reply(longer, letter_of_long, long, longer_side, rng);
+    arrivals.extend(reply(shorter, letter_of_short, short, longer_side.other(), rng));
     arrivals.sort_by_key(|(at, ..)| *at);
-    Battle { arrivals, longer_is_slower }
+    let mut letters = [letter_of_long; 2];
+    letters[longer_side.other().index()] = letter_of_short;
+    Battle { arrivals, longer_is_slower, letters }
 }
 
-fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Duration, Side, SideArrival)> {
+/// A model writes as many bytes a second in every script.
+fn reply(
+    model: usize,
+    letter: &str,
+    chars: usize,
+    side: Side,
+    rng: &mut impl Rng,
+) -> Vec<(Duration, Side, SideArrival)> {
     let model = &MODELS[model];
     let spread = LogNormal::new(0.0, 0.15).expect("a spread");
     let mut at = model.first.0 * LogNormal::new(0.0, model.first.1).expect("a spread").sample(rng);
-    let speed = model.chars_per_second * spread.sample(rng);
+    let speed = model.bytes_per_second / real_len(letter.len()) * spread.sample(rng);
     let shape = model.variation.powi(-2);
     let gaps = Gamma::new(shape, 1.0 / shape).expect("a shape");
     let (mut left, mut drift, mut came) = (chars, 0.0_f64, Vec::new());
     let mut stall = (model.stalls > 0.0 && rng.random_bool(model.stalls)).then(|| chars - rng.random_range(15..60));
     while left > 0 {
-        let chunk = rng.random_range(model.chunk.0..=model.chunk.1).min(left);
+        let bytes = rng.random_range(model.chunk.0..=model.chunk.1);
+        let chunk = bytes.div_ceil(letter.len()).min(left);
         came.push((Duration::from_secs_f64(at), side, SideArrival::Text(chunk)));
         left -= chunk;
         let noise: f64 = StandardNormal.sample(rng);

@@ -58,7 +58,7 @@ fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
         while let Some((_, side, came)) = arrivals.next_if(|(when, ..)| *when <= at) {
             read = true;
             match came {
-                SideArrival::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
+                SideArrival::Text(chars) => pacer.push(*side, &battle.letters[side.index()].repeat(*chars), at),
                 SideArrival::End => pacer.end(*side, Ending::Complete, at),
             }
         }

@@ -12,15 +12,32 @@ fn visitor(number: usize) -> VisitorId {
 impl GuardFixture {
     /// A question of this visitor.
     async fn ask_for(&self, number: usize) -> Vec<Result<ReplyPart, ChatError>> {
-        self.model.reply_to(&visitor(number), &[Message::user("Hello")]).collect().await
+        self.ask_in(number, &run()).await
+    }
+
+    /// The same in another answering.
+    async fn ask_in(&self, number: usize, run: &RunId) -> Vec<Result<ReplyPart, ChatError>> {
+        let question = VisitorQuestion { run: Some(run.clone()), ..question_of(visitor(number).as_str()) };
+        self.model.reply_to(question, &[Message::user("Hello")]).collect().await
     }
 
     /// The same, which another model answers if this one fails.
     async fn fail_alone(&self, number: usize) {
         let reply = self.ask_for(number).await;
         assert!(matches!(reply.as_slice(), [Err(_)]), "{reply:?}");
-        self.model.failed_alone(&visitor(number));
+        self.model.failed_alone(&visitor(number), &run());
     }
+
+    /// A question of this visitor whose reply is cut after its first part.
+    async fn cut_for(&self, number: usize) {
+        let question = VisitorQuestion { max_bytes: 4, ..question_of(visitor(number).as_str()) };
+        let mut reply = self.model.reply_to(question, &[Message::user("Hello")]);
+        assert_eq!(reply.next().await, Some(Ok(ReplyPart::Text("long".into()))));
+    }
+}
+
+fn run() -> RunId {
+    RunId::new("here.1")
 }
 
 fn without_retries(scripts: Vec<Vec<ScriptStep>>) -> GuardFixture {
@@ -56,7 +73,7 @@ async fn a_model_that_fails_several_visitors_alone_is_not_paired_although_it_ans
     bench.ask_for(ENOUGH).await;
     bench.model.settle_suspicion().unwrap().await;
     bench.check_state(BreakerPhase::Closed, 0);
-    bench.model.failed_alone(&visitor(ENOUGH));
+    bench.model.failed_alone(&visitor(ENOUGH), &run());
     assert_eq!(bench.model.state().phase, BreakerPhase::Open);
     assert!(!bench.model.healthy());
 
@@ -88,4 +105,42 @@ async fn one_visitor_and_failures_of_all_models_take_it_from_nobody() {
         bench.fail_alone(number).await;
     }
     assert!(bench.model.healthy(), "a breaker that never opens");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_of_ours_does_not_make_an_earlier_one_a_lone_failure() {
+    // Three failures in a row of no question's are enough for the breaker by themselves.
+    let often = BreakerPolicy { failures: 1_000, open_for: Duration::from_secs(30) };
+    let limits = ReplyLimits { retries: 0, breaker: often, ..ReplyLimits::from(&ProviderSettings::default()) };
+    let unreached = || vec![Fail(ChatError::Unreached("no free port".into()))];
+    let scripts = (0..2 * ENOUGH).flat_map(|_| [vec![Fail(status(400))], unreached()]).collect();
+    let bench = bench_with(limits, scripts);
+    let later = RunId::new("here.2");
+    for number in 0..2 * ENOUGH {
+        // No model answers the first question, and the second one does not reach this one.
+        bench.ask_for(number).await;
+        bench.ask_in(number, &later).await;
+        bench.model.failed_alone(&visitor(number), &later);
+        assert!(bench.model.healthy(), "after {number}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_cut_at_its_limit_is_an_answer() {
+    let long = || vec![Say("long"), Say("er")];
+    let failing = || vec![Fail(status(400))];
+    let scripts = (0..3).map(|_| long()).chain((0..9).map(|_| failing())).chain([long()]).collect();
+    let bench = without_retries(scripts);
+    for number in 0..3 {
+        bench.cut_for(number).await;
+    }
+    for number in 10..10 + ENOUGH {
+        bench.fail_alone(number).await;
+        assert!(bench.model.healthy(), "three visitors have their reply, and fewer than nine have none");
+    }
+    bench.fail_alone(10 + ENOUGH).await;
+    assert_eq!(bench.model.state().phase, BreakerPhase::Open);
+    tokio::time::advance(Duration::from_secs(30)).await;
+    bench.cut_for(0).await;
+    assert_eq!(bench.model.state().phase, BreakerPhase::Closed);
 }

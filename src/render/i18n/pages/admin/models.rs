@@ -130,7 +130,7 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
     no_file: "This arena runs without a settings file, so its models cannot be changed here.",
     model: "Model",
     state: "State",
-    serving: "takes part",
+    serving: "active",
     breaker_open: "circuit breaker open, {n} s left",
     on_trial: "circuit breaker half-open: the next reply decides",
     paused: "paused",
@@ -245,11 +245,11 @@ pub(super) const CHINESE: ModelAdminTexts = ModelAdminTexts {
     no_file: "本站运行时没有设置文件，因此无法在此更改模型。",
     model: "模型",
     state: "状态",
-    serving: "参与对战",
+    serving: "参战",
     breaker_open: "熔断中，还有 {n} 秒",
     on_trial: "熔断器半开：由下一次回答决定",
-    paused: "已暂停",
-    retired: "已退出",
+    paused: "暂停",
+    retired: "退役",
     weight: "权重",
     share: "对战占比",
     drawn: "被抽中的概率",
@@ -351,3 +351,25 @@ pub(super) const CHINESE: ModelAdminTexts = ModelAdminTexts {
         how_to: "如需生效，请写入设置文件的 [pairing] 一节，并在各模型页面更改权重。",
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::{chinese, english};
+    use super::*;
+    use crate::domain::model_register::report::EntryState;
+    use crate::i18n::pages::model_register;
+
+    #[test]
+    fn a_state_of_a_model_has_one_word_on_all_pages() {
+        for (own, admin, register) in [
+            (&ENGLISH, &english::ENGLISH, &model_register::ENGLISH),
+            (&CHINESE, &chinese::CHINESE, &model_register::CHINESE),
+        ] {
+            let public =
+                [EntryState::Active, EntryState::Paused, EntryState::Retired].map(|state| register.state(state));
+            assert_eq!([own.serving, own.paused, own.retired], public);
+            assert_eq!([admin.overview.healthy, admin.overview.paused], public[..2]);
+            assert_eq!(own.breaker_open.split([',', '，']).next(), Some(admin.overview.breaker_open));
+        }
+    }
+}

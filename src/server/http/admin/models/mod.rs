@@ -23,6 +23,7 @@ use crate::pages::admin::models::{AdminModelPage, AdminModelsPage};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
+use crate::render::i18n::pages::MissingThing;
 use crate::services::model_check::check_one;
 use crate::services::model_entries::values_version;
 use editing::edit;
@@ -78,7 +79,7 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
 /// request may cost money.
 pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, roster) = (model_of(&call)?, call.app.models.current());
-    let model = roster.get(&id).ok_or_else(|| unknown(&id))?;
+    let model = roster.get(&id).ok_or_else(unknown)?;
     let (app, subject) = (&call.app, format!("model {}", id.as_str()));
     let entry = call.actor().entry(&app.rng, app.clock.as_ref(), AdminAction::TestModel, &subject);
     app.store.add_audit_entry(&entry).await?;
@@ -93,8 +94,8 @@ fn model_of(call: &SignedInRequest) -> Result<ModelId, PageError> {
     Ok(ModelId::new(id))
 }
 
-fn unknown(id: &ModelId) -> PageError {
-    PageError::Missing(format!("no model {:?} takes part", id.as_str()))
+fn unknown() -> PageError {
+    PageError::MissingThing(MissingThing::Model)
 }
 
 async fn show_all(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
@@ -112,7 +113,7 @@ async fn show_one(
     checked: Option<CheckedModel>,
 ) -> Result<HttpResponse, PageError> {
     let views = ModelViews::read(&call.app).await?;
-    let line = views.line(id).ok_or_else(|| unknown(id))?;
+    let line = views.line(id).ok_or_else(unknown)?;
     let entry = file_entry(&call.app, id).await.or_else(|| views.entry(id));
     let view = AdminModelPage {
         page: call.page(),

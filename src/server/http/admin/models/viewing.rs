@@ -55,7 +55,7 @@ impl ModelViews {
         lines
     }
 
-    /// A model that takes part or is paused.
+    /// A model that is active or paused.
     pub(super) fn line(&self, id: &ModelId) -> Option<ModelLine> {
         self.roster.get(id).map(|model| self.line_of(&model))
     }

@@ -30,7 +30,7 @@ struct Judging {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn reread(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<BenchJudgementRow>, StoreError> {
+pub async fn reparse(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<BenchJudgementRow>, StoreError> {
     let set = bench.set();
     let takes = |names: &[String], name: &String| names.is_empty() || names.contains(name);
     let groups = bench.store.judged(&set.suite, &set.version).await?;
@@ -42,7 +42,7 @@ pub async fn reread(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<V
         .collect();
     let mut rows = Vec::new();
     for judging in judgings {
-        rows.extend(judging.reread(bench).await?);
+        rows.extend(judging.reparse(bench).await?);
     }
     Ok(rows)
 }
@@ -74,7 +74,7 @@ fn without_switches(variant: &str) -> SuiteOptions {
 }
 
 impl Judging {
-    async fn reread(&self, bench: RunContext<'_>) -> Result<Vec<BenchJudgementRow>, StoreError> {
+    async fn reparse(&self, bench: RunContext<'_>) -> Result<Vec<BenchJudgementRow>, StoreError> {
         let name = |name: &str| Some(name).filter(|name| !name.is_empty()).map(ModelId::new);
         let (model, judge, baseline) = (ModelId::new(&self.model), name(&self.judge), name(&self.baseline));
         let (models, over) = (std::slice::from_ref(&model), PlannedOver::KeptAnswers);

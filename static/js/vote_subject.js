@@ -2,7 +2,7 @@
 // answered again or asked on, so a page whose connection was lost asks first how the battle stands, and then votes.
 
 /** What is kept of the turn that is judged, after the event numbered `seq`; `replies` are the HTML blocks of sides A and B. */
-export function judge(turn, seq, replies) {
+export function voteSubject(turn, seq, replies) {
   return { turn, seq, print: print(replies) };
 }
 
@@ -12,14 +12,14 @@ export function patch(blocks, changes) {
 }
 
 /** Reads what the server sends after a `resume`. It has all once the server has answered [`question`]. */
-export class Standing {
+export class SubjectCheck {
   #judged;
   #seq;
   #turn = null;
   #replies = [[], []];
   #hasGoneOn = false;
 
-  /** @param judged of [`judge`] */
+  /** @param judged of [`voteSubject`] */
   constructor(judged) {
     this.#judged = judged;
     this.#seq = judged.seq;

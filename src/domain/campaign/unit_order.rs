@@ -1,4 +1,4 @@
-//! The units of a campaign as they are handed out: which are for everybody, and of which the outcome is known.
+//! The units of a campaign in the order in which they are handed out: which are for everybody, and of which the outcome is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use crate::battle::Outcome;
 
 /// All units of a campaign in the order in which they are handed out, and what they will take.
 #[derive(Debug)]
-pub struct Layout {
+pub struct UnitOrder {
     /// The units.
-    pub units: Vec<LaidOutUnit>,
+    pub units: Vec<OrderedUnit>,
     /// What the campaign will take.
     pub forecast: Forecast,
 }
 
 /// A unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaidOutUnit {
+pub struct OrderedUnit {
     /// Position of the item.
     pub item: usize,
     /// The models whose answers are shown, in the order of their names.
@@ -34,20 +34,20 @@ pub struct LaidOutUnit {
     pub gold: Option<Outcome>,
 }
 
-impl Layout {
-    /// Lays out the units of the items.
+impl UnitOrder {
+    /// Draws the order of the units.
     ///
     /// # Errors
     /// [`ItemError`] for more units than a campaign can have.
     pub fn new(plan: &CampaignPlan, items: &[CampaignItem], gold: &[GoldRow]) -> Result<Self, ItemError> {
-        let layout = units(items, plan.task, plan.seed)?;
+        let drawn = units(items, plan.task, plan.seed)?;
         let models: BTreeSet<&String> = items.iter().flat_map(|item| item.answers.keys()).collect();
         let mut of_item: BTreeMap<usize, u64> = BTreeMap::new();
-        for unit in &layout {
+        for unit in &drawn {
             *of_item.entry(unit.item).or_default() += 1;
         }
         let most = of_item.values().copied().max().unwrap_or(0);
-        let forecast = Forecast::new(plan, items.len() as u64, models.len() as u64, layout.len() as u64, most);
+        let forecast = Forecast::new(plan, items.len() as u64, models.len() as u64, drawn.len() as u64, most);
         let known = gold_by_pair(items, gold);
         let overlap = overlap_items(items.len(), plan.overlap_share, plan.seed);
         let mut in_overlap = BTreeSet::new();
@@ -55,9 +55,9 @@ impl Layout {
             let gold = known.get(&(unit.item, unit.models.iter().collect())).copied();
             // Nobody judges two units of an item, so one unit of an overlap item is for everybody.
             let shared = overlap.contains(&unit.item) && in_overlap.insert(unit.item);
-            LaidOutUnit { item: unit.item, shared: shared || gold.is_some(), gold, models: unit.models }
+            OrderedUnit { item: unit.item, shared: shared || gold.is_some(), gold, models: unit.models }
         };
-        Ok(Self { units: layout.into_iter().map(unit).collect(), forecast })
+        Ok(Self { units: drawn.into_iter().map(unit).collect(), forecast })
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use super::{PublishedScore, ReportCell, ReportColumn, ReportHead, ReportRow, ReportTable, ScoreEntry};
 use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
-use crate::domain::benchmark::layout::{self, TableKind};
 use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
 use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF, WINS_AND_TIES};
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::superclue::CAPABILITIES;
+use crate::domain::benchmark::table_layout::{self, TableKind};
 use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
 use crate::domain::benchmark::{Suite, superclue};
 use crate::domain::language::Language;
@@ -297,7 +297,7 @@ fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, langu
     let whole = |part: &Part| {
         part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())
     };
-    let layout = |own: layout::TableLayout| {
+    let layout = |own: table_layout::TableLayout| {
         let (key, title) = match own.kind {
             TableKind::Scores => ("scores", words.tasks),
             TableKind::Dimensions => ("dimensions", words.dimensions),
@@ -307,5 +307,5 @@ fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, langu
         };
         ReportLayout::new(key, title, own.parts).under(whole)
     };
-    layout::layouts(entries.iter().map(|entry| &entry.scores)).into_iter().map(layout).collect()
+    table_layout::layouts(entries.iter().map(|entry| &entry.scores)).into_iter().map(layout).collect()
 }

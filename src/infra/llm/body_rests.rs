@@ -1,0 +1,145 @@
+//! Reads what follows a finished reply, so that its connection can be used again: another one may cost a TLS handshake.
+//!
+//! Nobody waits for it. It is bounded in time, bytes and number, and ends with the HTTP client or the runtime.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use parking_lot::Mutex;
+use reqwest::Response;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// How long the rest of a body is read.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Bytes of it at most.
+const MOST_BYTES: usize = 64 << 10;
+/// Bodies that are read at the same time at most.
+const MOST_AT_ONCE: usize = 256;
+
+/// The bodies of one HTTP client that are read to their ends.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BodyRests(Arc<Mutex<JoinSet<()>>>);
+
+impl BodyRests {
+    /// Reads the answer to its end in the background. Beyond the limits, and without a runtime, its connection is closed.
+    pub(super) fn read(&self, response: Response) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut under_way = self.0.lock();
+        while under_way.try_join_next().is_some() {}
+        if under_way.len() < MOST_AT_ONCE {
+            under_way.spawn_on(read_to_end(response.bytes_stream()), &runtime);
+        }
+    }
+
+    /// Waits until all that is under way has ended.
+    #[cfg(test)]
+    pub(super) async fn ended(&self) {
+        let under_way = std::mem::take(&mut *self.0.lock());
+        under_way.join_all().await;
+    }
+}
+
+async fn read_to_end<B: AsRef<[u8]>, E>(body: impl Stream<Item = Result<B, E>>) {
+    let mut body = pin!(body);
+    let rest = async {
+        let mut left = MOST_BYTES;
+        while let Some(Ok(chunk)) = body.next().await {
+            match left.checked_sub(chunk.as_ref().len()) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    };
+    // Too late: then the connection is closed, and nobody needs it.
+    let _ = timeout(LONGEST, rest).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use futures_util::stream;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::oneshot;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::config::{ModelSettings, ProviderKind};
+    use crate::llm::openai::OpenAiModel;
+    use crate::llm::{ChatError, ChatModel, Message, ReplyPart, http_client};
+
+    const FINISHED: &str = r#"data: {"choices":[{"delta":{"content":"one"},"finish_reason":"stop"}]}"#;
+
+    /// Reads a request up to the end of its head; its body comes along or is skipped with the next head.
+    async fn read_request(stream: &mut TcpStream) {
+        let mut head = Vec::new();
+        while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+            assert_ne!(stream.read_buf(&mut head).await.unwrap(), 0, "the connection was closed");
+        }
+    }
+
+    async fn write_chunk(stream: &mut TcpStream, text: &str) {
+        stream.write_all(format!("{:x}\r\n{text}\n\n\r\n", text.len() + 2).as_bytes()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_connection_whose_provider_is_late_with_the_end_is_used_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let (reply_has_ended, late) = oneshot::channel();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            read_request(&mut stream).await;
+            stream.write_all(head).await.unwrap();
+            write_chunk(&mut stream, FINISHED).await;
+            late.await.unwrap();
+            write_chunk(&mut stream, "data: [DONE]").await;
+            stream.write_all(b"0\r\n\r\n").await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(head).await.unwrap();
+            write_chunk(&mut stream, FINISHED).await;
+            write_chunk(&mut stream, "data: [DONE]").await;
+            stream.write_all(b"0\r\n\r\n").await.unwrap();
+        });
+        let http = http_client(Duration::from_secs(5)).unwrap();
+        let settings = ModelSettings { base_url, ..ModelSettings::minimal("m", ProviderKind::Openai) };
+        let model = OpenAiModel::new(&settings, None, &http).unwrap();
+        let parts: [Option<Result<ReplyPart, ChatError>>; 2] =
+            [Some(Ok(ReplyPart::Text("one".into()))), Some(Ok(ReplyPart::TextEnded))];
+        let mut reply = model.reply(&[Message::user("Hi")]);
+        assert_eq!([reply.next().await, reply.next().await], parts);
+        // As for a visitor, who does not wait for what is late.
+        drop(reply);
+        reply_has_ended.send(()).unwrap();
+        http.body_rests().ended().await;
+
+        let mut reply = model.reply(&[Message::user("Hi again")]);
+        assert_eq!([reply.next().await, reply.next().await], parts);
+        server.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_without_end_is_read_within_limits_of_time_and_bytes() {
+        let began = Instant::now();
+        let drip = stream::unfold((), |()| async {
+            sleep(Duration::from_millis(300)).await;
+            Some((Ok::<_, ()>([0_u8]), ()))
+        });
+        read_to_end(drip).await;
+        assert_eq!(began.elapsed(), LONGEST);
+
+        let chunks = Cell::new(0);
+        let flood = stream::repeat_with(|| {
+            chunks.set(chunks.get() + 1);
+            Ok::<_, ()>([0_u8; 1 << 10])
+        });
+        read_to_end(flood).await;
+        assert_eq!(chunks.get(), 65, "64 KiB, and one more that shows that there is more");
+    }
+}
