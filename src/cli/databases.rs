@@ -11,10 +11,10 @@ use crate::infra::config::StorageSettings;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::signals::Signals;
 
-/// Maximum wait for the connections to a server to close.
+/// Maximum wait for the connections to a server to close, and for any database of an interrupted command, which may have left a statement
+/// that still runs.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// After this long the command says what it waits for: an interrupted one may have left a statement that still runs, and what a large
-/// import leaves in the log is copied into the database.
+/// After this long the command says what it waits for: what a large import leaves in the log is copied into the database.
 const NOTICE_AFTER: Duration = Duration::from_secs(2);
 
 thread_local! {
@@ -32,21 +32,21 @@ pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<S
     Ok(store)
 }
 
-/// Closes all databases that were opened, also those that their command has closed already. A signal ends the wait: an embedded database
-/// then keeps its log, which does no harm.
-pub(super) async fn close_all() {
-    let opened = OPENED.take();
-    if opened.is_empty() {
+/// Closes all databases that were opened, also those that their command has closed already. Of an interrupted command, and of a server,
+/// for a short time at most. Else a signal ends the wait: an embedded database then keeps its log, which does no harm.
+pub(super) async fn close_all(is_interrupted: bool) {
+    let (brief, embedded): (Vec<_>, Vec<_>) =
+        OPENED.take().into_iter().partition(|store| is_interrupted || store.is_shared());
+    for store in brief {
+        // A server ends the sessions of a process that is gone.
+        let _ = timeout(CLOSE_TIMEOUT, store.close()).await;
+    }
+    if embedded.is_empty() {
         return;
     }
     let closing = async {
-        for store in opened {
-            if store.is_shared() {
-                // A server ends the sessions of a process that is gone.
-                let _ = timeout(CLOSE_TIMEOUT, store.close()).await;
-            } else {
-                store.close().await;
-            }
+        for store in embedded {
+            store.close().await;
         }
     };
     let signal = async {
@@ -77,9 +77,8 @@ async fn wait_until_closed(closing: impl Future<Output = ()>, signal: impl Futur
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::future::ready;
-
-    use tokio::time::Instant;
 
     use super::*;
 
@@ -91,16 +90,20 @@ mod tests {
         let store = open(&settings, IfMissing::Create).await.unwrap();
         assert_eq!(store.vote_count().await.unwrap(), 0);
         assert!(folder.path().join("langya.db-wal").exists());
-        close_all().await;
+        close_all(false).await;
         let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["langya.db"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_database_that_closes_slowly_is_waited_for_until_a_signal() {
-        let (began, slow) = (Instant::now(), Duration::from_secs(60));
-        wait_until_closed(sleep(slow), pending()).await;
-        assert!(began.elapsed() >= slow);
+        let is_closed = Cell::new(false);
+        let slow = async {
+            sleep(Duration::from_secs(60)).await;
+            is_closed.set(true);
+        };
+        wait_until_closed(slow, pending()).await;
+        assert!(is_closed.get());
         wait_until_closed(pending(), ready(())).await;
     }
 }

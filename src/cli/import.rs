@@ -195,7 +195,6 @@ async fn votes_of_files(options: ImportVotesOptions, env: &Environment) -> Comma
     for file in files {
         import_votes(&store, &file, read_votes(&file, &reading).await?).await?;
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -269,7 +268,6 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
         }
         Imported::Before => print(&format!("{file}: imported before as data {version}, nothing changed\n"))?,
     }
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -301,7 +299,6 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
     let file = options.file.display();
     let read = counted(taken.read, one, more);
     print(&format!("{file}: {read} read, {} of them new{differing}{failed}\n", taken.new))?;
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -318,7 +315,6 @@ async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResul
     };
     let imported = counted(imported, "score", "scores");
     print(&format!("{}: {imported} imported{left_out}\n", options.file.display()))?;
-    store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -349,8 +345,6 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
     print(&format!(
         "{file} is unchanged: do not serve it again, because both arenas would sign the same public log\n"
     ))?;
-    target.close().await;
-    source.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -204,7 +204,7 @@ pub fn run(serve: Serve) -> ExitCode {
             Command::Restore(options) => backup::restore(options, &env).await,
             Command::Upgrade(options) => upgrade::run(options, &env).await,
         };
-        databases::close_all().await;
+        databases::close_all(done.as_ref().is_err_and(error::CommandError::is_interrupt)).await;
         done
     });
     conclude(system, done)

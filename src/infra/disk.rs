@@ -31,6 +31,12 @@ pub fn is_writable(folder: &Path) -> bool {
     existing(folder).is_ok_and(|there| there.is_dir() && rustix::fs::access(&there, allowed).is_ok())
 }
 
+/// Whether this user can read a file that is there.
+#[must_use]
+pub fn is_readable_file(file: &Path) -> bool {
+    rustix::fs::access(file, Access::READ_OK).is_ok()
+}
+
 /// Whether this user can write a file that is there.
 #[must_use]
 pub fn is_writable_file(file: &Path) -> bool {
@@ -54,7 +60,9 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         assert!(is_writable(folder.path()) && is_writable(&folder.path().join("a/b")));
         assert!(!is_writable(&file) && !is_writable(&file.join("data")));
-        assert!(is_writable_file(&file) && !is_writable_file(&file.join("data")));
+        for is_usable in [is_readable_file, is_writable_file] {
+            assert!(is_usable(&file) && !is_usable(&file.join("data")));
+        }
     }
 
     #[test]

@@ -140,9 +140,6 @@ impl ChangeView {
 fn cells(place: Option<LeaderboardPlace>) -> [String; 3] {
     let dash = || "–".to_owned();
     let Some(place) = place else { return [dash(), dash(), dash()] };
-    let rank = match (place.best_rank, place.worst_rank) {
-        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
-        (best, _) => best.unwrap_or(place.rank).to_string(),
-    };
+    let rank = place.shown_ranks.map_or_else(dash, |ranks| ranks.to_string());
     [rank, place.rating.map_or_else(dash, |rating| format!("{rating:.0}")), place.battles.to_string()]
 }

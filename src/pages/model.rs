@@ -8,6 +8,7 @@ use super::charts::ChartView;
 use super::{Page, Section, respond};
 use crate::domain::model_register::report::RegisterEntry;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledRating;
 use crate::domain::rating::value::usage::ModelUsage;
 use crate::infra::llm::ModelCard;
@@ -25,6 +26,8 @@ pub struct ModelView {
     pub models: usize,
     /// Whether the leaderboard has others, which the votes do not compare with it.
     pub is_grouped: bool,
+    /// How the intervals of the leaderboard come about.
+    pub interval_method: IntervalMethod,
     /// Confidence level of intervals.
     pub confidence: f64,
     /// Its entry in the register.
@@ -96,19 +99,19 @@ impl ModelPage {
     fn standing(&self) -> String {
         let Some(row) = &self.view.row else { return self.words.unrated.to_owned() };
         let Some(rating) = row.rating else { return self.words.unbounded.to_owned() };
-        let rank = match row.best_rank.zip(row.worst_rank) {
-            Some((best, worst)) if best < worst => format!("{best}–{worst}"),
-            Some((best, _)) => best.to_string(),
-            None => row.rank.to_string(),
-        };
+        let ranks = row.rank_range(self.view.interval_method);
         let values = [
             ("rating", whole(rating)),
-            ("rank", rank),
+            ("rank", ranks.map(|ranks| ranks.to_string()).unwrap_or_default()),
             ("models", self.view.models.to_string()),
             ("battles", row.battles.to_string()),
         ];
         let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-        let words = if self.view.is_grouped { self.words.standing_in_group } else { self.words.standing };
+        let words = match ranks {
+            None => self.words.standing_unranked,
+            Some(_) if self.view.is_grouped => self.words.standing_in_group,
+            Some(_) => self.words.standing,
+        };
         fill(words, &values)
     }
 

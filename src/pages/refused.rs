@@ -9,6 +9,9 @@ use crate::domain::admin::role::Role;
 use crate::domain::language::Language;
 use crate::render::i18n::pages::{InvalidField, MissingThing, RefusedText};
 
+/// The page with the forms that each [`InvalidField`] is a field of.
+const PAGE_OF_FORM: &str = "/admin/votes";
+
 #[derive(Template)]
 #[template(path = "refused.html")]
 struct RefusedPage<'a> {
@@ -21,6 +24,8 @@ struct RefusedPage<'a> {
     reason_is_english: bool,
     /// Where the button leads.
     way_out: &'a str,
+    /// What the button says.
+    action: &'static str,
     /// Whether a script keeps what was typed into the form that is refused.
     is_admin: bool,
 }
@@ -29,9 +34,8 @@ struct RefusedPage<'a> {
 #[must_use]
 pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
-    let (words, is_admin) = (&page.t().refused.form, is_of_admin(request));
-    let way_out = if is_admin { "/admin" } else { "/" };
-    respond(request, status, &RefusedPage { way_out, is_admin, ..RefusedPage::new(page, words, status) })
+    let words = &page.t().refused.form;
+    respond(request, status, &RefusedPage::leading_home(request, page, words, status))
 }
 
 /// Renders the page for a visitor who has to sign in first.
@@ -39,7 +43,7 @@ pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
 pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let words = &page.t().refused.sign_in;
-    respond(request, status, &RefusedPage { way_out: "/sign-in", ..RefusedPage::new(page, words, status) })
+    respond(request, status, &RefusedPage::leading_home(request, page, words, status).leading_to("/sign-in"))
 }
 
 /// Renders the page for a link that leads to what is not there.
@@ -47,18 +51,19 @@ pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpRespon
 pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
-    let (reason, is_admin) = (texts.missing_thing(thing), is_of_admin(request));
-    respond(request, status, &RefusedPage { reason, is_admin, ..RefusedPage::new(page, &texts.missing, status) })
+    let home = RefusedPage::leading_home(request, page, &texts.missing, status);
+    respond(request, status, &RefusedPage { reason: texts.missing_thing(thing), ..home })
 }
 
-/// Renders the page for a form of the admin with a field that cannot be used.
+/// Renders the page for a form of the admin with a field that cannot be used. Its button leads to the page of the form, since the address
+/// that the form sends to is refused again without its fields.
 #[must_use]
 pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidField) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
-    let (text, way_out, is_admin) = (texts.invalid_field(field), request.path(), is_of_admin(request));
-    let new = RefusedPage::new(page, &texts.address, status);
-    respond(request, status, &RefusedPage { reason: &text, way_out, is_admin, ..new })
+    let text = texts.invalid_field(field);
+    let view = RefusedPage::leading_home(request, page, &texts.field, status).leading_to(PAGE_OF_FORM);
+    respond(request, status, &RefusedPage { reason: &text, ..view })
 }
 
 /// Renders the page for somebody of the admin who lacks a role.
@@ -67,8 +72,8 @@ pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> H
     let page = Page::new(request, Section::None);
     let texts = page.t();
     let reason = texts.refused.role_required(texts.admin.role(role));
-    let new = RefusedPage::new(page, &texts.refused.forbidden, status);
-    respond(request, status, &RefusedPage { reason: &reason, is_admin: true, ..new })
+    let home = RefusedPage::leading_home(request, page, &texts.refused.forbidden, status);
+    respond(request, status, &RefusedPage { reason: &reason, ..home })
 }
 
 /// Renders the page. Where trying again may help, its button does; otherwise it leads to the same page without what was asked of it.
@@ -78,25 +83,34 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
     let texts = &page.t().refused;
     let is_admin = is_of_admin(request);
     let (words, way_out) = match status {
-        StatusCode::BAD_REQUEST => (&texts.address, request.path()),
-        StatusCode::NOT_FOUND => (&texts.missing, "/"),
-        StatusCode::UNAUTHORIZED if is_admin => (&texts.sign_in, "/admin/sign-in"),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => (&texts.forbidden, "/"),
-        StatusCode::SERVICE_UNAVAILABLE => (&texts.later, ""),
-        _ => (&texts.failed, ""),
+        StatusCode::BAD_REQUEST => (&texts.address, Some(request.path())),
+        StatusCode::NOT_FOUND => (&texts.missing, None),
+        StatusCode::UNAUTHORIZED if is_admin => (&texts.sign_in, Some("/admin/sign-in")),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => (&texts.forbidden, None),
+        StatusCode::SERVICE_UNAVAILABLE => (&texts.later, Some("")),
+        _ => (&texts.failed, Some("")),
     };
     let says_as_much = status.is_server_error() && page.language != Language::English && !is_admin;
     let reason = if says_as_much { "" } else { reason };
-    let view =
-        RefusedPage { reason, reason_is_english: true, way_out, is_admin, ..RefusedPage::new(page, words, status) };
-    respond(request, status, &view)
+    let home = RefusedPage::leading_home(request, page, words, status);
+    let view = match way_out {
+        Some(way_out) => home.leading_to(way_out),
+        None => home,
+    };
+    respond(request, status, &RefusedPage { reason, reason_is_english: true, ..view })
 }
 
-impl RefusedPage<'_> {
-    /// The page without a reason; its button leads to the arena.
-    fn new(page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
-        let code = status.as_u16();
-        Self { page, words, code, reason: "", reason_is_english: false, way_out: "/", is_admin: false }
+impl<'a> RefusedPage<'a> {
+    /// The page without a reason; its button leads to the arena, or within the admin to its overview.
+    fn leading_home(request: &HttpRequest, page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
+        let (is_admin, code) = (is_of_admin(request), status.as_u16());
+        let (way_out, action) = if is_admin { ("/admin", page.t().refused.to_admin) } else { ("/", words.action) };
+        Self { page, words, code, reason: "", reason_is_english: false, way_out, action, is_admin }
+    }
+
+    /// The same page, whose button leads where its text says.
+    fn leading_to(self, way_out: &'a str) -> Self {
+        Self { way_out, action: self.words.action, ..self }
     }
 }
 

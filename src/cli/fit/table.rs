@@ -226,7 +226,7 @@ fn legend(leaderboard: &Leaderboard) -> String {
 fn cells(model: &RankedModel, leaderboard: &Leaderboard) -> [String; 11] {
     let bound = |bound: Option<f64>| bound.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
     [
-        rank(model, leaderboard.interval),
+        model.rank_range(leaderboard.interval).map_or_else(|| "–".to_owned(), |ranks| ranks.to_string()),
         printable(&model.model),
         rating(model),
         bound(model.lower),
@@ -238,15 +238,6 @@ fn cells(model: &RankedModel, leaderboard: &Leaderboard) -> [String; 11] {
         format!("{:.1}%", 100.0 * model.win_tie_rate),
         marks(model, leaderboard.components > 1),
     ]
-}
-
-/// The ranks that the votes allow; where these are unknown, the rank by intervals, or none.
-fn rank(model: &RankedModel, interval: IntervalMethod) -> String {
-    match (model.best_rank, model.worst_rank) {
-        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
-        (Some(best), _) => best.to_string(),
-        _ => model.shown_rank(interval).map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
-    }
 }
 
 /// The rating, or the limit of a model that has none.

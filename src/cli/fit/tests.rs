@@ -89,10 +89,10 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
     insta::assert_snapshot!(run(&votes, &["--min-votes", "0"]).unwrap(), @r#"
     Bradley–Terry, converged in 5 iterations; sandwich intervals, which take votes as independent, at 0.95 confidence; 6 of 6 votes rated
     rank  model     rating  lower   upper     Elo  battles  wins  losses  win+tie
-     1–4  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
+       –  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
      1–4  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
      1–4  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
-     1–4  c�[2J      936.4      –       –  1000.0        1     0       0   100.0%
+       –  c�[2J      936.4      –       –  1000.0        1     0       0   100.0%
     rank: the places that the votes allow, right for all models together at this confidence; rating: points, where 400 more are odds of 10 to 1; lower, upper: interval of the rating; Elo: the votes one by one in log order; win+tie: share of battles won or tied, both-bad being neither
     note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, which takes votes as independent, and the other ratings ignore its votes
     note: every vote on some models equals its prediction, such as a single tie, or too few resamples give them a finite rating, so the sampling error cannot be estimated: these models have no intervals

@@ -270,12 +270,8 @@ pub(super) fn change_table(change: &LeaderboardChange) -> String {
 }
 
 fn change_cells(change: &ChangedModel) -> Vec<String> {
-    let rank = |place: Option<LeaderboardPlace>| match place {
-        Some(LeaderboardPlace { best_rank: Some(best), worst_rank: Some(worst), .. }) if best < worst => {
-            format!("{best}–{worst}")
-        }
-        Some(place) => place.best_rank.unwrap_or(place.rank).to_string(),
-        None => "-".to_owned(),
+    let rank = |place: Option<LeaderboardPlace>| {
+        place.and_then(|place| place.shown_ranks).map_or_else(|| "-".to_owned(), |ranks| ranks.to_string())
     };
     let rating = |place: Option<LeaderboardPlace>| {
         place.and_then(|place| place.rating).map_or_else(|| "-".to_owned(), |rating| format!("{rating:.1}"))

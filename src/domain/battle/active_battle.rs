@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::event_log::{BattleEvent, EventEntry, EventLog, Exchange, Incoming};
 use super::message::Message;
 use super::record::{BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
-use super::state::Stage;
+use super::state::{Progress, Stage};
 use super::{ImageId, RunId, Side};
 
 /// A battle with its texts and events.
@@ -58,6 +58,7 @@ impl ActiveBattle {
         let exchanges = record.exchanges();
         let mut active = Self::new(record.battle, exchanges, record.replies, first);
         active.images = record.images;
+        active.forget_former_replies();
         active.log_turns();
         active
     }
@@ -118,15 +119,24 @@ impl ActiveBattle {
         match begun {
             TurnStart::Message(prompt) => self.exchanges.push(Exchange::unanswered(prompt)),
             TurnStart::Regenerate(edited) => {
-                self.replies.retain(|kept| kept.turn < turn);
-                for exchange in self.exchanges.iter_mut().skip(turn as usize - 1) {
-                    exchange.replies = Default::default();
-                    if let Some(prompt) = edited {
-                        exchange.prompt = prompt.into();
-                    }
+                self.row.progress.stage = Stage::Answering;
+                self.forget_former_replies();
+                if let (Some(exchange), Some(prompt)) = (self.exchanges.last_mut(), edited) {
+                    exchange.prompt = prompt.into();
                 }
             }
         }
+    }
+
+    /// The latest turn is being answered again: the database has its former replies until the new ones are whole.
+    fn forget_former_replies(&mut self) {
+        let Progress { stage, turn } = self.row.progress;
+        if stage != Stage::Answering {
+            return;
+        }
+        self.replies.retain(|kept| kept.turn < turn);
+        let before = usize::try_from(turn).unwrap_or(usize::MAX).saturating_sub(1);
+        self.exchanges.iter_mut().skip(before).for_each(|exchange| exchange.replies = Default::default());
     }
 
     /// The replies of a turn are in the database.
@@ -263,6 +273,7 @@ impl ActiveBattle {
     pub fn adopt(&mut self, record: BattleRecord, apart: u64) {
         self.exchanges = record.exchanges();
         (self.row, self.replies, self.images) = (record.battle, record.replies, record.images);
+        self.forget_former_replies();
         if self.followed.take().is_none() {
             return;
         }
@@ -278,10 +289,10 @@ impl ActiveBattle {
         if before == 0 || self.log.latest_turn(latest).begun {
             return;
         }
-        let (told, sides) = (self.log.latest_turn(before), self.row.mode.sides());
+        let (sent, sides) = (self.log.latest_turn(before), self.row.mode.sides());
         let Some(exchange) = self.exchanges.get(at).cloned() else { return };
-        let is_told = told.replies == exchange.replies && sides.iter().all(|side| told.done[side.index()]);
-        if !is_told {
+        let is_sent = sent.replies == exchange.replies && sides.iter().all(|side| sent.done[side.index()]);
+        if !is_sent {
             self.log.append_turn(before, exchange, None, sides);
         }
     }

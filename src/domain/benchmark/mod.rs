@@ -1,10 +1,10 @@
 //! Judge-based benchmarks: items, requests to models and judges, and scores.
 //!
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
-//! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
+//! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`table_layout`] the tables that show
 //! them. [`analysis`] looks at the judges, [`published`] holds the papers' published results, [`paper_claims`] computes again what they say
 //! of them, [`cross_validation`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
-//! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name. [`record`] is what
+//! form of [`prompt_file`](crate::judging::prompt_file). [`suite_options`] says how a suite is asked for by name. [`record`] is what
 //! is kept of suites and runs, [`plan_progress`] how far a plan of runs has come and [`plan_end`] how it ended.
 
 pub mod alignbench;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::rating::leaderboard::{Leaderboard, RankRange, RankedModel};
+use crate::rating::options::IntervalMethod;
 
 /// Two leaderboards of the same votes under different exclusions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -46,21 +47,25 @@ pub struct LeaderboardPlace {
     pub rating: Option<f64>,
     /// Rated votes.
     pub battles: u64,
+    /// The ranks that people read; `None` where the votes determine none.
+    #[serde(skip)]
+    pub shown_ranks: Option<RankRange>,
 }
 
-impl From<&RankedModel> for LeaderboardPlace {
-    fn from(row: &RankedModel) -> Self {
+impl LeaderboardPlace {
+    /// The place of a row on a leaderboard with intervals by this method.
+    fn new(row: &RankedModel, interval: IntervalMethod) -> Self {
         let RankedModel { rank, best_rank, worst_rank, rating, battles, .. } = *row;
-        Self { rank, best_rank, worst_rank, rating, battles }
+        Self { rank, best_rank, worst_rank, rating, battles, shown_ranks: row.rank_range(interval) }
     }
 }
 
 impl ChangedModel {
-    /// Whether the model has another rank, another range of ranks, or appears on one leaderboard only.
+    /// Whether the model has another rank, another range of ranks, a rank on one leaderboard only, or appears on one only.
     #[must_use]
     pub fn changes_rank(&self) -> bool {
         let ranks =
-            |place: Option<LeaderboardPlace>| place.map(|place| (place.rank, place.best_rank, place.worst_rank));
+            |place: Option<LeaderboardPlace>| place.map(|place| place.shown_ranks.map(|shown| (place.rank, shown)));
         ranks(self.before) != ranks(self.after)
     }
 
@@ -75,15 +80,21 @@ impl LeaderboardChange {
     /// Compares two leaderboards.
     #[must_use]
     pub fn between(before: &Leaderboard, after: &Leaderboard) -> Self {
+        let place_before = |row: &RankedModel| LeaderboardPlace::new(row, before.interval);
+        let place_after = |row: &RankedModel| LeaderboardPlace::new(row, after.interval);
         let mut former: BTreeMap<&str, LeaderboardPlace> =
-            before.models.iter().map(|row| (row.model.as_str(), row.into())).collect();
+            before.models.iter().map(|row| (row.model.as_str(), place_before(row))).collect();
         let mut models: Vec<ChangedModel> = Vec::with_capacity(after.models.len());
         for row in &after.models {
             let before = former.remove(row.model.as_str());
-            models.push(ChangedModel { model: row.model.clone(), before, after: Some(row.into()) });
+            models.push(ChangedModel { model: row.model.clone(), before, after: Some(place_after(row)) });
         }
         let gone = before.models.iter().filter(|row| former.contains_key(row.model.as_str()));
-        models.extend(gone.map(|row| ChangedModel { model: row.model.clone(), before: Some(row.into()), after: None }));
+        models.extend(gone.map(|row| ChangedModel {
+            model: row.model.clone(),
+            before: Some(place_before(row)),
+            after: None,
+        }));
         Self {
             votes_before: before.votes.rated,
             votes_after: after.votes.rated,
@@ -101,7 +112,7 @@ impl LeaderboardChange {
 mod tests {
     use super::*;
     use crate::battle::Outcome::{self, AWins, BWins};
-    use crate::rating::options::{IntervalMethod, LeaderboardOptions};
+    use crate::rating::options::LeaderboardOptions;
     use crate::rating::ranking::rank_log;
     use crate::rating::vote_log::VoteLog;
 
@@ -137,5 +148,26 @@ mod tests {
         assert!(x.difference().unwrap() < -80.0, "{x:?}");
         assert_eq!(change.models.last().map(|change| change.model.as_str()), Some("gone"));
         assert_eq!(LeaderboardChange::between(&before, &before).ranks_changed, 0);
+    }
+
+    #[test]
+    fn a_model_that_has_no_rank_before_and_after_changes_none() {
+        let place = |worst: u64, is_shown: bool| LeaderboardPlace {
+            rank: 1,
+            best_rank: Some(1),
+            worst_rank: Some(worst),
+            rating: None,
+            battles: 1,
+            shown_ranks: is_shown.then_some(RankRange { best: 1, worst }),
+        };
+        for (before, after, changes) in [
+            (place(3, false), place(2, false), false),
+            (place(3, false), place(3, true), true),
+            (place(3, true), place(2, true), true),
+            (place(3, true), place(3, true), false),
+        ] {
+            let change = ChangedModel { model: "m".to_owned(), before: Some(before), after: Some(after) };
+            assert_eq!(change.changes_rank(), changes, "{change:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! says why. [`super::ranking`] makes leaderboards.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -224,6 +225,21 @@ pub fn votes_to_rank(models: u64, min_votes: u64) -> u64 {
     models.saturating_mul(min_votes).div_ceil(2)
 }
 
+/// The ranks that the votes allow a model, as people read them: `2` or `1–3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankRange {
+    /// The best one.
+    pub best: u64,
+    /// The worst one.
+    pub worst: u64,
+}
+
+impl fmt::Display for RankRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.best < self.worst { write!(f, "{}–{}", self.best, self.worst) } else { write!(f, "{}", self.best) }
+    }
+}
+
 impl RankedModel {
     /// The rank, where the votes determine one: without an interval they do not say whether a model is better than another, and a model
     /// without a bound has none.
@@ -233,9 +249,44 @@ impl RankedModel {
         (self.unbounded.is_none() && has_interval).then_some(self.rank)
     }
 
+    /// The ranks that the votes allow, where they determine any: see [`shown_rank`](Self::shown_rank). Where the intervals have no joint
+    /// covariance, that is the rank alone.
+    #[must_use]
+    pub fn rank_range(&self, interval: IntervalMethod) -> Option<RankRange> {
+        let rank = self.shown_rank(interval)?;
+        Some(RankRange { best: self.best_rank.unwrap_or(rank), worst: self.worst_rank.unwrap_or(rank) })
+    }
+
     /// The rating, or the limit of an unbounded model: where the model stands in an order and on an axis.
     #[must_use]
     pub fn rating_or_limit(&self) -> f64 {
         self.rating.or(self.at_least).or(self.at_most).unwrap_or(super::CENTRE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_ranks_is_shown_where_a_rank_is() {
+        let text = r#"{"model":"m","rank":2,"rating":1000,"lower":990,"upper":1010,"elo":1000,"battles":9,"wins":4,"losses":5,"ties":0,
+            "both_bad":0,"win_tie_rate":0.4,"average_win_rate":0.5,"component":0,"provisional":false,"unbounded":null,"standard_error":5}"#;
+        let alone: RankedModel = serde_json::from_str(text).unwrap();
+        let compared = RankedModel { best_rank: Some(1), worst_rank: Some(3), ..alone.clone() };
+        let certain = RankedModel { best_rank: Some(2), worst_rank: Some(2), ..alone.clone() };
+        let without_interval = RankedModel { lower: None, upper: None, ..compared.clone() };
+        let unbounded = RankedModel { unbounded: Some(Direction::Above), upper: None, ..compared.clone() };
+        for (model, method, shown) in [
+            (&alone, IntervalMethod::Auto, Some("2")),
+            (&compared, IntervalMethod::Auto, Some("1–3")),
+            (&certain, IntervalMethod::Auto, Some("2")),
+            (&without_interval, IntervalMethod::Auto, None),
+            (&without_interval, IntervalMethod::None, Some("1–3")),
+            (&unbounded, IntervalMethod::Auto, None),
+        ] {
+            let range = model.rank_range(method).map(|range| range.to_string());
+            assert_eq!(range.as_deref(), shown, "{model:?}");
+        }
     }
 }

@@ -42,7 +42,10 @@ impl LiveBattle {
 
     /// The instance that answered is gone, and this one takes its place.
     pub fn adopt(&self, record: BattleRecord, apart: u64) {
-        self.state().active.adopt(record, apart);
+        let mut state = self.state();
+        state.active.adopt(record, apart);
+        self.first_event_received.cancel();
+        self.announce(&state);
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.

@@ -14,7 +14,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, Url, redirect};
 use thread_local::ThreadLocal;
 
-use super::body_rests::BodyRests;
+use super::body_drain::BackgroundDrain;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::ConfigError;
 
@@ -29,7 +29,7 @@ pub struct HttpClient {
     plain: Arc<Pools>,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
-    rests: BodyRests,
+    background_drain: BackgroundDrain,
 }
 
 /// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself. The system's
@@ -57,7 +57,7 @@ pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses)
         plain: pools(plain)?,
         direct: pools(direct)?,
         proxied: pools(proxied)?,
-        rests: BodyRests::default(),
+        background_drain: BackgroundDrain::default(),
     })
 }
 
@@ -74,8 +74,8 @@ impl HttpClient {
     }
 
     /// What reads the rest of bodies whose replies have ended.
-    pub(super) fn body_rests(&self) -> &BodyRests {
-        &self.rests
+    pub(super) fn background_drain(&self) -> &BackgroundDrain {
+        &self.background_drain
     }
 
     /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.

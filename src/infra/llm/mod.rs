@@ -5,7 +5,7 @@
 
 pub mod anthropic;
 pub mod batch;
-mod body_rests;
+mod body_drain;
 pub mod breaker;
 pub mod builtin;
 pub mod discover;

@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::body_rests::BodyRests;
+use super::body_drain::BackgroundDrain;
 use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
@@ -198,7 +198,7 @@ pub(crate) fn stream_reply(endpoint: &Endpoint, body: &Map<String, Value>, reade
         without_text: 0,
         closing_by: None,
         ending: None,
-        rests: endpoint.http.body_rests().clone(),
+        background_drain: endpoint.http.background_drain().clone(),
     };
     stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
         .fuse()
@@ -217,7 +217,7 @@ struct HttpExchange<R> {
     closing_by: Option<Instant>,
     /// Set once nothing more is read; what is left in `parts` goes out first.
     ending: Option<Result<(), ChatError>>,
-    rests: BodyRests,
+    background_drain: BackgroundDrain,
 }
 
 impl<R: ReplyReader> HttpExchange<R> {
@@ -305,7 +305,7 @@ impl<R> HttpExchange<R> {
     /// Has the rest of the body read in the background.
     fn read_rest(&mut self) {
         if let Some(response) = self.response.take() {
-            self.rests.read(response);
+            self.background_drain.read(response);
         }
     }
 }

@@ -36,20 +36,30 @@ const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_h
 const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
 /// Of two owners who demote each other at the same moment, the second waits here, and then sees that the first is no owner any more.
 const LOCK_OWNERS: &str = "UPDATE admin_users SET role = role WHERE role = 'owner'";
-/// The last owner who can sign in stays one. Neither one who is locked out can, nor one whose passphrase was reset or who was added by
-/// address, until they have signed in. An account that has changed since it was read stays as it is.
-const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND role = $3 AND (role <> 'owner' OR $2 = 'owner' \
-     OR disabled_at IS NOT NULL OR (passphrase_hash = '' AND NOT EXISTS \
-     (SELECT 1 FROM admin_identities i WHERE i.user_id = admin_users.id AND i.subject_hash IS NOT NULL)) \
-     OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1 \
-     AND (o.passphrase_hash <> '' \
-     OR EXISTS (SELECT 1 FROM admin_identities i WHERE i.user_id = o.id AND i.subject_hash IS NOT NULL))))";
-const DISABLE: &str = "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND role = $3 AND disabled_at IS NULL \
-     AND (role <> 'owner' OR (passphrase_hash = '' AND NOT EXISTS \
-     (SELECT 1 FROM admin_identities i WHERE i.user_id = admin_users.id AND i.subject_hash IS NOT NULL)) \
-     OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1 \
-     AND (o.passphrase_hash <> '' \
-     OR EXISTS (SELECT 1 FROM admin_identities i WHERE i.user_id = o.id AND i.subject_hash IS NOT NULL))))";
+/// SQL for the ids of accounts that can sign in. Neither one that is locked out can, nor one whose passphrase was reset or that was added
+/// by address, until its user has signed in.
+macro_rules! can_sign_in {
+    () => {
+        "(SELECT u.id FROM admin_users u WHERE u.disabled_at IS NULL AND (u.passphrase_hash <> '' \
+         OR EXISTS (SELECT 1 FROM admin_identities i WHERE i.user_id = u.id AND i.subject_hash IS NOT NULL)))"
+    };
+}
+/// The last owner who can sign in stays one. An account that has changed since it was read stays as it is.
+const SET_ROLE: &str = concat!(
+    "UPDATE admin_users SET role = $2 WHERE id = $1 AND role = $3 AND (role <> 'owner' OR $2 = 'owner' OR id NOT IN ",
+    can_sign_in!(),
+    " OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.id <> $1 AND o.id IN ",
+    can_sign_in!(),
+    "))"
+);
+const DISABLE: &str = concat!(
+    "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND role = $3 AND disabled_at IS NULL \
+     AND (role <> 'owner' OR id NOT IN ",
+    can_sign_in!(),
+    " OR EXISTS (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.id <> $1 AND o.id IN ",
+    can_sign_in!(),
+    "))"
+);
 const ENABLE: &str = "UPDATE admin_users SET disabled_at = NULL WHERE id = $1 AND $2 >= 0 AND disabled_at IS NOT NULL";
 const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = NULL, totp_pending = NULL, \
      totp_pending_at = NULL WHERE id = $1 AND $2 >= 0";
@@ -328,8 +338,8 @@ impl Store {
         })
     }
 
-    /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner who can sign in stays one, and an account whose
-    /// role somebody else has changed since it was read, or that is disabled or enabled already, stays as it is.
+    /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner who can sign in stays one, and an
+    /// account whose role somebody else has changed since it was read, or that is disabled or enabled already, stays as it is.
     ///
     /// # Errors
     /// [`StoreError`].

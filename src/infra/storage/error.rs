@@ -60,6 +60,15 @@ pub enum StoreError {
         .0.display()
     )]
     UnreadableLog(PathBuf),
+    /// This user cannot read the file.
+    #[error(
+        "this user cannot read the database {}: run the command as the user who serves the arena, or get read access to the file and its folder",
+        .0.display()
+    )]
+    Unreadable(PathBuf),
+    /// This user can read the file, but not write it.
+    #[error("this user can only read the database {}: run the command as the user who serves the arena", .0.display())]
+    OnlyReadable(PathBuf),
     /// A copy is there that is not finished, and no database.
     #[error(
         "{} is an unfinished copy, and there is no database beside it: if a backup or a restore is writing it, wait until that has ended; \

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::retry::Outage;
-use super::sqlite_access::FileAccess;
+use super::sqlite_access::{FileAccess, UnwrittenFile};
 use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::clock::{Clock, SystemClock};
@@ -50,8 +50,8 @@ pub(super) struct SqlitePools {
     log: PathBuf,
     file: Option<FileIdentity>,
     access: FileAccess,
-    /// When the file was written last, as it was opened.
-    written_at: Option<SystemTime>,
+    /// A file that is read as one that nobody writes.
+    unwritten: Option<UnwrittenFile>,
 }
 
 /// Which file is open, whatever its path leads to later.
@@ -99,6 +99,9 @@ impl SqlitePools {
         }
         let access = FileAccess::of(&path);
         if if_missing == IfMissing::Fail && access != FileAccess::Write {
+            if !crate::disk::is_readable_file(&path) {
+                return Err(StoreError::Unreadable(path));
+            }
             return Self::open_to_read(path, log, access).await;
         }
         let options = options(&path)?;
@@ -120,9 +123,10 @@ impl SqlitePools {
 
     /// Opens a database that this user cannot write.
     async fn open_to_read(path: PathBuf, log: PathBuf, access: FileAccess) -> Result<Self, StoreError> {
+        let unwritten = (access == FileAccess::ReadImmutable).then(|| UnwrittenFile::new(&path));
         let options = access.reading(&path);
         let explained = |error: StoreError| match error {
-            StoreError::DataDir { .. } if access == FileAccess::ReadBeside => StoreError::UnreadableLog(log.clone()),
+            StoreError::DataDir { .. } if access == FileAccess::ReadOnly => StoreError::UnreadableLog(log.clone()),
             other => other,
         };
         let opened = reading_pool(options.clone()).await;
@@ -135,17 +139,16 @@ impl SqlitePools {
             reader.close().await;
             return Err(explained(refused));
         }
-        Ok(Self::new(path, log, SqliteWriter::closed(options), reader, access))
+        Ok(Self { unwritten, ..Self::new(path, log, SqliteWriter::closed(options), reader, access) })
     }
 
     fn new(path: PathBuf, log: PathBuf, writer: SqliteWriter, reader: SqlitePool, access: FileAccess) -> Self {
         let found = path.metadata().ok();
         found.iter().for_each(|found| warn_of_other_names(&path, found));
         let file = found.as_ref().and_then(FileIdentity::new);
-        let written_at = found.and_then(|found| found.modified().ok());
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         let (outage, probed_at) = (Arc::default(), Arc::default());
-        Self { writer, reader, outage, probed_at, folder, path, log, file, access, written_at }
+        Self { writer, reader, outage, probed_at, folder, path, log, file, access, unwritten: None }
     }
 
     /// Closes all connections.
@@ -156,14 +159,8 @@ impl SqlitePools {
         self.writer.close().await;
     }
 
-    /// Reports that what was read may mix two states: an arena of another user has begun to use a file that was read as one that nobody
-    /// writes.
     fn warn_if_changed(&self) {
-        if self.access != FileAccess::ReadAlone || self.reader.is_closed() {
-            return;
-        }
-        let written_at = self.path.metadata().and_then(|file| file.modified()).ok();
-        if FileAccess::of(&self.path) == FileAccess::ReadBeside || written_at != self.written_at {
+        if !self.reader.is_closed() && self.unwritten.as_ref().is_some_and(UnwrittenFile::may_have_changed) {
             tracing::warn!(
                 path = %self.path.display(),
                 "an arena began to use the database while this command read it, so its result may be wrong: run the command again"
@@ -175,8 +172,7 @@ impl SqlitePools {
     pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
         self.check_file()?;
         if self.access != FileAccess::Write {
-            let reason = "this user can only read its database".to_owned();
-            return Err(StoreError::DataDir { path: self.folder.clone(), reason });
+            return Err(StoreError::OnlyReadable(self.path.clone()));
         }
         if let Some(kind) = self.outage.kind().filter(|kind| kind.lasts()) {
             return Err(StoreError::Outage(kind));
@@ -293,7 +289,8 @@ async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
 pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
     // Without a log no arena has it open, and its file is whole. Read otherwise, it would get a log that nobody removes.
-    let connected = options.immutable(!has_log(path)).disable_statement_logging().connect().await;
+    let is_immutable = !has_log(path) || FileAccess::of(path) == FileAccess::ReadImmutable;
+    let connected = options.immutable(is_immutable).disable_statement_logging().connect().await;
     let mut connection = connected.map_err(|error| cannot_open(path, &error))?;
     let applied = applied(&mut connection, path).await;
     let closed = connection.close().await;

@@ -2,7 +2,7 @@
 //! another user.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sqlx::sqlite::SqliteConnectOptions;
 
@@ -14,9 +14,9 @@ pub(super) enum FileAccess {
     /// To read and write, with a write-ahead log beside it.
     Write,
     /// To read, and an arena of another user may write it meanwhile, or one has left its write-ahead log.
-    ReadBeside,
+    ReadOnly,
     /// To read, and nobody has it open: SQLite reads it as a file that nobody writes, and makes nothing beside it.
-    ReadAlone,
+    ReadImmutable,
 }
 
 impl FileAccess {
@@ -30,21 +30,43 @@ impl FileAccess {
         if takes_log && disk::is_writable_file(&file) {
             Self::Write
         } else if is_in_use(database) {
-            Self::ReadBeside
+            Self::ReadOnly
         } else {
-            Self::ReadAlone
+            Self::ReadImmutable
         }
     }
 
     /// Options of a connection that only reads.
     pub(super) fn reading(self, database: &Path) -> SqliteConnectOptions {
         let options = SqliteConnectOptions::new().filename(database).read_only(true);
-        options.immutable(self == Self::ReadAlone).busy_timeout(Duration::from_secs(10))
+        options.immutable(self == Self::ReadImmutable).busy_timeout(Duration::from_secs(10))
     }
 }
 
-/// Whether a write-ahead log holds something, or is shared with other connections. An empty one alone is what is left of it.
-pub(super) fn is_in_use(database: &Path) -> bool {
+/// A file that is read as one that nobody writes, as it was before.
+#[derive(Debug, Clone)]
+pub(super) struct UnwrittenFile {
+    path: PathBuf,
+    written_at: Option<SystemTime>,
+}
+
+impl UnwrittenFile {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), written_at: written_at(path) }
+    }
+
+    /// Whether an arena, of another user perhaps, has begun to use it: what was read since may mix two states.
+    pub(super) fn may_have_changed(&self) -> bool {
+        is_in_use(&self.path) || written_at(&self.path) != self.written_at
+    }
+}
+
+fn written_at(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|file| file.modified()).ok()
+}
+
+/// Whether a write-ahead log holds something, or is shared with other connections. An empty log without a `-shm` file is a leftover.
+fn is_in_use(database: &Path) -> bool {
     let file = resolved(database);
     let log = beside(&file, "-wal").metadata();
     log.is_ok_and(|log| log.len() > 0 || beside(&file, "-shm").exists())
@@ -79,5 +101,22 @@ mod tests {
         assert!(!is_in_use(&file));
         std::fs::write(beside(&file, "-wal"), "votes").unwrap();
         assert!(is_in_use(&file));
+    }
+
+    #[test]
+    fn a_file_that_an_arena_begins_to_use_or_has_written_may_have_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.db");
+        std::fs::write(&file, "").unwrap();
+        let unwritten = UnwrittenFile::new(&file);
+        assert!(!unwritten.may_have_changed());
+        let logs = ["-wal", "-shm"].map(|ending| beside(&file, ending));
+        logs.iter().for_each(|log| std::fs::write(log, "").unwrap());
+        assert!(unwritten.may_have_changed());
+        logs.iter().for_each(|log| std::fs::remove_file(log).unwrap());
+        assert!(!unwritten.may_have_changed());
+        let written = std::fs::File::options().write(true).open(&file).unwrap();
+        written.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(unwritten.may_have_changed());
     }
 }

@@ -47,7 +47,7 @@ pub fn draw(models: &[RankedModel], interval: IntervalMethod, confidence: f64, f
                 canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
             }
             ForestRow::Model(model) => {
-                let rank = shown_rank(model, interval);
+                let rank = shown_ranks(model, interval);
                 canvas.tipped(&describe(model, rank.as_deref(), texts), |canvas| {
                     let rank = rank.as_deref().unwrap_or("–");
                     one(canvas, model, rank, &axis, top(number) + 0.5 * row);
@@ -115,12 +115,8 @@ fn one(canvas: &mut Canvas, model: &RankedModel, rank: &str, axis: &Axis, y: f64
 }
 
 /// The range of ranks that the votes allow, where they determine any, as in tables.
-fn shown_rank(model: &RankedModel, interval: IntervalMethod) -> Option<String> {
-    let rank = model.shown_rank(interval)?;
-    Some(match (model.best_rank, model.worst_rank) {
-        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
-        _ => rank.to_string(),
-    })
+fn shown_ranks(model: &RankedModel, interval: IntervalMethod) -> Option<String> {
+    model.rank_range(interval).map(|ranks| ranks.to_string())
 }
 
 /// The rating, or the limit of a model that has none.
@@ -139,7 +135,7 @@ fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
 }
 
 fn words(models: &[RankedModel], interval: IntervalMethod, confidence: f64, texts: &ChartTexts) -> Caption {
-    let described = |model: &RankedModel| describe(model, shown_rank(model, interval).as_deref(), texts);
+    let described = |model: &RankedModel| describe(model, shown_ranks(model, interval).as_deref(), texts);
     let descriptions: Vec<String> = models.iter().take(MAX_DESCRIBED).map(described).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
     Caption {

@@ -73,6 +73,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         row: row.cloned(),
         models: group.as_ref().map_or(latest.leaderboard.models.len(), Vec::len),
         is_grouped: group.is_some(),
+        interval_method: latest.leaderboard.interval,
         confidence: latest.leaderboard.confidence,
         entry: register.models.iter().find(|entry| entry.id == id).cloned(),
         is_computed: place.is_none() || (rated.is_some() && usage.is_some() && slices.is_some() == column.is_some()),

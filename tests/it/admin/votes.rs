@@ -51,6 +51,8 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
     assert!(seen.contains("3 votes, 0 of them excluded.") && !seen.contains("/admin/votes/decide"), "{seen}");
     assert!(text(&mut reviewer, "/admin/voters").await.contains("No voter is flagged."));
     assert!(text(&mut operator, "/admin/votes").await.contains("5 votes, 0 of them excluded."));
+    let form = text(&mut operator, &format!("/admin/votes?voter={voter}")).await;
+    assert!(form.contains(r#"pattern=".*\S.*""#), "no reason of spaces: {form}");
 
     let decision = format!("voter={voter}&change=exclude&by=anomalous_voter&reason=a+script");
     let preview = text(&mut operator, &format!("/admin/votes/decide?{decision}")).await;
@@ -102,21 +104,27 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
 async fn the_admin_says_what_it_refuses_in_the_language_of_its_reader() {
     let arena = arena(|_| {}).await;
     let (mut viewer, mut operator) = (signed_in(&arena, Role::Viewer).await, signed_in(&arena, Role::Operator).await);
-    for (path, said) in [
-        ("/admin/votes?prompt_cluster=zz", "问题簇的编号是 16 位十六进制数。"),
-        ("/admin/votes/decide?change=exclude&reason=why", "请说明是哪些投票"),
-        ("/admin/votes/decide?voter=v&change=exclude&reason=+", "请填写 1 到 500 个字符的理由。"),
-        ("/admin/campaigns/one?id=nowhere", "没有这个标注活动。"),
-        ("/admin/models/change?model=nowhere", "没有标识与此相同的参战或暂停的模型。"),
-        ("/admin/requests/one?id=nowhere", "没有编号与此相同的删除请求。"),
-        ("/admin/moderation/one?id=nowhere", "没有编号与此相同的标记内容。"),
+    let (field, missing) = ("有一项没有填写或填写有误", "此处空无一物");
+    let button = |href: &str, action: &str| format!("<a class=\"button primary\" href=\"{href}\">{action}</a>");
+    let (to_form, to_admin) = (button("/admin/votes", "打开表单所在的页面"), button("/admin", "回到概览"));
+    for (path, title, said, way_out) in [
+        ("/admin/votes?prompt_cluster=zz", field, "问题簇的编号是 16 位十六进制数。", &to_form),
+        ("/admin/votes/decide?change=exclude&reason=why", field, "请说明是哪些投票", &to_form),
+        ("/admin/votes/decide?voter=v&change=exclude&reason=+", field, "请填写 1 到 500 个字符的理由。", &to_form),
+        ("/admin/campaigns/one?id=nowhere", missing, "没有这个标注活动。", &to_admin),
+        ("/admin/models/change?model=nowhere", missing, "没有标识与此相同的参战或暂停的模型。", &to_admin),
+        ("/admin/requests/one?id=nowhere", missing, "没有编号与此相同的删除请求。", &to_admin),
+        ("/admin/moderation/one?id=nowhere", missing, "没有编号与此相同的标记内容。", &to_admin),
     ] {
         let page = operator.open(&format!("{path}&lang=zh")).await.text().await.unwrap();
         assert!(page.contains(said) && !page.contains("class=\"missing-reason\" lang=\"en\""), "{path}: {page}");
+        assert!(page.contains(&format!("<h1>{title}</h1>")) && page.contains(way_out.as_str()), "{path}: {page}");
     }
+    assert_eq!(operator.open("/admin/votes").await.status(), StatusCode::OK, "the way out is no dead end");
     let refused = viewer.open("/admin/audit?lang=zh").await;
     assert_eq!(refused.status(), StatusCode::FORBIDDEN);
-    assert!(refused.text().await.unwrap().contains("需要“操作员”或更高的角色。"));
+    let refused = refused.text().await.unwrap();
+    assert!(refused.contains("需要“操作员”或更高的角色。") && refused.contains(&to_admin), "{refused}");
     let english = operator.get("/admin/votes/decide?change=exclude&reason=why&lang=zh").await.text().await.unwrap();
     assert_eq!(english, "say which votes: a voter, a model, a rule, a prompt cluster or a battle\n", "for programs");
 }

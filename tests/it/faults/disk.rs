@@ -245,7 +245,7 @@ fn a_database_on_a_read_only_disk_is_read_and_a_change_or_a_log_that_cannot_be_r
         assert!(command[0] != "export" || done.stderr == "1 vote written\n", "{}", done.stderr);
     }
     for (command, data, said) in [
-        (&["invites", "create"][..], "small/data", "cannot use the data folder small/data"),
+        (&["invites", "create"][..], "small/data", "this user can only read the database small/data/langya.db"),
         (&["fit"][..], "small/ended", "small/ended/langya.db-wal holds the latest changes of the database"),
     ] {
         let refused = langya(here, [command, &["--data-dir", data]].concat());

@@ -187,7 +187,7 @@ fn conversation(battle: &str, turn: u32, side: Side, index: &Index<'_>) -> Vec<S
             _ => said.push(prompt.to_owned()),
         }
         let reply = index.replies.get(&(battle, earlier, side)).map_or("", |row| row.text.as_str());
-        if earlier < turn && !reply.is_empty() {
+        if earlier < turn && !reply.trim().is_empty() {
             said.push(reply.to_owned());
         }
     }

@@ -107,9 +107,9 @@ fn second_question() -> BattleRecord {
 }
 
 /// What is sent of a battle that is taken over from an instance of which only these events of its first turn had come.
-fn sent_after(heard: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
+fn sent_after(received: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
     let mut battle = ActiveBattle::follow(second_question(), EPOCH_GAP);
-    assert!(!battle.take_in(1, heard.to_vec()));
+    assert!(!battle.take_in(1, received.to_vec()));
     let known = battle.log().last_seq().unwrap_or(0);
     battle.adopt(second_question(), EPOCH_GAP);
     let sent = battle.log().after(known);
@@ -119,12 +119,12 @@ fn sent_after(heard: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
 }
 
 #[test]
-fn a_turn_that_is_taken_over_before_its_beginning_was_heard_has_its_question_and_the_replies_before_it() {
+fn a_turn_that_is_taken_over_before_its_beginning_came_has_its_question_and_the_replies_before_it() {
     let all = letter(["A", "B"]);
-    for heard in 0..=all.len() {
-        let (battle, _) = sent_after(&all[..heard]);
+    for received in 0..=all.len() {
+        let (battle, _) = sent_after(&all[..received]);
         let conversation = [Message::user("Which?"), Message::assistant("B"), Message::user("And?")];
-        assert_eq!(battle.conversation(2, Side::B), conversation, "{heard} events heard");
+        assert_eq!(battle.conversation(2, Side::B), conversation, "{received} events received");
         assert_eq!(battle.exchanges.last(), Some(&Exchange::unanswered("And?")));
     }
 }
@@ -134,11 +134,28 @@ fn the_turn_before_one_that_is_taken_over_is_sent_again_unless_all_of_it_was_sen
     let all = letter(["A", "B"]);
     let (_, sent) = sent_after(&all);
     assert_eq!(sent, [], "it is on every screen");
-    for heard in 0..all.len() - 1 {
-        let (_, sent) = sent_after(&all[..heard]);
+    for received in 0..all.len() - 1 {
+        let (_, sent) = sent_after(&all[..received]);
         // Replies of a finished turn come one after the other.
         let expected = [1, 3, 2, 4].map(|at| all[at].event.clone());
-        assert!(matches!(sent[0], BattleEvent::Turn { .. }), "{heard} events heard: {sent:?}");
-        assert_eq!(sent[1..], expected, "{heard} events heard");
+        assert!(matches!(sent[0], BattleEvent::Turn { .. }), "{received} events received: {sent:?}");
+        assert_eq!(sent[1..], expected, "{received} events received");
+    }
+}
+
+#[test]
+fn a_turn_that_is_answered_again_keeps_none_of_its_former_replies() {
+    let mut regenerated = record(Stage::Answering, &["former A", "former B"]);
+    regenerated.battle.answered_by = Some(RunId::new("gone.0"));
+    let mut restored = ActiveBattle::restore(regenerated.clone(), 1);
+    let mut followed = ActiveBattle::follow(regenerated.clone(), EPOCH_GAP);
+    for battle in [&mut restored, &mut followed] {
+        battle.adopt(regenerated.clone(), EPOCH_GAP);
+        assert_eq!((&battle.replies[..], &battle.exchanges[..]), (&[][..], &[Exchange::unanswered("Which?")][..]));
+        let new = record(Stage::Ready, &["A", "B"]).replies;
+        battle.keep_replies(1, new.iter().map(|row| row.reply.clone()).collect());
+        battle.move_on(Stage::Ready, BattleEvent::Ready);
+        let kept = battle.awaiting_vote().map(|kept| kept.replies);
+        assert_eq!(kept, Some(new), "the vote is about these");
     }
 }

@@ -16,7 +16,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use speed::Speed;
-pub(super) use text_size::{BytesPerChar, TextSize};
+pub(super) use text_size::{BytesPerChar, TextSize, whole_bytes};
 
 /// Chunks that are remembered; later ones replace the oldest.
 const KEPT: usize = 128;
@@ -243,9 +243,15 @@ impl Arrivals {
         if speed.gaps == 0 { self.speed } else { speed }
     }
 
+    /// Whether so many characters of both replies say nothing about the models.
+    pub(super) fn are_few(&self, shared: Option<usize>) -> bool {
+        shared.is_some_and(|shared| shared < FEW * self.quantum)
+    }
+
     fn is_measured(&self, shared: Option<usize>) -> bool {
+        let are_few = self.are_few(shared);
         let shared = shared.unwrap_or(usize::MAX);
-        shared >= FEW * self.quantum && self.measured_after.is_some_and(|after| after <= shared)
+        !are_few && self.measured_after.is_some_and(|after| after <= shared)
     }
 
     pub(super) fn longest_gap(&self) -> Duration {
@@ -281,7 +287,10 @@ impl Arrivals {
     fn draw(&mut self, text: BytesPerChar, next: &mut Continuation) -> TextChunk {
         if !self.is_measured(self.length()) || self.chunks.is_empty() {
             let chars = self.quantum.div_ceil(4);
-            return TextChunk { gap: self.unmeasured / 4, size: TextSize { chars, bytes: text.bytes_of(chars) } };
+            return TextChunk {
+                gap: self.unmeasured / 4,
+                size: TextSize { chars, bytes: whole_bytes(text.bytes_of(chars)).max(1) },
+            };
         }
         if next.block.1 == 0 {
             next.block = (next.rng.random_range(0..self.chunks.len()), BLOCK);

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::arrivals::{Arrivals, BytesPerChar, TextSize};
+use super::arrivals::{Arrivals, BytesPerChar, TextSize, whole_bytes};
 use super::classes::{ClassDraw, DurationClasses, TICK};
 
 /// How much slower than measured the text is shown, so that a reserve grows.
@@ -17,6 +17,10 @@ const PAUSES: f64 = 1.25;
 const LONGEST_RESERVE: u32 = 4;
 /// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step.
 const UNMEASURED: u32 = 3;
+
+/// Bytes that a reply has to be ahead of what is shown at most, because its text counts as that of a denser script. Far less than a turn
+/// reads ahead: what is not read cannot be waited for.
+const MOST_AHEAD: usize = 32 << 10;
 
 /// How replies are released.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,11 @@ impl Pace {
             Self::Raw => Duration::ZERO,
             Self::Common { reserve } | Self::Classes { reserve, .. } | Self::Whole { reserve, .. } => *reserve,
         }
+    }
+
+    /// How long text that both sides have waits at most.
+    fn longest_wait(&self) -> Duration {
+        self.reserve() * LONGEST_RESERVE
     }
 
     pub(super) fn unmeasured(&self) -> Duration {
@@ -107,13 +116,16 @@ pub(super) struct Schedule {
     available: Option<Duration>,
     /// The reserve has been full. One that was not is filled whole after the next pause.
     was_full: bool,
+    /// The last step was taken without a reserve, since its text had waited for so long. Until there is one again, steps wait for no more than
+    /// their text.
+    is_starved: bool,
     interval: Duration,
     /// Characters of a step.
     quantum: usize,
     /// Steps that were taken.
     pub(super) taken: usize,
     /// Bytes that they took, of the denser text.
-    taken_bytes: usize,
+    taken_bytes: f64,
 }
 
 impl Schedule {
@@ -124,10 +136,11 @@ impl Schedule {
             filled: None,
             available: None,
             was_full: false,
+            is_starved: false,
             interval: TICK,
             quantum,
             taken: 0,
-            taken_bytes: 0,
+            taken_bytes: 0.0,
         }
     }
 
@@ -140,10 +153,12 @@ impl Schedule {
             b.advance(at);
         }
         match self.phase {
-            ReleasePhase::Running { next } if at < next => Some(next),
+            ReleasePhase::Running { next } if at < next => {
+                self.available([a, b], at);
+                Some(next)
+            }
             ReleasePhase::Running { next } => {
-                let is_whole = matches!(self.pace, Pace::Whole { .. });
-                if is_whole || self.reach([a, b], 1).is_some_and(|reached| reached <= at) {
+                if matches!(self.pace, Pace::Whole { .. }) || self.keeps_up([a, b], at) {
                     return Some(next);
                 }
                 self.phase = ReleasePhase::Refilling;
@@ -172,7 +187,7 @@ impl Schedule {
         if at < measured {
             return Some(measured);
         }
-        self.interval = self.pace.interval(slower(a, b, Arrivals::first_kept_gap));
+        self.interval = self.pace.interval(slower([a, b], Arrivals::first_kept_gap, self.pace.longest_wait()));
         let Some(filled) = self.full([a, b], self.pace.reserve(), at) else {
             self.filled = None;
             return None;
@@ -191,16 +206,26 @@ impl Schedule {
 
     /// When a reserve of this time is full, or what both sides have has waited for the longest one.
     fn full(&mut self, [a, b]: [&mut Arrivals; 2], reserve: Duration, at: Duration) -> Option<Duration> {
-        let latest = self.available([a, b], at)? + self.pace.reserve() * LONGEST_RESERVE;
+        let latest = self.available([a, b], at)? + self.pace.longest_wait();
         let steps = self.steps_of(reserve, a, b);
         let full = self.reach([a, b], steps);
-        self.was_full |= full.is_some_and(|full| full <= at);
+        let is_full = full.is_some_and(|full| full <= at);
+        self.was_full |= is_full;
+        self.is_starved = !is_full;
         Some(full.map_or(latest, |full| full.min(latest)))
     }
 
-    /// Since when both sides have the next step, or from when on they would.
+    /// Whether both sides have what the next step takes.
+    fn keeps_up(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> bool {
+        let has_come = |moment: Option<Duration>| moment.is_some_and(|moment| moment <= at);
+        let is_ahead = has_come(self.reach([a, b], 1));
+        self.is_starved &= !is_ahead;
+        is_ahead || self.is_starved && has_come(self.next_text([a, b]))
+    }
+
+    /// Since when both sides have the text of the next step, or from when on they would.
     fn available(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
-        let next = self.reach(sides, 1)?;
+        let next = self.next_text(sides)?;
         Some(if next > at { next } else { *self.available.get_or_insert(at) })
     }
 
@@ -219,7 +244,8 @@ impl Schedule {
             ReleasePhase::Running { next } if at < next + self.interval => next,
             ReleasePhase::Running { .. } | ReleasePhase::Holding => at,
             ReleasePhase::Refilling => {
-                self.interval = self.interval.max(self.pace.interval(slower(a, b, Arrivals::kept_gap)));
+                let kept = slower([a, b], Arrivals::kept_gap, self.pace.longest_wait());
+                self.interval = self.interval.max(self.pace.interval(kept));
                 at
             }
         };
@@ -227,25 +253,43 @@ impl Schedule {
         self.taken += 1;
         self.taken_bytes += denser(a, b).bytes_of(self.quantum);
         self.available = None;
+        self.available([a, b], at);
     }
 
-    /// When both sides have so many more steps, or would have them.
+    /// When both sides have the text of the next step, whatever its script, or would have it.
+    fn next_text(&self, [a, b]: [&mut Arrivals; 2]) -> Option<Duration> {
+        let text = denser(a, b);
+        let size = TextSize { chars: (self.taken + 1) * self.quantum, bytes: 0 };
+        Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
+    }
+
+    /// When both sides have so many more steps, each with the bytes of the denser text, or would have them.
     fn reach(&self, [a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {
         let text = denser(a, b);
         let chars = (self.taken + steps) * self.quantum;
-        let size = TextSize { chars, bytes: self.taken_bytes + text.bytes_of(steps * self.quantum) };
+        let bytes = whole_bytes(self.taken_bytes + text.bytes_of(steps * self.quantum));
+        let size = TextSize { chars, bytes: bytes.min(chars + MOST_AHEAD) };
         Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
     }
 }
 
-fn slower(a: &Arrivals, b: &Arrivals, gap: fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration) -> Duration {
+type GapOfText = fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration;
+
+/// The time between two steps that the slower model keeps, where each step counts as text of the denser script; longer than `longest`
+/// only where a model takes so long for its own script.
+fn slower([a, b]: [&Arrivals; 2], gap: GapOfText, longest: Duration) -> Duration {
     let (text, shared) = (denser(a, b), shared(a, b));
-    gap(a, text, shared).max(gap(b, text, shared)).mul_f64(MARGIN)
+    let kept = |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(MARGIN);
+    kept([a, b].map(Arrivals::bytes_per_char)).max(kept([text; 2]).min(longest))
 }
 
 /// What a step takes counts for both sides as text of the side that has more bytes a character. Otherwise a pair of models would be
-/// shown slowly where the slow one answers in Chinese and quickly where it answers in English.
+/// shown slowly where the slow one answers in Chinese and quickly where it answers in English. A reply too short to measure says nothing
+/// about its model, and neither does its script: beside a single "好", only a slow model would be too slow for it.
 fn denser(a: &Arrivals, b: &Arrivals) -> BytesPerChar {
+    if a.are_few(shared(a, b)) {
+        return BytesPerChar::ONE;
+    }
     a.bytes_per_char().max(b.bytes_per_char())
 }
 

@@ -220,7 +220,53 @@ fn the_tempo_is_that_of_the_denser_script_whoever_writes_in_it() {
         let [one, other] = [&slow_in_chinese, &slow_in_english].map(|replies| moments(pace.clone(), replies.clone()));
         assert_eq!((one.len(), other.len()), (60, 60));
         let apart = |at: usize| one[at].abs_diff(other[at]) * 100 / one[at];
-        assert!(apart(0) <= 5 && apart(59) <= 5, "{one:?} {other:?}");
+        assert!((0..60).all(|at| apart(at) <= 5), "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn an_accent_does_not_slow_a_reply_down() {
+    for quantum in [12, 1] {
+        let ends = ["naïve", "naive"].map(|word| {
+            let mut pacer = Pacer::new(COMMON, quantum, 1);
+            let texts: Vec<&str> = std::iter::once(word).chain(["plain"; 60]).collect();
+            let (mut at, mut came) = (Duration::ZERO, 0);
+            while !pacer.finished() {
+                at += millis(10);
+                if came < texts.len() && at >= millis(100) * u32::try_from(came).unwrap() {
+                    Side::BOTH.into_iter().for_each(|side| pacer.push(side, texts[came], at));
+                    came += 1;
+                } else if came == texts.len() {
+                    Side::BOTH.into_iter().for_each(|side| pacer.end(side, Ending::Complete, at));
+                }
+                pacer.step(at);
+            }
+            at
+        });
+        assert!(ends[0] <= ends[1] + ends[1] / 50, "{quantum}: {ends:?}");
+    }
+}
+
+/// As a turn reads: no further than 64 KiB ahead of what is shown.
+#[test]
+fn a_long_reply_beside_a_denser_one_never_waits_for_text_that_is_not_read() {
+    const MOST_READ_AHEAD: usize = 64 << 10;
+    let (mut pacer, mut at, mut left) = (Pacer::new(COMMON, 12, 1), Duration::ZERO, 250_000);
+    pacer.push(Side::A, &"👍".repeat(100), at);
+    pacer.end(Side::A, Ending::Complete, at);
+    while !pacer.finished() {
+        at += millis(10);
+        if left > 0 && pacer.backlog(Side::B) < MOST_READ_AHEAD {
+            pacer.push(Side::B, &"x".repeat(1_000), at);
+            left -= 1_000;
+        } else if left == 0 {
+            pacer.end(Side::B, Ending::Complete, at);
+        }
+        let due = pacer.due(at);
+        assert!(due.is_some() || pacer.backlog(Side::B) < MOST_READ_AHEAD, "stuck with {left} characters to come");
+        at =
+            due.map_or(at, |due| if left == 0 || pacer.backlog(Side::B) >= MOST_READ_AHEAD { at.max(due) } else { at });
+        pacer.step(at);
     }
 }
 
@@ -234,9 +280,11 @@ fn stalling(side: Side) -> Vec<(u64, Side, Option<&'static str>)> {
 #[test]
 fn a_model_that_stalls_after_its_first_words_shows_them_after_four_reserves() {
     for (stalls, quick) in [(Side::A, Side::B), (Side::B, Side::A)] {
-        let steps = moments(COMMON, [stalling(stalls), even(quick, 300, 20, 100)].concat());
-        assert_eq!(steps[0], 600 + 4_800, "the second quantum showed that the first is no end");
-        assert!(steps[1] < 5_600 && steps[2] > 20_700, "{:?}", &steps[..4]);
+        for quick_reply in [even(quick, 300, 20, 100), even_in_chinese(quick, 300, 20, 100)] {
+            let steps = moments(COMMON, [stalling(stalls), quick_reply].concat());
+            assert_eq!(steps[0], 600 + 4_800, "the second quantum showed that the first is no end");
+            assert!(steps[1] < 6_000 && steps[2] > 20_700, "{:?}", &steps[..4]);
+        }
     }
 }
 
@@ -256,12 +304,12 @@ fn whole_replies_wait_for_a_model_that_stalls() {
     assert!(steps[0] > 26_000, "{}", steps[0]);
 }
 
-/// A reply of one quantum after each of these gaps.
-fn uneven(side: Side, gaps: &[u64]) -> Vec<(u64, Side, Option<&'static str>)> {
+/// A reply of one quantum of this text after each of these gaps.
+fn uneven(side: Side, quantum: &'static str, gaps: &[u64]) -> Vec<(u64, Side, Option<&'static str>)> {
     let mut at = 0;
     let quanta = gaps.iter().map(|gap| {
         at += gap;
-        (at, side, Some("abcdefghijkl"))
+        (at, side, Some(quantum))
     });
     let mut reply: Vec<_> = quanta.collect();
     reply.push((at, side, None));
@@ -274,8 +322,11 @@ proptest! {
     #[test]
     fn text_that_both_sides_have_waits_four_reserves_at_the_most(
         a in proptest::collection::vec(0u64..4_000, 2..12), b in proptest::collection::vec(0u64..4_000, 2..12),
+        a_is_chinese: bool,
     ) {
-        let steps = moments(COMMON, [uneven(Side::A, &a), uneven(Side::B, &b)].concat());
+        let text_of_a = if a_is_chinese { "一二三四五六七八九十百千" } else { "abcdefghijkl" };
+        let replies = [uneven(Side::A, text_of_a, &a), uneven(Side::B, "abcdefghijkl", &b)];
+        let steps = moments(COMMON, replies.concat());
         let came = |gaps: &[u64], step: usize| gaps.iter().take(step + 2).sum::<u64>();
         // The last step of a reply is due when the next one would have come, had it gone on.
         for step in 0..a.len().min(b.len()) - 1 {

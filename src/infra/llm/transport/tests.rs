@@ -122,7 +122,7 @@ fn a_body_that_goes_on_without_text_is_given_up() {
         without_text: 0,
         closing_by: None,
         ending: None,
-        rests: BodyRests::default(),
+        background_drain: BackgroundDrain::default(),
     };
     let comment = vec![b':'; 1 << 20];
     for round in 0..2 {

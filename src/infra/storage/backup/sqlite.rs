@@ -14,7 +14,7 @@ use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusabl
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
 use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
-use crate::storage::sqlite_access::{FileAccess, is_in_use};
+use crate::storage::sqlite_access::{FileAccess, UnwrittenFile};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::remove_with_side_files;
 
@@ -41,7 +41,7 @@ pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationTok
     }
     warn_of_other_names(database, &found);
     let unfinished = UnfinishedCopy(partial);
-    let before = if FileAccess::of(database) == FileAccess::ReadAlone {
+    let before = if FileAccess::of(database) == FileAccess::ReadImmutable {
         copy_unserved(database, partial, stop).await?
     } else {
         copy_served(database, partial, stop).await?
@@ -71,14 +71,13 @@ async fn copy_served(database: &Path, partial: &Path, stop: &CancellationToken) 
 /// Copies a database that no arena has open; returns the votes that it holds. What an arena of another user that starts meanwhile writes
 /// would make a mixture of the copy.
 async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
-    let written_at = || fs::metadata(database).and_then(|file| file.modified()).map_err(unusable(database));
-    let before = written_at()?;
+    let unwritten = UnwrittenFile::new(database);
     let mut connection = open(database, Opened::Alone).await.map_err(damaged(database))?;
     let written = write_copy(&mut connection, database, partial, stop).await;
     let closed = connection.close().await;
     let votes = written?;
     closed.map_err(damaged(database))?;
-    if is_in_use(database) || written_at()? != before {
+    if unwritten.may_have_changed() {
         return Err(BackupError::Started(database.to_owned()));
     }
     Ok(votes)

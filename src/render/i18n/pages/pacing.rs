@@ -86,7 +86,7 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
     },
     origin: "These numbers are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
              texts of different lengths and the default settings. They hold where both replies were about the same work for their models: \
-             if one needs far more, as for a harder task, the time of the battle can reveal its side. The text itself \
+             if one needs far more, as for a harder task, or is a few words in another script, the time of the battle can reveal its side. The text itself \
              may still reveal who wrote it.",
 };
 
@@ -128,5 +128,5 @@ pub(super) const CHINESE: PacingTexts = PacingTexts {
             metrics.ready[1]
         )
     },
-    origin: "以上数字来自模拟对战：快、慢、推理、成段输出四种模型，文字相同而长短不一，采用默认设置。这些数字适用于双方工作量相近的回复：若一方的工作量大得多（如题目更难），对战的快慢就可能透露是哪一边。文字本身仍可能透露作者。",
+    origin: "以上数字来自模拟对战：快、慢、推理、成段输出四种模型，文字相同而长短不一，采用默认设置。这些数字适用于双方工作量相近的回复：若一方的工作量大得多（如题目更难），或者一方只用另一种文字写了几个字，对战的快慢就可能透露是哪一边。文字本身仍可能透露作者。",
 };

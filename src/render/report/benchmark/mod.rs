@@ -1,6 +1,6 @@
 //! A suite's results as tables and charts: one report for the page, the files and the JSON.
 //!
-//! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
+//! [`suite_tables`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
 //! judges; [`suite_results`] holds all that reports of one suite are made of; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
 //! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
 

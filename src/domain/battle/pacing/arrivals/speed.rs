@@ -30,12 +30,12 @@ impl Speed {
     }
 
     /// Time in which the model writes so many bytes at the mean.
-    pub(super) fn time_of(self, bytes: usize) -> Duration {
-        self.time.mul_f64(real_len(bytes) / real_len(self.bytes.max(1)))
+    pub(super) fn time_of(self, bytes: f64) -> Duration {
+        self.time.mul_f64(bytes / real_len(self.bytes.max(1)))
     }
 
     /// Time in which it does so, as far as the measurement is to be trusted.
-    pub(super) fn kept_time_of(self, bytes: usize) -> Duration {
+    pub(super) fn kept_time_of(self, bytes: f64) -> Duration {
         self.time_of(bytes).mul_f64(1.0 + UNSURE / real_len(self.gaps.max(1)))
     }
 }

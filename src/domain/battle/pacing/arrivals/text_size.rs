@@ -5,15 +5,17 @@
 
 use std::ops::AddAssign;
 
+use crate::stats::real_len;
+
 /// Size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in super::super) struct TextSize {
-    pub(in super::super) chars: usize,
-    pub(in super::super) bytes: usize,
+pub(in crate::battle::pacing) struct TextSize {
+    pub(in crate::battle::pacing) chars: usize,
+    pub(in crate::battle::pacing) bytes: usize,
 }
 
 impl TextSize {
-    pub(in super::super) fn of(text: &str) -> Self {
+    pub(in crate::battle::pacing) fn of(text: &str) -> Self {
         Self { chars: text.chars().count(), bytes: text.len() }
     }
 
@@ -35,26 +37,34 @@ impl AddAssign for TextSize {
     }
 }
 
-/// How many bytes a text has a character, as a fraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct BytesPerChar(TextSize);
+/// How many bytes a text has a character.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::battle::pacing) struct BytesPerChar(f64);
 
 impl BytesPerChar {
-    /// One, where there is no text.
+    /// A text of ASCII alone: then bytes are characters.
+    pub(in crate::battle::pacing) const ONE: Self = Self(1.0);
+
+    /// That of a text; one where there is none.
     pub(super) fn of(text: TextSize) -> Self {
-        Self(if text.chars == 0 { TextSize { chars: 1, bytes: 1 } } else { text })
+        if text.chars == 0 { Self::ONE } else { Self(real_len(text.bytes) / real_len(text.chars)) }
     }
 
     /// The greater of the two.
-    pub(in super::super) fn max(self, other: Self) -> Self {
-        let (one, another) = (self.0.bytes * other.0.chars, other.0.bytes * self.0.chars);
-        if one < another { other } else { self }
+    pub(in crate::battle::pacing) fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
     }
 
-    /// Bytes of so many characters, rounded up.
-    pub(in super::super) fn bytes_of(self, chars: usize) -> usize {
-        (chars * self.0.bytes).div_ceil(self.0.chars)
+    /// Bytes of so many characters, on average.
+    pub(in crate::battle::pacing) fn bytes_of(self, chars: usize) -> f64 {
+        self.0 * real_len(chars)
     }
+}
+
+/// The largest whole number that is not greater than a number of bytes.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of bytes in memory")]
+pub(in crate::battle::pacing) fn whole_bytes(bytes: f64) -> usize {
+    bytes as usize
 }
 
 #[cfg(test)]
@@ -64,9 +74,11 @@ mod tests {
     #[test]
     fn the_denser_of_two_texts_sets_the_bytes_of_a_step() {
         let [english, chinese, none] = ["Hello!", "你好！!", ""].map(|text| BytesPerChar::of(TextSize::of(text)));
-        assert_eq!([english, chinese, none].map(|text| text.bytes_of(12)), [12, 30, 12]);
-        assert_eq!((english.max(chinese), chinese.max(english), none.max(chinese)), (chinese, chinese, chinese));
-        assert_eq!(chinese.bytes_of(1), 3, "rounded up");
+        let tenths = |text: BytesPerChar, chars| whole_bytes(10.0 * text.bytes_of(chars));
+        assert_eq!([english, chinese, none].map(|text| tenths(text, 12)), [120, 300, 120]);
+        let greater = [english.max(chinese), chinese.max(english), none.max(chinese)];
+        assert_eq!(greater.map(|text| tenths(text, 1)), [25; 3]);
+        assert_eq!([29.0, 29.9].map(whole_bytes), [29; 2]);
     }
 
     #[test]
