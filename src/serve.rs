@@ -11,10 +11,10 @@ use anyhow::{Context, anyhow};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
+use crate::cli::command_reference;
 use crate::cli::databases;
 use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::output::print;
-use crate::cli::reference;
 use crate::cli::serve::ServeOptions;
 use crate::cli::signals::Signals;
 use crate::domain::plural::counted;
@@ -96,7 +96,7 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     let address = listener.local_addr().context("the listening address is unknown")?;
     let first_link = first_link(&app).await;
     let mut serving =
-        http::serve(Arc::clone(&app), listener, reference::commands).context("the server could not start")?;
+        http::serve(Arc::clone(&app), listener, command_reference::commands).context("the server could not start")?;
     print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
     if let Some(token) = first_link {
         print_first_link(&app, &format!("http://{address}"), &token);

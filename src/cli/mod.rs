@@ -9,8 +9,10 @@ pub mod backup;
 pub mod bench;
 pub mod campaign;
 pub mod charts;
+pub mod command_reference;
 pub mod correlate;
 pub mod databases;
+pub mod deletion_requests;
 pub mod doctor;
 pub mod error;
 pub mod export;
@@ -29,9 +31,7 @@ pub mod output;
 pub mod output_format;
 pub mod passphrase;
 mod progress;
-pub mod reference;
 mod report_files;
-pub mod requests;
 pub mod retention;
 mod robustness_table;
 pub mod serve;
@@ -108,7 +108,7 @@ enum Command {
     /// Have people judge stored answers: create a campaign, invite annotators, report their judgements.
     Campaign(campaign::CampaignOptions),
     /// List, add, grant and refuse requests to delete the texts of battles (privacy requests).
-    Requests(requests::RequestsOptions),
+    Requests(deletion_requests::RequestsOptions),
     /// Review the texts that the moderation service flagged: list, show, keep or delete them.
     Moderation(moderation::ModerationOptions),
     /// Delete texts that are older than the settings allow, as the arena does automatically.
@@ -193,7 +193,7 @@ pub fn run(serve: Serve) -> ExitCode {
             Command::Webhooks(options) => webhooks::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
-            Command::Requests(options) => requests::run(options, &env).await,
+            Command::Requests(options) => deletion_requests::run(options, &env).await,
             Command::Moderation(options) => moderation::run(options, &env).await,
             Command::Retention(options) => retention::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,

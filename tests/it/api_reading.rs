@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::api_keys::{get_with, key};
-use crate::bounds::has_started;
+use crate::queue_bounds::has_started;
 use crate::support::api_document::{check_answer, operation};
 use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya};

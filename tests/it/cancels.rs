@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::bounds::{folder_with, serve};
+use crate::queue_bounds::{folder_with, serve};
 use crate::support::raw_socket::{RawSocket, frame, text_frame};
 use crate::support::size;
 use crate::support::upstream::{Script, Upstream};

@@ -1,7 +1,7 @@
 //! Frames that break the websocket protocol (RFC 6455), byte by byte: each ends its own socket with the code that names
 //! the fault, and nobody else notices.
 
-use crate::bounds::{has_started, serve, two_short_models};
+use crate::queue_bounds::{has_started, serve, two_short_models};
 use crate::support::memory;
 use crate::support::program::Server;
 use crate::support::raw_socket::{RawSocket, frame, text_frame};

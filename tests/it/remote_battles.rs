@@ -1,6 +1,7 @@
 //! One arena served by several instances: a battle goes on wherever its visitor comes back.
 
 use futures_util::future::join_all;
+use langya::domain::battle::message::Message;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, RunId, Side};
 use langya::domain::time::Timestamp;
@@ -231,6 +232,29 @@ async fn a_turn_that_is_taken_over_is_answered_by_the_models_that_its_instance_l
     assert_eq!([&revealed["a"]["id"], &revealed["b"]["id"]], [spare.as_str(), stays.as_str()]);
     let kept = store.replies(&battle).await.unwrap();
     assert!(kept.iter().map(|row| &row.reply.model).eq([&spare, &stays]), "{kept:?}");
+}
+
+#[actix_web::test]
+async fn a_turn_of_which_nothing_was_received_is_taken_over_with_its_question_and_the_replies_before_it() {
+    let conversation = |messages: &[Message]| messages.iter().map(|said| said.content.clone()).collect::<Vec<_>>();
+    let repeating = || Scripted::new(move |messages| vec![Step::Say(conversation(messages).join(" | "))]);
+    let (one, two) = (repeating(), repeating());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    let mut visitor = first.visitor().await;
+    visitor.ask("Which?").await;
+    assert_eq!(visitor.until_ready().await, ["Which?"; 2]);
+    // The first instance begins a turn and does not remember it: it sends the turn before, and says that this is all.
+    let (battle, store) = (visitor.battle(), &first.app.store);
+    let answered_by = store.battle(&battle).await.unwrap().unwrap().answered_by.unwrap();
+    let forgotten = RunId::new(format!("{}0", answered_by.as_str()));
+    let begun = store.begin_turn(&battle, 2, Some("And then?"), Some(&answered_by), &forgotten, Timestamp(1)).await;
+    assert!(begun.unwrap());
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    back.next_of(&["ready"]).await;
+    assert_eq!(back.texts(), ["Which? | Which? | And then?"; 2]);
+    let kept = store.turns(&battle).await.unwrap();
+    assert!(kept.iter().map(|turn| turn.prompt.as_str()).eq(["Which?", "And then?"]), "{kept:?}");
 }
 
 /// A model that says so many words beyond its gate and then no more.

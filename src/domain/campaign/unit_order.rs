@@ -1,88 +1,155 @@
-//! The units of a campaign in the order in which they are handed out: which are for everybody, and of which the outcome is known.
+//! What is judged, in the order in which it is handed out.
+//!
+//! A unit is a pair of answers of an item, one answer, or all answers of an item, by the task. Every item has its turn before any
+//! item has a second one, and of an item's pairs the one is taken whose models have met the least so far, so that the pairs of models
+//! are balanced at every moment of a campaign and not only at its end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::forecast::Forecast;
-use super::items::{CampaignItem, GoldRow, ItemError};
-use super::plan::CampaignPlan;
-use super::units::{Unit, units};
-use crate::battle::Outcome;
+use super::items::{CampaignItem, ItemError};
+use super::plan::Task;
 
-/// All units of a campaign in the order in which they are handed out, and what they will take.
-#[derive(Debug)]
-pub struct UnitOrder {
-    /// The units.
-    pub units: Vec<OrderedUnit>,
-    /// What the campaign will take.
-    pub forecast: Forecast,
-}
+/// Units of a campaign at most.
+pub const MAX_UNITS: usize = 2_000_000;
 
-/// A unit.
+/// What one judgement is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderedUnit {
+pub struct Unit {
     /// Position of the item.
     pub item: usize,
     /// The models whose answers are shown, in the order of their names.
     pub models: Vec<String>,
-    /// Whether every annotator judges it.
-    pub shared: bool,
-    /// The outcome, where it is known.
-    pub gold: Option<Outcome>,
 }
 
-impl UnitOrder {
-    /// Draws the order of the units.
-    ///
-    /// # Errors
-    /// [`ItemError`] for more units than a campaign can have.
-    pub fn new(plan: &CampaignPlan, items: &[CampaignItem], gold: &[GoldRow]) -> Result<Self, ItemError> {
-        let drawn = units(items, plan.task, plan.seed)?;
-        let models: BTreeSet<&String> = items.iter().flat_map(|item| item.answers.keys()).collect();
-        let mut of_item: BTreeMap<usize, u64> = BTreeMap::new();
-        for unit in &drawn {
-            *of_item.entry(unit.item).or_default() += 1;
+/// The units of the items, in the order in which they are handed out; the same for the same seed.
+///
+/// # Errors
+/// [`ItemError`] for more units than a campaign can have.
+pub fn units(items: &[CampaignItem], task: Task, seed: u64) -> Result<Vec<Unit>, ItemError> {
+    let total: usize = items.iter().map(|item| count(item.answers.len(), task)).sum();
+    if total > MAX_UNITS {
+        let reason = format!(
+            "the items have {total} pairs of answers: give at most {MAX_UNITS}, for example fewer models an item"
+        );
+        return Err(ItemError { place: "the file".into(), reason });
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.shuffle(&mut rng);
+    let mut left: Vec<Vec<Vec<String>>> = items.iter().map(|item| of_item(item, task)).collect();
+    let mut met: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    let mut units = Vec::with_capacity(total);
+    while units.len() < total {
+        for &item in &order {
+            let Some(models) = take_rarest(&mut left[item], &met, &mut rng) else { continue };
+            *met.entry(models.clone()).or_default() += 1;
+            units.push(Unit { item, models });
         }
-        let most = of_item.values().copied().max().unwrap_or(0);
-        let forecast = Forecast::new(plan, items.len() as u64, models.len() as u64, drawn.len() as u64, most);
-        let known = gold_by_pair(items, gold);
-        let overlap = overlap_items(items.len(), plan.overlap_share, plan.seed);
-        let mut in_overlap = BTreeSet::new();
-        let unit = |unit: Unit| {
-            let gold = known.get(&(unit.item, unit.models.iter().collect())).copied();
-            // Nobody judges two units of an item, so one unit of an overlap item is for everybody.
-            let shared = overlap.contains(&unit.item) && in_overlap.insert(unit.item);
-            OrderedUnit { item: unit.item, shared: shared || gold.is_some(), gold, models: unit.models }
-        };
-        Ok(Self { units: drawn.into_iter().map(unit).collect(), forecast })
+    }
+    Ok(units)
+}
+
+fn count(answers: usize, task: Task) -> usize {
+    match task {
+        Task::Pairwise => answers * answers.saturating_sub(1) / 2,
+        Task::Score => answers,
+        Task::Rank => 1,
     }
 }
 
-/// Known outcomes by item and models, the models in the order of their names.
-fn gold_by_pair<'g>(items: &[CampaignItem], gold: &'g [GoldRow]) -> BTreeMap<(usize, Vec<&'g String>), Outcome> {
-    let places: BTreeMap<&str, usize> = items.iter().zip(0..).map(|(item, at)| (item.id.as_str(), at)).collect();
-    let known = gold.iter().filter_map(|row| {
-        let item = *places.get(row.item.as_str())?;
-        let [a, b] = &row.models;
-        Some(if a < b { ((item, vec![a, b]), row.outcome) } else { ((item, vec![b, a]), row.outcome.swapped()) })
-    });
-    known.collect()
+fn of_item(item: &CampaignItem, task: Task) -> Vec<Vec<String>> {
+    let models: Vec<&String> = item.answers.keys().collect();
+    match task {
+        Task::Pairwise => {
+            let pairs = models.iter().enumerate();
+            pairs
+                .flat_map(|(at, one)| models[at + 1..].iter().map(|other| vec![(*one).clone(), (*other).clone()]))
+                .collect()
+        }
+        Task::Score => models.into_iter().map(|model| vec![model.clone()]).collect(),
+        Task::Rank => vec![models.into_iter().cloned().collect()],
+    }
 }
 
-/// The items of which every annotator judges one unit.
-fn overlap_items(items: usize, share: f64, seed: u64) -> BTreeSet<usize> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of a count"
-    )]
-    let wanted = (items as f64 * share).round() as usize;
-    let mut order: Vec<usize> = (0..items).collect();
-    // Another stream than that of the units' order.
-    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.wrapping_add(1)));
-    order.into_iter().take(wanted).collect()
+/// Takes the unit whose models were handed out the least; among equals a random one.
+fn take_rarest(
+    left: &mut Vec<Vec<String>>,
+    met: &BTreeMap<Vec<String>, u64>,
+    rng: &mut ChaCha8Rng,
+) -> Option<Vec<String>> {
+    let times = |models: &Vec<String>| met.get(models).copied().unwrap_or(0);
+    let fewest = left.iter().map(times).min()?;
+    let rarest: Vec<usize> = (0..left.len()).filter(|at| times(&left[*at]) == fewest).collect();
+    Some(left.swap_remove(rarest[rng.random_range(0..rarest.len())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn items(count: usize, models: &[&str]) -> Vec<CampaignItem> {
+        let answers: BTreeMap<String, String> =
+            models.iter().map(|model| ((*model).to_owned(), "text".to_owned())).collect();
+        let item = |at: usize| CampaignItem {
+            id: at.to_string(),
+            prompt: "p".into(),
+            reference: String::new(),
+            category: String::new(),
+            language: String::new(),
+            answers: answers.clone(),
+        };
+        (0..count).map(item).collect()
+    }
+
+    #[test]
+    fn every_unit_comes_once_and_every_item_before_any_comes_again() {
+        let items = items(20, &["a", "b", "c", "d"]);
+        for (task, each) in [(Task::Pairwise, 6), (Task::Score, 4), (Task::Rank, 1)] {
+            let units = units(&items, task, 7).unwrap();
+            assert_eq!(units.len(), 20 * each);
+            let distinct: BTreeSet<(usize, &Vec<String>)> =
+                units.iter().map(|unit| (unit.item, &unit.models)).collect();
+            assert_eq!(distinct.len(), units.len());
+            for round in units.chunks(20) {
+                assert_eq!(round.iter().map(|unit| unit.item).collect::<BTreeSet<_>>().len(), 20, "{task:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_models_are_balanced_at_every_moment() {
+        let units = units(&items(50, &["a", "b", "c", "d"]), Task::Pairwise, 3).unwrap();
+        let mut met: BTreeMap<&Vec<String>, u32> = BTreeMap::new();
+        for (at, unit) in units.iter().enumerate() {
+            *met.entry(&unit.models).or_default() += 1;
+            // The last round takes what is left, so it may be uneven by as much as the rounds before.
+            if at + 1 >= 6 && at < 250 {
+                let (least, most) = (met.values().min().unwrap(), met.values().max().unwrap());
+                assert!(most - least <= 2 && met.len() == 6, "after {}: {met:?}", at + 1);
+            }
+        }
+        assert!(met.values().all(|times| *times == 50));
+    }
+
+    #[test]
+    fn a_seed_gives_an_order_and_another_seed_another_one() {
+        let items = items(30, &["a", "b", "c"]);
+        let of = |seed| units(&items, Task::Pairwise, seed).unwrap();
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn too_many_units_are_refused() {
+        let names: Vec<String> = (0..300).map(|at| format!("m{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let error = units(&items(50, &names), Task::Pairwise, 1).unwrap_err();
+        assert!(error.to_string().contains("2242500 pairs"), "{error}");
+    }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::confidence::ConfidenceLevel;
-use super::exact::{self, KENDALL_UP_TO, SPEARMAN_UP_TO};
+use super::exact_p_values::{self, KENDALL_UP_TO, SPEARMAN_UP_TO};
 use super::ranks::{Ties, by_size, ranks};
 use super::{Interval, SeriesSide, Undefined};
 use super::{real, real_len};
@@ -143,7 +143,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let r = product_moment(&x_ranks, &y_ranks);
     let exact = n <= SPEARMAN_UP_TO && !Ties::new(x).any() && !Ties::new(y).any();
     let (p, p_method) = if exact {
-        (exact::spearman_p(n, squared_differences(&x_ranks, &y_ranks)), PMethod::Exact)
+        (exact_p_values::spearman_p(n, squared_differences(&x_ranks, &y_ranks)), PMethod::Exact)
     } else {
         (t_test(n, r), PMethod::T)
     };
@@ -187,7 +187,7 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let r = tau_b(excess, all, [x_ties.pairs, y_ties.pairs]);
     let few = n <= KENDALL_UP_TO || pairs.concordant.min(pairs.discordant) <= 1;
     let (p, p_method) = if few && !x_ties.any() && !y_ties.any() {
-        (exact::kendall_p(n, usize::try_from(pairs.discordant).unwrap_or(usize::MAX)), PMethod::Exact)
+        (exact_p_values::kendall_p(n, usize::try_from(pairs.discordant).unwrap_or(usize::MAX)), PMethod::Exact)
     } else {
         (normal_test(n, excess, x_ties, y_ties), PMethod::Normal)
     };

@@ -23,7 +23,7 @@ pub mod paired;
 pub mod proportion;
 pub mod resample;
 
-mod exact;
+mod exact_p_values;
 mod ranks;
 
 pub use ranks::ranks;

@@ -3,7 +3,7 @@
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::items::ItemError;
-use crate::domain::campaign::unit_order::{OrderedUnit, UnitOrder};
+use crate::domain::campaign::shared_and_gold_units::{CampaignUnit, CampaignUnits};
 use crate::formats::campaign_files::CampaignFiles;
 use crate::infra::storage::{NewAuditEntry, NewCampaign, NewUnit, Store, StoreError};
 
@@ -38,8 +38,8 @@ impl PreparedCampaign {
     /// # Errors
     /// [`ItemError`] for more units than a campaign can have.
     pub fn new(files: CampaignFiles) -> Result<Self, ItemError> {
-        let order = UnitOrder::new(&files.plan, &files.items, &files.gold)?;
-        let unit = |unit: &OrderedUnit| NewUnit {
+        let order = CampaignUnits::new(&files.plan, &files.items, &files.gold)?;
+        let unit = |unit: &CampaignUnit| NewUnit {
             item: unit.item,
             models: serde_json::to_string(&unit.models).expect("names are JSON"),
             shared: unit.shared,
