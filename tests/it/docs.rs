@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use langya::cli::reference::parse;
+use langya::cli::command_reference::parse;
 use regex::Regex;
 
 use crate::support::arena::TestArena;

@@ -132,7 +132,7 @@ impl TestArena {
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let serving =
-            langya::server::http::serve(Arc::clone(&app), listener, langya::cli::reference::commands).unwrap();
+            langya::server::http::serve(Arc::clone(&app), listener, langya::cli::command_reference::commands).unwrap();
         Self { app, url, serving, _folder: folder }
     }
 
