@@ -80,6 +80,8 @@ mod tests {
     use std::cell::Cell;
     use std::future::ready;
 
+    use tokio::sync::oneshot;
+
     use super::*;
 
     #[actix_web::test]
@@ -97,12 +99,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_database_that_closes_slowly_is_waited_for_until_a_signal() {
+        let (close, closed) = oneshot::channel();
         let is_closed = Cell::new(false);
         let slow = async {
-            sleep(Duration::from_secs(60)).await;
+            closed.await.unwrap();
             is_closed.set(true);
         };
-        wait_until_closed(slow, pending()).await;
+        let a_minute_later = async {
+            tokio::time::advance(Duration::from_secs(60)).await;
+            close.send(()).unwrap();
+        };
+        tokio::join!(wait_until_closed(slow, pending()), a_minute_later);
         assert!(is_closed.get());
         wait_until_closed(pending(), ready(())).await;
     }

@@ -207,14 +207,20 @@ async fn a_database_or_a_copy_that_finds_no_space_leaves_nothing_behind() {
     }
 }
 
+/// A small disk at `small`, whose folder `data` has a database of one vote; `None` where no disk can be mounted.
+fn disk_with_a_vote(here: &Path) -> Option<SmallDisk> {
+    let disk = SmallDisk::mount(&here.join("small"), "24m")?;
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
+    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "small/data"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    Some(disk)
+}
+
 #[test]
 fn a_database_on_a_read_only_disk_is_copied() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let Some(disk) = SmallDisk::mount(&here.join("small"), "24m") else { return };
-    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
-    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "small/data"]);
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let Some(disk) = disk_with_a_vote(here) else { return };
     disk.make_read_only();
     let done = langya(here, ["backup", "--data-dir", "small/data", "--out", "copy.db"]);
     assert!(done.code == Some(0) && done.stdout.contains("copy.db: 1 vote,"), "{done:?}");
@@ -226,10 +232,7 @@ fn a_database_on_a_read_only_disk_is_copied() {
 fn a_database_on_a_read_only_disk_is_read_and_a_change_or_a_log_that_cannot_be_read_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let Some(disk) = SmallDisk::mount(&here.join("small"), "24m") else { return };
-    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
-    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "small/data"]);
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let Some(disk) = disk_with_a_vote(here) else { return };
     std::fs::create_dir(disk.folder.join("ended")).unwrap();
     std::fs::copy(disk.folder.join("data/langya.db"), disk.folder.join("ended/langya.db")).unwrap();
     std::fs::write(disk.folder.join("ended/langya.db-wal"), "the latest votes").unwrap();
