@@ -123,6 +123,7 @@ struct StreamEvent<'a> {
     #[serde(default)]
     content: Vec<ContentBlock>,
     error: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
     message: Option<Begun>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
@@ -245,10 +246,23 @@ mod tests {
     }
 
     #[test]
+    fn counts_in_a_form_of_their_own_take_nothing_from_the_text() {
+        let delta = r#""delta":{"type":"text_delta","text":"a"}"#;
+        for usage in ["1e400", r#"{"output_tokens":1e400}"#, r#"{"output_tokens":-1}"#, r#"{"output_tokens":"3"}"#] {
+            let data =
+                format!(r#"{{"type":"content_block_delta",{delta},"usage":{usage},"message":{{"usage":{usage}}}}}"#);
+            let mut parts = VecDeque::new();
+            assert_eq!(read_event(SseEvent { name: "", data: &data }, &mut parts), Ok(StreamProgress::More), "{usage}");
+            assert_eq!(parts, [ReplyPart::Text("a".into())], "{usage}");
+        }
+    }
+
+    #[test]
     fn an_error_event_is_reported() {
-        let data = r#"{"type":"error","error":{"type":"overloaded_error","message":"sk-SECRET"}}"#;
-        for name in ["", "error"] {
-            assert_eq!(read_event(SseEvent { name, data }, &mut VecDeque::new()), Err(ChatError::Reported));
+        let nested = r#"{"type":"error","error":{"type":"overloaded_error","message":"sk-SECRET"}}"#;
+        let flat = r#"{"type":"error","message":"sk-SECRET"}"#;
+        for (name, data) in [("", nested), ("error", nested), ("", flat)] {
+            assert_eq!(read_event(SseEvent { name, data }, &mut VecDeque::new()), Err(ChatError::Reported), "{data}");
         }
     }
 }

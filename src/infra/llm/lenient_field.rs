@@ -3,8 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// A value that can be read; `None` for any other, such as a negative count of tokens.
+/// A value that can be read; `None` for any other, such as a negative count of tokens, or a number that nothing holds.
 ///
 /// # Errors
 /// Text that is not JSON.
@@ -13,7 +14,8 @@ where
     T: DeserializeOwned,
     D: Deserializer<'de>,
 {
-    Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
+    let text = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(text.get()).ok())
 }
 
 /// Whether a field says anything: some servers send `"error": false` or an empty text where nothing is wrong.

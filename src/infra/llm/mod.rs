@@ -103,14 +103,14 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
-/// Upper bound of the tokens that a provider may report, so that sums over all requests stay far below what a column holds.
+/// Tokens that a request or a reply may have: no model takes as many, and sums over all requests stay far below what a column holds.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 impl Usage {
-    /// What a provider reports, [`MOST_TOKENS`] at most.
+    /// What a provider reports. A count above [`MOST_TOKENS`] is not known.
     pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
-        let bounded = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MOST_TOKENS));
-        Self { input: bounded(input), output: bounded(output) }
+        let possible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MOST_TOKENS);
+        Self { input: possible(input), output: possible(output) }
     }
 
     /// The later count wins, number by number.

@@ -155,6 +155,17 @@ mod tests {
     }
 
     #[test]
+    fn counts_in_a_form_of_their_own_take_nothing_from_the_text() {
+        for count in ["1e400", "-1", "7.5", r#""7""#, "{}"] {
+            let line = format!(r#"{{"message":{{"content":"a"}},"prompt_eval_count":{count},"eval_count":3}}"#);
+            let mut parts = VecDeque::new();
+            assert_eq!(read_line(&line, &mut parts), Ok(StreamProgress::More), "{count}");
+            let usage = ReplyPart::Usage(Usage { input: None, output: Some(3) });
+            assert_eq!(parts, [ReplyPart::Text("a".into()), usage], "{count}");
+        }
+    }
+
+    #[test]
     fn options_of_the_extra_body_are_merged_with_ours() {
         let mut settings = ModelSettings::minimal("m", ProviderKind::Ollama);
         settings.temperature = Some(0.5);

@@ -2,15 +2,15 @@
 //!
 //! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content, content as
 //! a list of parts (Mistral), no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in
-//! mid-stream, also those that only the reason of the end shows.
+//! mid-stream, also those that only the reason of the end shows. What stands beside the text in a form of its own is dropped.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::batch::BatchApi;
@@ -141,10 +141,10 @@ fn message_json(message: &Message) -> Value {
 #[derive(Deserialize)]
 struct StreamChunk<'a> {
     #[serde(default)]
-    choices: Option<Vec<ChunkChoice>>,
+    choices: Option<Vec<Option<ChunkChoice>>>,
     error: Option<Value>,
     #[serde(borrow)]
-    object: Option<BorrowedWord<'a>>,
+    object: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<OpenAiUsage>,
 }
@@ -155,13 +155,10 @@ struct OpenAiUsage {
     completion_tokens: Option<u64>,
 }
 
-/// Serde borrows a `Cow` only where it stands by itself, so it stands by itself here.
-#[derive(Deserialize)]
-struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
-
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
     /// Its place among several; some servers leave it out.
+    #[serde(default, deserialize_with = "lenient")]
     index: Option<Value>,
     delta: Option<Delta>,
     finish_reason: Option<Value>,
@@ -172,7 +169,11 @@ struct ChunkChoice {
 impl ChunkChoice {
     /// Where `extra_body` asks for several replies (`n`), the first counts.
     fn is_first(&self) -> bool {
-        self.index.as_ref().and_then(Value::as_u64).unwrap_or_default() == 0
+        let index = match self.index.as_ref() {
+            Some(Value::String(digits)) => digits.parse::<f64>().ok(),
+            index => index.and_then(Value::as_f64),
+        };
+        index.is_none_or(|index| index < 1.0)
     }
 }
 
@@ -218,8 +219,18 @@ enum Content {
 
 #[derive(Deserialize)]
 struct ContentPart {
+    #[serde(rename = "type")]
+    kind: Option<Value>,
     text: Option<String>,
     thinking: Option<Box<Content>>,
+}
+
+impl ContentPart {
+    /// Whether its text is reasoning too.
+    fn is_reasoning(&self) -> bool {
+        let kind = self.kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+        kind.starts_with("thinking") || kind.starts_with("reasoning")
+    }
 }
 
 impl Content {
@@ -229,12 +240,14 @@ impl Content {
             Self::Text(text) if text.is_empty() => {}
             Self::Text(text) => parts.push_back(part(text)),
             Self::Parts(list) => {
-                for ContentPart { text, thinking } in list {
-                    if let Some(thinking) = thinking {
+                for piece in list {
+                    let of_text: fn(String) -> ReplyPart =
+                        if piece.is_reasoning() { ReplyPart::Reasoning } else { part };
+                    if let Some(thinking) = piece.thinking {
                         thinking.add_to(parts, ReplyPart::Reasoning);
                     }
-                    if let Some(text) = text {
-                        Self::Text(text).add_to(parts, part);
+                    if let Some(text) = piece.text {
+                        Self::Text(text).add_to(parts, of_text);
                     }
                 }
             }
@@ -242,14 +255,16 @@ impl Content {
     }
 }
 
+/// Servers in PHP write an empty one as `[]`, so each field has a default.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct Delta {
     content: Option<Content>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient")]
     refusal: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient")]
     reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient")]
     reasoning: Option<String>,
 }
 
@@ -267,10 +282,10 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     let data = without_half_characters(event.data);
     let chunk: StreamChunk<'_> = parse_json(&data)?;
     let is_error = chunk.error.as_ref().is_some_and(is_something);
-    if is_error || chunk.object.is_some_and(|BorrowedWord(word)| word == "error") {
+    if is_error || chunk.object.is_some_and(|object| object.get() == r#""error""#) {
         return Err(ChatError::Reported);
     }
-    let choice = chunk.choices.into_iter().flatten().find(ChunkChoice::is_first).unwrap_or_default();
+    let choice = chunk.choices.into_iter().flatten().flatten().find(ChunkChoice::is_first).unwrap_or_default();
     let ended = choice.finish_reason.filter(says_the_end);
     let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.

@@ -7,6 +7,7 @@
 //! of its own ([`ResilientModel::settle_suspicion`]). Where most of several visitors ask what this model fails on and another one
 //! answers, that is enough ([`ResilientModel::failed_alone`]).
 
+mod breaker_changes;
 mod permit;
 mod visitor_question;
 

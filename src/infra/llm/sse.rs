@@ -9,6 +9,8 @@ use std::str;
 use super::line_buffer::{LineBuffer, MAX_LINE, TooLong};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+/// What servers and proxies write into an event that only shows that the connection lives.
+const KEEP_ALIVES: [&str; 4] = ["ping", "keep-alive", "keepalive", "heartbeat"];
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,16 @@ pub struct SseEvent<'a> {
     pub name: &'a str,
     /// The `data:` lines, joined with `\n`.
     pub data: &'a str,
+}
+
+impl SseEvent<'_> {
+    /// Whether it only shows that the connection lives: its name or its data says so, or its data is a comment that a proxy has
+    /// passed on as data.
+    pub(crate) fn is_keep_alive(&self) -> bool {
+        let data = self.data.trim();
+        let says_so = |text: &str| KEEP_ALIVES.iter().any(|word| text.eq_ignore_ascii_case(word));
+        self.name != "error" && (says_so(self.name) || says_so(data) || data.starts_with(':'))
+    }
 }
 
 /// Why the bytes are no event stream that can be read on.
@@ -256,6 +268,18 @@ mod tests {
     fn an_error_line_is_an_event_named_error() {
         let events = decode([b"error: {\"code\":500}\n\n".as_slice()]).unwrap();
         assert_eq!(events, [("error".to_owned(), "{\"code\":500}".to_owned())]);
+    }
+
+    #[test]
+    fn an_event_that_only_shows_that_the_connection_lives_is_known_by_its_name_or_its_data() {
+        let is_keep_alive = |name, data| SseEvent { name, data }.is_keep_alive();
+        for data in ["ping", " PING ", "keep-alive", "KeepAlive", "heartbeat", ": OPENROUTER PROCESSING"] {
+            assert!(is_keep_alive("", data) && !is_keep_alive("error", data), "{data}");
+        }
+        assert!(is_keep_alive("ping", "2026-11-21T08:00:00Z") && is_keep_alive("Heartbeat", "{}"));
+        for data in ["", "{\"content\":\"ping\"}", "ping pong", "overloaded", "\"ping\"", "[DONE]"] {
+            assert!(!is_keep_alive("", data) && !is_keep_alive("error", data), "{data}");
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct SseReader<F> {
     read_event: F,
     has_begun: bool,
     says_its_end: bool,
+    /// The provider said why the text ended.
+    is_closing: bool,
 }
 
 impl<F> SseReader<F>
@@ -24,7 +26,7 @@ where
 {
     /// `read_event` says what one event means.
     pub(crate) fn new(read_event: F) -> Self {
-        Self { decoder: SseDecoder::default(), read_event, has_begun: false, says_its_end: false }
+        Self { decoder: SseDecoder::default(), read_event, has_begun: false, says_its_end: false, is_closing: false }
     }
 
     /// The same for a protocol in which every whole reply says that it ends.
@@ -33,12 +35,23 @@ where
     }
 
     fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+        match self.read_events(parts) {
+            // The text had ended: what is broken came after it.
+            Err(ChatError::Malformed(_)) if self.is_closing => Ok(StreamProgress::Ended),
+            read => read,
+        }
+    }
+
+    fn read_events(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         let mut progress = StreamProgress::More;
         while let Some(event) = self.decoder.next_event().map_err(|error| ChatError::Malformed(error.to_string()))? {
+            if event.is_keep_alive() {
+                continue;
+            }
             self.has_begun = true;
             match (self.read_event)(event, parts)? {
                 StreamProgress::More => {}
-                StreamProgress::Closing => progress = StreamProgress::Closing,
+                StreamProgress::Closing => (self.is_closing, progress) = (true, StreamProgress::Closing),
                 StreamProgress::Ended => return Ok(StreamProgress::Ended),
             }
         }

@@ -326,11 +326,7 @@ fn finish(
     response: &Response,
     is_closing: bool,
 ) -> Result<StreamProgress, ChatError> {
-    let last = match reader.finish(parts) {
-        // The text had ended: what broke off would have come after it.
-        Err(ChatError::Malformed(_)) if is_closing => StreamProgress::Ended,
-        last => last?,
-    };
+    let last = reader.finish(parts)?;
     if !reader.has_begun() {
         return Err(ChatError::Malformed(nothing_of_the_protocol(response.headers()).to_owned()));
     }

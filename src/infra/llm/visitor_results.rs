@@ -9,6 +9,8 @@ use crate::domain::battle::{RunId, VisitorId};
 
 /// Visitors that are remembered; later ones replace the oldest.
 const REMEMBERED: usize = 32;
+/// Failures of one visitor that may become lone ones: those of questions that are asked at the same time, each in a tab of its own.
+const MOST_UNDECIDED: usize = 8;
 /// Visitors on whose questions it alone failed, at least.
 const FEWEST: usize = 8;
 /// It fails on most questions if it failed so many visitors alone for each one that it answered.
@@ -18,8 +20,8 @@ const FAILED_FOR_EACH_ANSWERED: usize = 3;
 enum VisitorResult {
     /// The model answered.
     Answered,
-    /// It failed, and the question may be the reason: that of this answering, where the question belongs to one.
-    Failed(Option<RunId>),
+    /// It failed, and the questions may be the reason: those of these answerings, the oldest first.
+    Failed(VecDeque<RunId>),
     /// It failed, and another model answered the question.
     FailedAlone,
 }
@@ -45,9 +47,17 @@ impl VisitorResults {
 
     /// It failed on a question of this visitor, which may be the reason. A visitor whom it failed alone stays one.
     pub(super) fn failed(&mut self, visitor: &VisitorId, run: Option<&RunId>) {
-        self.put(visitor, |latest| match latest {
-            Some(VisitorResult::FailedAlone) => VisitorResult::FailedAlone,
-            _ => VisitorResult::Failed(run.cloned()),
+        self.put(visitor, |latest| {
+            let mut runs = match latest {
+                Some(VisitorResult::FailedAlone) => return VisitorResult::FailedAlone,
+                Some(VisitorResult::Failed(runs)) => runs,
+                Some(VisitorResult::Answered) | None => VecDeque::new(),
+            };
+            runs.extend(run.cloned());
+            if runs.len() > MOST_UNDECIDED {
+                runs.pop_front();
+            }
+            VisitorResult::Failed(runs)
         });
     }
 
@@ -55,7 +65,7 @@ impl VisitorResults {
     /// whether that is the first such question of this visitor, and the model fails on most questions.
     pub(super) fn failed_alone(&mut self, visitor: &VisitorId, run: &RunId) -> bool {
         let failed_on_it = |known: &RememberedVisitor| match &known.latest {
-            VisitorResult::Failed(failed) => known.id == *visitor && failed.as_ref() == Some(run),
+            VisitorResult::Failed(runs) => known.id == *visitor && runs.contains(run),
             VisitorResult::Answered | VisitorResult::FailedAlone => false,
         };
         let Some(known) = self.0.iter_mut().find(|known| failed_on_it(known)) else { return false };
@@ -136,6 +146,44 @@ mod tests {
             // All models failed on the earlier question, and the later one has not reached this model.
             let earlier = (number % 2 == 0).then(|| RunId::new("here.0"));
             results.failed(&visitor(number), earlier.as_ref());
+            assert!(!results.failed_alone(&visitor(number), &run()), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_failure_counts_although_the_same_visitor_asks_in_another_tab_meanwhile() {
+        let other_tab = RunId::new("here.2");
+        let mut results = VisitorResults::default();
+        let mut in_two_tabs = |number: usize| {
+            results.failed(&visitor(number), Some(&run()));
+            // One with a question of its own, and one after a vote, which belongs to no answering.
+            results.failed(&visitor(number), number.is_multiple_of(2).then_some(&other_tab));
+            results.failed_alone(&visitor(number), &run())
+        };
+        let opens: Vec<bool> = (0..FEWEST).map(&mut in_two_tabs).collect();
+        assert_eq!(opens.iter().position(|opens| *opens), Some(FEWEST - 1));
+    }
+
+    #[test]
+    fn of_many_failures_of_one_visitor_the_oldest_are_forgotten() {
+        let mut results = VisitorResults::default();
+        for number in 0..FEWEST {
+            for later in 0..=MOST_UNDECIDED {
+                results.failed(&visitor(number), Some(&RunId::new(format!("here.{later}"))));
+            }
+            assert!(!results.failed_alone(&visitor(number), &RunId::new("here.0")), "{number}");
+        }
+        let remembered = RunId::new("here.1");
+        let opens: Vec<bool> = (0..FEWEST).map(|number| results.failed_alone(&visitor(number), &remembered)).collect();
+        assert_eq!(opens.iter().position(|opens| *opens), Some(FEWEST - 1));
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_the_failures_before_it() {
+        let mut results = VisitorResults::default();
+        for number in 0..2 * FEWEST {
+            results.failed(&visitor(number), Some(&run()));
+            results.answered(&visitor(number));
             assert!(!results.failed_alone(&visitor(number), &run()), "{number}");
         }
     }

@@ -27,6 +27,9 @@ async fn error_statuses_are_reported_by_number_and_without_their_bodies() {
         let error = ChatError::Status { status, retry_after: seconds.map(Duration::from_secs) };
         check(&scripted_reply(Script::mode(mode)).await, "", Some(&error));
     }
+    let shouted = Script::whole("429 Too Many Requests", "RETRY-AFTER: 1\r\n", "");
+    let error = ChatError::Status { status: 429, retry_after: Some(Duration::from_secs(1)) };
+    check(&scripted_reply(shouted).await, "", Some(&error));
     let moved = Script::whole("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", "");
     check(&scripted_reply(moved).await, "", Some(&ChatError::Status { status: 307, retry_after: None }));
 }
@@ -52,10 +55,13 @@ async fn a_lost_connection_is_distinguished_from_the_end_of_a_reply() {
     let close = Script::stream().text("one ").close();
     let event = format!("data: {}\n\n", delta(&json!({"content": "one "})));
     // Cut between two events: only the header says that more was to come.
-    let head =
-        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", 2 * event.len());
-    let short = Script::bytes(format!("{head}{event}")).close();
-    for script in [Script::mode("reset"), close, short, Script::stream().reset(), Script::nothing().reset()] {
+    let head = |length: usize| {
+        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n")
+    };
+    let short = Script::bytes(format!("{}{event}", head(2 * event.len()))).close();
+    // The header says that what follows is no part of the reply.
+    let long = Script::bytes(format!("{}{event}{event}", head(event.len()))).close();
+    for script in [Script::mode("reset"), close, short, long, Script::stream().reset(), Script::nothing().reset()] {
         let told = scripted_reply(script).await;
         assert!(connection(told.error.as_ref()), "{told:?}");
     }
@@ -115,11 +121,13 @@ async fn a_body_that_is_no_stream_is_malformed_and_not_an_empty_reply() {
     let packed = Script::whole("200 OK", "content-encoding: gzip\r\n", "CANARY");
     for (script, expected) in [
         (html, "a web page"),
+        (Script::whole("200 OK", "Content-Type: Text/HTML; charset=utf-8\r\n", "<p>CANARY</p>"), "a web page"),
         (Script::json(&whole), "one JSON document"),
         (Script::json(&error), "one JSON document"),
         (packed, "compressed"),
         (Script::whole("200 OK", "", ""), "no event"),
         (Script::stream().chunk(": keep-alive\n\n").end(), "no event"),
+        (Script::stream().event("ping").event("ping").end(), "no event"),
         (Script::mode("garbage"), "no event"),
     ] {
         let error = scripted_reply(script).await.error;
@@ -146,6 +154,28 @@ async fn hanging_servers_are_cut_and_their_connections_closed() {
         });
         let error = listen(model.reply(&conversation())).await.error;
         assert!(matches!(error, Some(ChatError::Timeout { awaited: a, .. }) if a == awaited), "{mode}: {error:?}");
+        upstream.until_active(0).await;
+    }
+}
+
+#[tokio::test]
+async fn keep_alives_move_no_limit_of_time() {
+    // Two seconds of keep-alives, and then the text that comes too late.
+    let alive = |script: Script| {
+        let script = (0..200).fold(script, |script, _| script.event("ping").pause(Duration::from_millis(10)));
+        script.text("late").event("[DONE]").end()
+    };
+    for (script, first_token_ms, awaited, text) in
+        [(Script::stream(), 50, "first token", ""), (Script::stream().text("one "), 5_000, "next token", "one ")]
+    {
+        let upstream = Upstream::start().await;
+        upstream.script("m", alive(script));
+        let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |limits| {
+            (limits.first_token_timeout_ms, limits.idle_timeout_ms) = (first_token_ms, 50);
+        });
+        let told = listen(model.reply(&conversation())).await;
+        assert!(matches!(told.error, Some(ChatError::Timeout { awaited: a, .. }) if a == awaited), "{told:?}");
+        assert_eq!(told.text, text);
         upstream.until_active(0).await;
     }
 }

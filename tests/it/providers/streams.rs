@@ -41,6 +41,18 @@ async fn a_usage_chunk_without_choices_is_counted_and_adds_no_text() {
 }
 
 #[tokio::test]
+async fn what_only_shows_that_the_connection_lives_takes_nothing_from_the_reply() {
+    let between = |script: Script| {
+        let script = script.event("ping").event("").chunk(": comment\n\n").chunk("event: keep-alive\ndata: now\n\n");
+        script.event(": PROCESSING").event(r#"{"choices":[null],"usage":{"prompt_tokens":1e400}}"#)
+    };
+    let script = between(between(between(Script::stream()).text("one ")).text("two")).event("[DONE]").end();
+    let told = scripted_reply(script).await;
+    check(&told, "one two", None);
+    assert_eq!(told.usage, None, "a count that nothing holds is not known");
+}
+
+#[tokio::test]
 async fn reasoning_is_kept_apart_from_the_answer() {
     let script = deltas([json!({"reasoning_content": "Hm, "}), json!({"reasoning": "so"}), json!({"content": "Yes"})]);
     let told = scripted_reply(script.end()).await;
@@ -65,7 +77,10 @@ async fn what_is_late_or_broken_after_the_reason_of_the_end_takes_nothing_from_t
     let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
     let said = || Script::stream().text("one").event(&finished);
     let half = said().chunk("data: [DO").end();
-    for script in [said().hang(), said().close(), half, said().event("[DONE]").event("[DONE]").text("more").end()] {
+    let broken_beside_it = Script::stream().text("one").chunk(format!("data: {finished}\n\ndata: {{\n\n")).hang();
+    let broken = [half, said().event("{").hang(), broken_beside_it];
+    let late = [said().hang(), said().close(), said().event("[DONE]").event("[DONE]").text("more").end()];
+    for script in broken.into_iter().chain(late) {
         check(&scripted_reply(script).await, "one", None);
     }
     let failed = r#"{"error":{"message":"sk-CANARY"}}"#;

@@ -13,6 +13,7 @@ use super::{
     read_body, whole_reply,
 };
 use crate::llm::ChatError;
+use crate::llm::lenient_field::lenient;
 use crate::llm::transport::Endpoint;
 
 /// The path behind a model's address.
@@ -39,7 +40,7 @@ struct OpenAiBatch {
     status: String,
     #[serde(default)]
     created_at: i64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     request_counts: Option<RequestCounts>,
     output_file_id: Option<String>,
     error_file_id: Option<String>,
@@ -255,6 +256,7 @@ mod tests {
     use super::*;
     use crate::config::{ModelSettings, ProviderKind};
     use crate::llm::openai::read_event;
+    use crate::llm::stream_readers::parse_json;
     use crate::llm::{ReplyPart, Usage, http_client};
 
     #[test]
@@ -269,6 +271,16 @@ mod tests {
         let line = json!({"custom_id": "k", "response": {"status_code": 200, "body": body}, "error": null});
         let found = OpenAiBatches::new(&endpoint, read_event).result(serde_json::from_value(line).unwrap());
         assert_eq!(found.reply, Ok(vec![ReplyPart::Text("Bearer [redacted]".into())]));
+    }
+
+    #[test]
+    fn a_batch_that_is_counted_in_an_odd_way_has_its_results_all_the_same() {
+        for counts in [r#"{"total":-1}"#, r#"{"completed":1e400}"#, "[]", "7", "null"] {
+            let batch = format!(r#"{{"id":"b","status":"completed","output_file_id":"f","request_counts":{counts}}}"#);
+            let progress = parse_json::<OpenAiBatch>(&batch).unwrap().progress().unwrap();
+            let state = BatchState::Ended { files: vec!["f".to_owned()], gap: BatchEnd::Missing };
+            assert_eq!(progress, BatchProgress { state, done: 0, all: 0 }, "{counts}");
+        }
     }
 
     #[test]

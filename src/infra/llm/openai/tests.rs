@@ -62,6 +62,11 @@ fn content_may_be_a_list_of_parts() {
         r#"[{"type":"thinking","thinking":"Hm"},{"type":"text","text":""},{"type":"reference","reference_ids":[1]}]"#;
     check(&format!(r#"{{"choices":[{{"delta":{{"content":{plain}}}}}]}}"#), &[reasoning("Hm")]);
     check(r#"{"choices":[{"delta":{"content":[]}}]}"#, &[]);
+    for kind in ["thinking", "reasoning", "reasoning.text"] {
+        let parts = json!([{"type": kind, "text": "Hm"}, {"type": "text", "text": "Yes"}, {"text": "!"}]);
+        let data = json!({"choices": [{"delta": {"content": parts}}]}).to_string();
+        check(&data, &[reasoning("Hm"), text("Yes"), text("!")]);
+    }
     for content in ["42", "{}", "[42]", r#"[{"text":42}]"#] {
         let data = format!(r#"{{"choices":[{{"delta":{{"content":{content}}}}}]}}"#);
         let read = read_event(SseEvent { name: "", data: &data }, &mut VecDeque::new());
@@ -91,23 +96,40 @@ fn deltas_of_many_servers_are_read() {
     );
     check(
         r#"{"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":0}}"#,
-        &[usage(Some(1_000_000_000), Some(0))],
+        &[usage(None, Some(0))],
+    );
+    check(
+        r#"{"choices":[],"usage":{"prompt_tokens":1000000000,"completion_tokens":1000000001}}"#,
+        &[usage(Some(1_000_000_000), None)],
     );
     for counts in [
         r#"{"prompt_tokens":-1,"completion_tokens":5}"#,
         r#"{"prompt_tokens":7.5}"#,
         r#"{"prompt_tokens":"7"}"#,
         r#"{"completion_tokens":99999999999999999999999}"#,
+        r#"{"prompt_tokens":1e400}"#,
+        r#"{"total_tokens":1,"completion_tokens":-1e999}"#,
+        "1e400",
         "[]",
         "null",
     ] {
         check(&format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"usage":{counts}}}"#), &[text("a")]);
     }
-    for logprobs in [r#"{"content":[{"token":"7","logprob":null}]}"#, r#"{"tokens":["7"],"token_logprobs":[-1]}"#, "7"]
-    {
+    for logprobs in [
+        r#"{"content":[{"token":"7","logprob":null}]}"#,
+        r#"{"content":[{"token":"7","logprob":-1e400}]}"#,
+        r#"{"tokens":["7"],"token_logprobs":[-1]}"#,
+        "7",
+    ] {
         check(&format!(r#"{{"choices":[{{"delta":{{"content":"7"}},"logprobs":{logprobs}}}]}}"#), &[text("7")]);
     }
     check(r#"{"choices":null,"object":"chat.completion.chunk"}"#, &[]);
+    check(r#"{"choices":[null]}"#, &[]);
+    check(r#"{"choices":[null,{"delta":{"content":"a"}}]}"#, &[text("a")]);
+    check(r#"{"choices":[{"delta":[]}]}"#, &[]);
+    for object in ["null", "7", "{}"] {
+        check(&format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"object":{object}}}"#), &[text("a")]);
+    }
     check(r#"{"choices":[{"delta":{"content":"\ud83d\ude00\n"}}]}"#, &[text("😀\n")]);
     check("", &[]);
 }
@@ -198,7 +220,10 @@ fn of_several_choices_the_first_is_the_reply() {
     check(r#"{"choices":[{"index":1,"delta":{"content":"other"}}]}"#, &[]);
     check(r#"{"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":"stop"}]}"#, &[]);
     check(r#"{"choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"content":"a"}}]}"#, &[text("a")]);
-    for index in ["null", "-1", r#""0""#] {
+    for index in [r#""1""#, "1.0", "18446744073709551616"] {
+        check(&format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"other"}}}}]}}"#), &[]);
+    }
+    for index in ["null", "-1", r#""0""#, "0.0", "1e400"] {
         check(&format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"a"}}}}]}}"#), &[text("a")]);
     }
 }

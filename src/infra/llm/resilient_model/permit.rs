@@ -1,13 +1,12 @@
-//! What a reply under way holds of its model: its place among those that arrive, and the circuit breaker's ticket; how the breaker's
-//! state changes.
+//! What a reply under way holds of its model: its place among those that arrive, and the circuit breaker's ticket.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 
-use super::super::breaker::{Breaker, BreakerPhase, BreakerState, Ticket};
-use super::{Shared, lock};
+use super::super::breaker::{Breaker, Ticket};
+use super::Shared;
 
 /// What a reply says about its model.
 pub(super) enum ReplyOutcome {
@@ -67,35 +66,5 @@ impl BreakerPermit {
 impl Drop for BreakerPermit {
     fn drop(&mut self) {
         self.give_back(ReplyOutcome::None);
-    }
-}
-
-impl Shared {
-    /// Changes the breaker, logs and publishes a change of its state.
-    pub(super) fn with_breaker<T>(&self, change: impl FnOnce(&mut Breaker) -> T) -> T {
-        let mut breaker = lock(&self.breaker);
-        let result = change(&mut breaker);
-        // Published under the lock, so that the last state published is the breaker's.
-        let (new, mut old_phase) = (breaker.state(), None);
-        self.state.send_if_modified(|state| {
-            old_phase = (state.phase != new.phase).then_some(state.phase);
-            std::mem::replace(state, new) != new
-        });
-        drop(breaker);
-        if old_phase.is_some() {
-            let BreakerState { phase, failures } = new;
-            match phase {
-                BreakerPhase::Open => {
-                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, "circuit breaker open after failures");
-                }
-                BreakerPhase::HalfOpen => {
-                    tracing::info!(model.id = %self.card.id, "circuit breaker half-open: trying the model")
-                }
-                BreakerPhase::Closed => {
-                    tracing::info!(model.id = %self.card.id, "circuit breaker closed: the model answers again")
-                }
-            }
-        }
-        result
     }
 }

@@ -1,4 +1,6 @@
 use super::super::http_client::http_client;
+use super::super::openai;
+use super::super::stream_readers::SseReader;
 use super::*;
 use crate::config::Settings;
 
@@ -111,19 +113,24 @@ impl ReplyReader for OneWord {
     }
 }
 
-#[test]
-fn a_body_that_goes_on_without_text_is_given_up() {
-    let mut exchange = HttpExchange {
+/// A reply whose body is given to it.
+fn exchange<R: ReplyReader>(reader: R) -> HttpExchange<R> {
+    HttpExchange {
         request: None,
         response: None,
-        reader: OneWord,
+        reader,
         parts: VecDeque::new(),
         redaction: KeyRedaction::new(None),
         without_text: 0,
         closing_by: None,
         ending: None,
         background_drain: BackgroundDrain::default(),
-    };
+    }
+}
+
+#[test]
+fn a_body_that_goes_on_without_text_is_given_up() {
+    let mut exchange = exchange(OneWord);
     let comment = vec![b':'; 1 << 20];
     for round in 0..2 {
         for _ in 0..255 {
@@ -136,4 +143,18 @@ fn a_body_that_goes_on_without_text_is_given_up() {
         exchange.read(&comment).unwrap();
     }
     assert_eq!(exchange.read(&comment), Err(ChatError::Malformed("more than 256 MiB without text".into())));
+}
+
+#[test]
+fn keep_alives_without_end_are_given_up_like_any_other_body_without_text() {
+    let keep_alives =
+        ["data: ping\n\n", "data:\n\n", "data: {\"choices\":[null]}\n\n", "event: ping\ndata: {}\n\n", ": ping\n\n"];
+    for keep_alive in keep_alives {
+        let mut exchange = exchange(SseReader::new(openai::read_event));
+        exchange.without_text = MOST_WITHOUT_TEXT - READ_COST - keep_alive.len();
+        assert_eq!(exchange.read(keep_alive.as_bytes()), Ok(StreamProgress::More), "{keep_alive:?}");
+        let error = ChatError::Malformed("more than 256 MiB without text".into());
+        assert_eq!(exchange.read(keep_alive.as_bytes()), Err(error), "{keep_alive:?}");
+        assert!(exchange.parts.is_empty(), "{keep_alive:?}");
+    }
 }
