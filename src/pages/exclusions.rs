@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::time::time_text;
+use super::time::ShownTime;
 use super::{Page, Section, respond};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -49,12 +49,12 @@ struct ExclusionsPage<'a> {
 }
 
 impl ExclusionLine {
-    fn excluded(&self) -> String {
-        time_text(self.excluded_ms)
+    fn excluded(&self) -> ShownTime {
+        ShownTime::new(self.excluded_ms)
     }
 
-    fn withdrawn(&self) -> Option<String> {
-        self.withdrawn_ms.map(time_text)
+    fn withdrawn(&self) -> Option<ShownTime> {
+        self.withdrawn_ms.map(ShownTime::new)
     }
 }
 

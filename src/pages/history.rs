@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
+use super::time::ShownTime;
 use super::{Page, Section, respond};
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::past_battle::{PastBattle, PastTurn, PastVote};
@@ -13,7 +14,6 @@ use crate::domain::battle::{ImageId, Outcome};
 use crate::domain::labeling::final_labels::QuestionLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::own_votes::OwnLeaderboard;
-use crate::domain::time::Timestamp;
 use crate::infra::storage::HistoryEntry;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
@@ -109,12 +109,6 @@ struct HistoryRow {
     shared: bool,
 }
 
-/// A time for people and for machines.
-struct ShownTime {
-    machine: String,
-    text: String,
-}
-
 /// `GET /history`
 #[must_use]
 pub fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse {
@@ -130,7 +124,7 @@ fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
     let without_vote = if mode.hides_nothing() { texts.modes.without_vote } else { texts.history.without_vote };
     HistoryRow {
         id: entry.row.id.to_string(),
-        began: ShownTime::new(entry.row.created_at),
+        began: ShownTime::new(entry.row.created_at.0),
         excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, EXCERPT)),
         turns: entry.row.turns,
         mode: mode_label(texts, mode),
@@ -371,7 +365,7 @@ impl VoteView {
         let cards = [(Some(&receipt.a), a), (receipt.b.as_ref(), b)];
         let cards = cards.into_iter().filter_map(|(model, chosen)| Some(CardView::new(model?, chosen, texts)));
         Self {
-            cast: ShownTime::new(vote.cast_at),
+            cast: ShownTime::new(vote.cast_at.0),
             outcome,
             rule: rule(texts, receipt.excluded.as_ref(), receipt.marked.as_ref()).filter(|_| own),
             decided_since: decided_since(texts, vote).filter(|_| own),
@@ -457,15 +451,6 @@ fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
         (None, Some(rule)) => Some(fill(words.excluded_since, &[("rule", texts.exclusions.rule(rule))])),
         (Some(_), None) => Some(words.rated_since.to_owned()),
         (None, None) | (Some(_), Some(_)) => None,
-    }
-}
-
-impl ShownTime {
-    fn new(time: Timestamp) -> Self {
-        match jiff::Timestamp::from_millisecond(time.0) {
-            Ok(time) => Self { machine: time.to_string(), text: time.strftime("%Y-%m-%d %H:%M UTC").to_string() },
-            Err(_) => Self { machine: String::new(), text: time.0.to_string() },
-        }
     }
 }
 

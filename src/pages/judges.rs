@@ -10,8 +10,7 @@ use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::language::Language;
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::JudgesTexts;
-use crate::render::i18n::pages::page_texts;
+use crate::render::i18n::pages::{JudgesTexts, PageTexts, page_texts};
 
 /// The report as HTML that fits into any page: sections with tables.
 #[derive(Template)]
@@ -49,8 +48,9 @@ impl JudgesPart {
     /// The report in a language.
     #[must_use]
     fn new(report: &BattleJudgingReport, language: Language) -> Self {
-        let words = &page_texts(language).judges;
-        let judges = (1..).zip(&report.judges).map(|(number, judge)| one(words, number, judge)).collect();
+        let texts = page_texts(language);
+        let words = &texts.judges;
+        let judges = (1..).zip(&report.judges).map(|(number, judge)| one(texts, number, judge)).collect();
         let rows = report.between.iter().map(|pair| (pair.judges.join(" · "), counted(pair.battles, &pair.agreement)));
         let rows: Vec<_> = rows.collect();
         let between = (!rows.is_empty()).then(|| TablePart {
@@ -64,7 +64,8 @@ impl JudgesPart {
     }
 }
 
-fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> JudgePart {
+fn one(texts: &'static PageTexts, number: usize, judge: &JudgeReport) -> JudgePart {
+    let words = &texts.judges;
     let shares = [
         (words.judged, &judge.judged),
         (words.consistent, &judge.consistent),
@@ -77,7 +78,8 @@ fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> Judge
     let times = judge.worth.times.map(|times| words.worth_said.replace("{times}", &format!("{times:.2}")));
     facts.extend(times.map(|times| (words.worth, times)));
     let rows = judge.agreements().map(|(slice, battles, found)| {
-        let part = slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value));
+        let part =
+            slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value, &texts.slices));
         (part, counted(battles, found))
     });
     let agreement = TablePart {

@@ -11,15 +11,16 @@ use super::charts::ChartView;
 use super::exclusions::{ChangeView, ExclusionsDetails};
 use super::leaderboard_controls::{LeaderboardControls, SortLink};
 use super::robustness_details::RobustnessDetails;
+use super::time::ShownTime;
 use super::{Page, Section};
-use crate::domain::labeling::final_labels::LabeledFacets;
+use crate::domain::labeling::final_labels::LabeledSliceVotes;
 use crate::domain::language::Language;
-use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
-use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
+use crate::domain::rating::sequential_testing::NeighbourState;
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::style::StyleEffect;
 use crate::leaderboard_query::LeaderboardQuery;
 use crate::query_string::escaped;
@@ -48,7 +49,7 @@ pub struct LeaderboardView {
     /// Tabs, search, chips and sorting.
     pub controls: LeaderboardControls,
     /// What can be asked.
-    pub facets: Arc<LabeledFacets>,
+    pub slice_votes: Arc<LabeledSliceVotes>,
     /// Ratings in each slice, where they were asked for; models by name.
     pub pooled: Option<PooledSlices>,
     /// Models by how often they are good enough, where that was asked for; with their names.
@@ -91,7 +92,7 @@ impl LeaderboardView {
 
     /// The columns of several slices, with their labels.
     fn columns(&self, words: &LeaderboardTexts) -> Vec<(String, String)> {
-        let Facets { languages, categories, intents } = &self.facets.facets;
+        let SliceVoteCounts { languages, categories, intents } = &self.slice_votes.counts;
         [
             (SliceColumn::Language, words.language, languages),
             (SliceColumn::Category, words.category, categories),
@@ -112,14 +113,14 @@ impl LeaderboardView {
     fn fields(&self, texts: &PageTexts) -> Vec<FilterField> {
         let PageTexts { leaderboard: words, levels, exclusions, slices, .. } = texts;
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
-        let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
-            facet.iter().map(|(value, count)| (value.clone(), format!("{} ({count})", slices.name(value)))).collect()
+        let counted = |votes: &BTreeMap<String, u64>| -> Vec<(String, String)> {
+            votes.iter().map(|(value, count)| (value.clone(), format!("{} ({count})", slices.name(value)))).collect()
         };
         let query = &self.query;
         [
-            ("language", words.language, &query.language, counted(&self.facets.facets.languages)),
-            ("category", words.category, &query.category, counted(&self.facets.facets.categories)),
-            ("intent", words.intent, &query.intent, counted(&self.facets.facets.intents)),
+            ("language", words.language, &query.language, counted(&self.slice_votes.counts.languages)),
+            ("category", words.category, &query.category, counted(&self.slice_votes.counts.categories)),
+            ("intent", words.intent, &query.intent, counted(&self.slice_votes.counts.intents)),
             (
                 "turns",
                 words.turns,
@@ -270,14 +271,9 @@ struct LeaderboardPage<'a> {
     page: Page,
     view: &'a LeaderboardView,
     /// The time in UTC for readers without scripts, and for machines.
-    as_of: Option<AsOf>,
+    as_of: Option<ShownTime>,
     notes: String,
     rows: String,
-}
-
-struct AsOf {
-    machine: String,
-    text: String,
 }
 
 /// The page of `GET /leaderboard`.
@@ -285,7 +281,7 @@ struct AsOf {
 pub fn leaderboard_html(request: &HttpRequest, view: &LeaderboardView) -> String {
     let page = Page::new(request, Section::Leaderboard);
     let (notes, rows) = (notes_html(view, page.language), rows_html(view, page.language));
-    let rendered = LeaderboardPage { as_of: as_of(view), page, view, notes, rows }.render();
+    let rendered = LeaderboardPage { as_of: view.as_of_ms.map(ShownTime::new), page, view, notes, rows }.render();
     rendered.expect("writing numbers and strings to a String does not fail")
 }
 
@@ -477,10 +473,4 @@ impl AxisScale {
         let width = (place(upper) - place(lower)).max(0.8);
         Some(Bar { start: number(place(lower)), width: number(width), point: number(place(rating)), mean })
     }
-}
-
-fn as_of(view: &LeaderboardView) -> Option<AsOf> {
-    let time = jiff::Timestamp::from_millisecond(view.as_of_ms?).ok()?;
-    let text = time.strftime("%Y-%m-%d %H:%M UTC").to_string();
-    Some(AsOf { machine: time.to_string(), text })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::labeling::final_labels::{LabelOrigins, LabeledFacets};
+use crate::domain::labeling::final_labels::{LabelOrigins, LabeledSliceVotes};
 use crate::leaderboard_query::LeaderboardQuery;
 use crate::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
 use crate::query_string::query_string;
@@ -68,7 +68,7 @@ impl LeaderboardControls {
     pub fn new(
         query: &LeaderboardQuery,
         choice: &LeaderboardSelection,
-        LabeledFacets { facets, categories, intents }: &LabeledFacets,
+        LabeledSliceVotes { counts, categories, intents }: &LabeledSliceVotes,
         models: &[ModelFacts<'_>],
         texts: &PageTexts,
     ) -> Self {
@@ -82,9 +82,9 @@ impl LeaderboardControls {
             links.collect::<Vec<_>>()
         };
         let tabs = [
-            (words.language, tab(|query| &mut query.language, &facets.languages)),
-            (words.category, tab(|query| &mut query.category, &facets.categories)),
-            (words.intent, tab(|query| &mut query.intent, &facets.intents)),
+            (words.language, tab(|query| &mut query.language, &counts.languages)),
+            (words.category, tab(|query| &mut query.category, &counts.categories)),
+            (words.intent, tab(|query| &mut query.intent, &counts.intents)),
         ];
         let whole = LeaderboardQuery {
             language: String::new(),
@@ -98,8 +98,8 @@ impl LeaderboardControls {
             (slices > 1).then(|| texts.labels.origins(column, *origins))
         };
         let label_origins = [
-            origins(words.category, facets.categories.len(), categories),
-            origins(words.intent, facets.intents.len(), intents),
+            origins(words.category, counts.categories.len(), categories),
+            origins(words.intent, counts.intents.len(), intents),
         ];
         Self {
             label_origins: label_origins.into_iter().flatten().collect(),
@@ -226,7 +226,7 @@ fn address(query: &LeaderboardQuery, choice: &LeaderboardSelection) -> String {
 mod tests {
     use super::*;
     use crate::domain::language::Language;
-    use crate::domain::rating::facets::Facets;
+    use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
     use crate::render::i18n::pages::page_texts;
 
     fn facts<'m>(name: &'m str, maker: &'m str, license: &'m str) -> ModelFacts<'m> {
@@ -235,11 +235,12 @@ mod tests {
 
     fn controls(query: &str, choice: &str) -> LeaderboardControls {
         let languages = BTreeMap::from([("en".to_owned(), 3), ("zh".to_owned(), 5)]);
-        let facets = Facets { languages, categories: BTreeMap::from([("maths".to_owned(), 8)]), ..Facets::default() };
-        let facets = LabeledFacets { facets, ..LabeledFacets::default() };
+        let categories = BTreeMap::from([("maths".to_owned(), 8)]);
+        let counts = SliceVoteCounts { languages, categories, ..SliceVoteCounts::default() };
+        let votes = LabeledSliceVotes { counts, ..LabeledSliceVotes::default() };
         let models = [facts("a", "One", "MIT"), facts("b", "Two", "Proprietary"), facts("c", "Two", "")];
         let (query, choice) = (LeaderboardQuery::parse(query).unwrap(), LeaderboardSelection::parse(choice).unwrap());
-        LeaderboardControls::new(&query, &choice, &facets, &models, page_texts(Language::English))
+        LeaderboardControls::new(&query, &choice, &votes, &models, page_texts(Language::English))
     }
 
     fn link_summaries(links: &[ControlLink]) -> Vec<(&str, u64, &str, bool)> {

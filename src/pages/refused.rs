@@ -1,16 +1,14 @@
 //! The page for a request that the arena cannot answer as it was asked, or not now.
 
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
+use super::admin::AdminTab;
 use super::{Page, Section, respond};
 use crate::domain::admin::role::Role;
 use crate::domain::language::Language;
 use crate::render::i18n::pages::{InvalidField, MissingThing, RefusedText};
-
-/// The page with the forms that each [`InvalidField`] is a field of.
-const PAGE_OF_FORM: &str = "/admin/votes";
 
 #[derive(Template)]
 #[template(path = "refused.html")]
@@ -55,14 +53,14 @@ pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -
     respond(request, status, &RefusedPage { reason: texts.missing_thing(thing), ..home })
 }
 
-/// Renders the page for a form of the admin with a field that cannot be used. Its button leads to the page of the form, since the address
-/// that the form sends to is refused again without its fields.
+/// Renders the page for a form with a field that cannot be used. Its button leads to the page of the form, since the address that the form
+/// sends to is refused again without its fields.
 #[must_use]
 pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidField) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
     let text = texts.invalid_field(field);
-    let view = RefusedPage::leading_home(request, page, &texts.field, status).leading_to(PAGE_OF_FORM);
+    let view = RefusedPage::leading_home(request, page, &texts.field, status).leading_to(usable_page(request));
     respond(request, status, &RefusedPage { reason: &text, ..view })
 }
 
@@ -76,14 +74,15 @@ pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> H
     respond(request, status, &RefusedPage { reason: &reason, ..home })
 }
 
-/// Renders the page. Where trying again may help, its button does; otherwise it leads to the same page without what was asked of it.
+/// Renders the page. Where trying again may help, its button does; otherwise it leads to a page that needs nothing of what was asked.
 #[must_use]
 pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let texts = &page.t().refused;
     let is_admin = is_of_admin(request);
     let (words, way_out) = match status {
-        StatusCode::BAD_REQUEST => (&texts.address, Some(request.path())),
+        StatusCode::BAD_REQUEST if is_form(request) => (&texts.field, Some(usable_page(request))),
+        StatusCode::BAD_REQUEST => (&texts.address, Some(usable_page(request))),
         StatusCode::NOT_FOUND => (&texts.missing, None),
         StatusCode::UNAUTHORIZED if is_admin => (&texts.sign_in, Some("/admin/sign-in")),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => (&texts.forbidden, None),
@@ -112,6 +111,23 @@ impl<'a> RefusedPage<'a> {
     fn leading_to(self, way_out: &'a str) -> Self {
         Self { way_out, action: self.words.action, ..self }
     }
+}
+
+/// The page that a refused request belongs to, whose address needs no options: of the admin the one in its navigation, of a form the one
+/// above the address that the form sends to, otherwise the same page.
+fn usable_page(request: &HttpRequest) -> &str {
+    let path = request.path();
+    match path.rsplit_once('/') {
+        _ if is_of_admin(request) => AdminTab::of_address(path).path(),
+        Some((above, _)) if is_form(request) && !above.is_empty() => above,
+        _ if is_form(request) => "/",
+        _ => path,
+    }
+}
+
+/// Whether a request sends a form.
+fn is_form(request: &HttpRequest) -> bool {
+    request.method() == Method::POST
 }
 
 /// Whether an address is one of the admin.

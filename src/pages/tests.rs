@@ -18,7 +18,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::config::{
     AccessMode, AccessSettings, BattleSettings, FlaggedVoterPolicy, JudgeSettings, PacingMode, Settings, WindowLimits,
 };
-use crate::render::i18n::pages::{ConsentFacts, ConsentText, StorageInForce, page_texts};
+use crate::render::i18n::pages::{ConsentFacts, ConsentText, InvalidField, StorageInForce, page_texts};
 
 use super::battle::BattlePageState;
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
@@ -401,4 +401,26 @@ fn invited() -> Settings {
 fn rules(judged: bool) -> Settings {
     let models = if judged { vec!["judge".to_owned()] } else { Vec::new() };
     Settings { judge: JudgeSettings { models, ..JudgeSettings::default() }, ..Settings::default() }
+}
+
+#[actix_web::test]
+async fn the_way_out_of_a_refusal_is_a_page_that_needs_none_of_what_was_asked() {
+    let (address, form) = ("Open the page without these options", "Open the page of the form");
+    for (request, way_out, action) in [
+        (TestRequest::get().uri("/leaderboard?lang=en&sort=x"), "/leaderboard", address),
+        (TestRequest::get().uri("/admin/votes/decide?lang=en&change=x"), "/admin/votes", address),
+        (TestRequest::get().uri("/admin/models/change?lang=en"), "/admin/models", address),
+        (TestRequest::get().uri("/admin/nowhere?lang=en"), "/admin", address),
+        (TestRequest::post().uri("/admin/campaigns/state?lang=en"), "/admin/campaigns", form),
+        (TestRequest::post().uri("/battle/one/label?lang=en"), "/battle/one", form),
+        (TestRequest::post().uri("/sign-in?lang=en"), "/", form),
+    ] {
+        let request = request.to_http_request();
+        let page = text(refused::refused(&request, StatusCode::BAD_REQUEST, "why")).await;
+        let button = format!("<a class=\"button primary\" href=\"{way_out}\">{action}</a>");
+        assert!(page.contains(&button), "{}: {page}", request.uri());
+    }
+    let request = TestRequest::post().uri("/shared/token/removal?lang=zh").to_http_request();
+    let page = text(refused::invalid_field(&request, StatusCode::BAD_REQUEST, InvalidField::Reason)).await;
+    assert!(page.contains("href=\"/shared/token\"") && page.contains("个字符的理由"), "{page}");
 }

@@ -1,11 +1,13 @@
 //! The settings file that a running arena follows: where it is, what came of its last reading, and a way to have it read now.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::infra::config::Environment;
+use crate::infra::config::{ConfigError, Environment};
+use crate::infra::storage::StoreError;
 
 /// Requests to read the file that may wait; one more waits for room.
 const REQUESTS: usize = 16;
@@ -13,13 +15,27 @@ const REQUESTS: usize = 16;
 /// Somebody who waits until the file was read.
 pub type Reader = oneshot::Sender<()>;
 
+/// Why the settings file as it stands is not in force.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsProblem {
+    /// There is no text in it.
+    #[error("the settings file is missing, unreadable or empty")]
+    Blank,
+    /// No arena can run on its settings.
+    #[error("{0}")]
+    Settings(#[from] ConfigError),
+    /// The database took no models.
+    #[error("the models could not be registered: {0}")]
+    Store(#[from] StoreError),
+}
+
 /// A settings file that is followed.
 pub struct WatchedSettingsFile {
     /// Its path; it need not exist.
     pub path: PathBuf,
     /// The environment, for the models' keys.
     pub env: Environment,
-    problem: Mutex<Option<String>>,
+    problem: Mutex<Option<Arc<SettingsProblem>>>,
     requests: mpsc::Sender<Reader>,
 }
 
@@ -40,14 +56,14 @@ impl WatchedSettingsFile {
         }
     }
 
-    /// Why the file as it stands is not in force; `None` where it is. No secret stands in the text.
+    /// Why the file as it stands is not in force; `None` where it is. No value that may be secret stands in it.
     #[must_use]
-    pub fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<Arc<SettingsProblem>> {
         self.problem.lock().clone()
     }
 
     /// Says what came of a reading.
-    pub fn set_problem(&self, problem: Option<String>) {
+    pub fn set_problem(&self, problem: Option<Arc<SettingsProblem>>) {
         *self.problem.lock() = problem;
     }
 }

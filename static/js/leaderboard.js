@@ -1,6 +1,6 @@
 // The live leaderboard: each change comes as the rows that the server would put into the page.
 
-import { announce, fill, number, part } from "./page.js";
+import { announce, fill, localTime, number, part } from "./page.js";
 import { Socket } from "./socket.js";
 
 const main = document.querySelector("main");
@@ -60,8 +60,7 @@ function showTime(milliseconds) {
   if (typeof milliseconds !== "number") return;
   const date = new Date(milliseconds);
   time.dateTime = date.toISOString();
-  const format = { dateStyle: "medium", timeStyle: "medium" };
-  time.textContent = new Intl.DateTimeFormat(document.documentElement.lang, format).format(date);
+  time.textContent = localTime(date);
 }
 
 if (time.dateTime) showTime(Date.parse(time.dateTime));

@@ -37,6 +37,18 @@ export function fromNow(seconds) {
   return new Intl.RelativeTimeFormat(document.documentElement.lang).format(Math.ceil(seconds / length), unit);
 }
 
+/** A time by the reader's clock in the page's language, with its time zone. */
+export function localTime(date) {
+  return new Intl.DateTimeFormat(document.documentElement.lang, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  }).format(date);
+}
+
 /** A value kept in `localStorage` or `sessionStorage`; null where there is none or storage is switched off. */
 export function kept(storage, key) {
   try {

@@ -71,6 +71,18 @@ test("a visitor says in one tap what a question was about", async () => {
   page.assertQuiet();
 });
 
+test("times are said by the reader's clock, and in UTC without scripts", async () => {
+  const page = await site.arrive("/about", { timezoneId: "Asia/Shanghai" });
+  const battle = await playBattle(page, "what time is it?", "a");
+  for (const path of ["/history", `/battle/${battle}`, "/history?lang=zh"]) {
+    const sent = await (await page.request.get(site.url + path)).text();
+    assert.match(sent, /<time datetime="[^"]+Z">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/time>/, path);
+    await page.goto(site.url + path);
+    await page.locator("time", { hasText: "GMT+8" }).first().waitFor();
+  }
+  page.assertQuiet();
+});
+
 test("texts are exported, then deleted, and the browser begins again", async () => {
   const page = await site.arrive("/about");
   await playBattle(page, "an unforgettable short question", "a");

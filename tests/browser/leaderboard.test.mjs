@@ -33,6 +33,15 @@ test("on the narrowest phone with text of twice the size the rows stay on the sc
   page.assertQuiet();
 });
 
+test("the time of the votes is said by the reader's clock, on the live leaderboard and on a part of it", async () => {
+  const page = await site.arrive("/leaderboard", { timezoneId: "Asia/Shanghai" });
+  for (const path of ["/leaderboard", "/leaderboard?q=crane"]) {
+    await page.goto(site.url + path);
+    await page.locator('[data-part="time"]', { hasText: "GMT+8" }).waitFor();
+  }
+  page.assertQuiet();
+});
+
 test("three hundred models take less than 11,000 pixels, and their heading stays in view", async (t) => {
   const page = await site.arrive("/leaderboard", { viewport: { width: 1440, height: 900 } });
   const { rows, all } = await page.evaluate(() => ({

@@ -86,16 +86,29 @@ pub struct BenchPlanPage {
     pub form: PlanForm,
     pub currency: String,
     pub dry_run: Option<DryRun>,
-    /// Why the plan cannot be run, in the words of the error.
-    pub refusal: Option<String>,
+    pub refusal: Option<PlanRefusal>,
+}
+
+/// Why a plan cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanRefusal {
+    pub text: String,
+    /// Whether these are the words of an error, which are English.
+    pub is_quoted: bool,
+}
+
+impl PlanRefusal {
+    /// Whether it points at its place in the text of the plan, over several lines.
+    fn is_excerpt(&self) -> bool {
+        self.text.contains('\n')
+    }
+
+    fn is_quoted(&self) -> bool {
+        self.is_quoted
+    }
 }
 
 impl BenchPlanPage {
-    /// Whether a refusal points at its place in the text, over several lines.
-    fn is_excerpt(refusal: &str) -> bool {
-        refusal.contains('\n')
-    }
-
     fn money(amount: &Option<f64>) -> String {
         money(*amount)
     }

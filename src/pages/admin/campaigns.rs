@@ -14,6 +14,9 @@ use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, Shared
 use crate::render::i18n::pages::CampaignAdminTexts;
 use crate::time::time_text;
 
+/// Links that a form makes at once; the command makes more.
+pub const MOST_INVITES: u32 = 100;
+
 /// A campaign.
 pub struct CampaignLine {
     pub row: CampaignRow,

@@ -87,6 +87,14 @@ impl AdminTab {
         }
     }
 
+    /// The entry that an address of the admin belongs to.
+    pub(crate) fn of_address(address: &str) -> Self {
+        let is_of = |tab: &Self| {
+            address.strip_prefix(tab.path()).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        };
+        Self::ALL.into_iter().filter(is_of).max_by_key(|tab| tab.path().len()).unwrap_or(Self::Overview)
+    }
+
     pub fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
             Self::Overview => words.overview.title,

@@ -6,7 +6,7 @@ use super::AdminFrame;
 use super::models::percent;
 use crate::Page;
 use crate::domain::battle::pairing::preview::ChanceChange;
-use crate::infra::config::{PairingPolicySetting, PairingSettings};
+use crate::infra::config::PairingPolicySetting;
 
 /// A model with its chances.
 pub struct ModelChance {
@@ -23,6 +23,16 @@ pub struct PairChance {
     pub chance: ChanceChange,
     /// Votes to expect of those to come.
     pub votes: f64,
+}
+
+/// What the fields hold, as it was typed or as it is in force.
+pub struct PairingFields {
+    pub policy: PairingPolicySetting,
+    pub uniform_share: String,
+    pub elo_width: String,
+    pub new_model_votes: String,
+    pub new_model_boost: String,
+    pub votes: String,
 }
 
 /// Chances as the page writes them.
@@ -53,7 +63,7 @@ impl PairChance {
 pub struct PairingPage {
     pub page: Page,
     pub frame: AdminFrame,
-    pub settings: PairingSettings,
+    pub fields: PairingFields,
     /// Votes to come.
     pub votes: u32,
     pub models: Vec<ModelChance>,

@@ -60,6 +60,7 @@ impl LabelsPage {
     fn suggestion(&self, queued: &QueuedQuery) -> String {
         let words = &self.page.t().admin.reviews;
         let percent = format!("{:.0}", 100.0 * queued.confidence);
-        words.suggested.replace("{label}", &queued.suggested).replace("{percent}", &percent)
+        let label = self.page.t().slices.name(&queued.suggested);
+        words.suggested.replace("{label}", label).replace("{percent}", &percent)
     }
 }

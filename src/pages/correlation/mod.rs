@@ -25,6 +25,7 @@ use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::CorrelationTexts;
 use crate::render::i18n::reports::{series_spelled_out, series_title};
+use crate::time::ShownTime;
 use matrix::MatrixView;
 use mixture::MixtureView;
 use pair::PairView;
@@ -53,8 +54,8 @@ struct CorrelationPage<'a> {
     page: Page,
     words: &'static CorrelationTexts,
     view: &'a View<'a>,
-    /// When it was computed, for machines and in words.
-    made_at: Option<[String; 2]>,
+    /// When it was computed.
+    made_at: Option<ShownTime>,
     choices: Vec<SeriesChoices>,
     pair: Option<PairView>,
     intents: Option<PairView>,
@@ -82,7 +83,7 @@ pub fn correlation(request: &HttpRequest, model_name: &dyn Fn(&str) -> String, v
     let names = ShownNames { model_name, page: &page, view };
     let shown = CorrelationPage {
         words: names.words(),
-        made_at: made_at(view.snapshot),
+        made_at: view.snapshot.made_at.map(|time| ShownTime::new(time.0)),
         choices: choices(&names),
         pair: view.pair.as_ref().map(|study| PairView::new(study, "pair", &names)),
         intents: view.intents.as_ref().map(|study| PairView::new(study, "intents", &names)),
@@ -92,11 +93,6 @@ pub fn correlation(request: &HttpRequest, model_name: &dyn Fn(&str) -> String, v
         page: page.clone(),
     };
     respond(request, StatusCode::OK, &shown)
-}
-
-fn made_at(snapshot: &CorrelationSnapshot) -> Option<[String; 2]> {
-    let time = jiff::Timestamp::from_millisecond(snapshot.made_at?.0).ok()?;
-    Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
 }
 
 fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {

@@ -386,8 +386,8 @@ mod vote_confirmation;
 
 pub use admin::{
     AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
-    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, ReviewTexts, UserTexts, VoteAdminTexts,
-    WelcomeTexts,
+    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanRefusalTexts, ReviewTexts,
+    SettingsRefusalTexts, UserTexts, VoteAdminTexts, WelcomeTexts,
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;

@@ -14,7 +14,7 @@ use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::snapshot::CorrelationError;
-use crate::services::exclusions::flagged::FlaggedError;
+use crate::services::exclusions::flagged_voters::FlaggedError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::model_register::RegisterError;
 use crate::services::public_log::PublicLogError;

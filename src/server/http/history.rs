@@ -20,7 +20,7 @@ use crate::infra::config::AccessMode;
 use crate::pages;
 use crate::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use crate::pages::query_string::escaped;
-use crate::render::i18n::pages::MissingThing;
+use crate::render::i18n::pages::{InvalidField, MissingThing};
 use crate::services::arena::history;
 use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels;
@@ -195,7 +195,7 @@ pub(super) async fn ask_removal(
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
         Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
         Err(DeletionRequestError::Store(error)) => Err(error.into()),
-        Err(error) => Err(PageError::InvalidQuery(error.to_string())),
+        Err(_) => Err(PageError::InvalidField(InvalidField::Reason)),
     }
 }
 

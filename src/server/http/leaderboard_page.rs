@@ -130,7 +130,7 @@ fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> Le
 /// The models that are chosen, in the order that is.
 fn narrowed(mut view: LeaderboardView, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let all: Vec<ModelFacts<'_>> = view.rows.iter().map(facts).collect();
-    view.controls = LeaderboardControls::new(&view.query, choice, &view.facets, &all, page_texts(language));
+    view.controls = LeaderboardControls::new(&view.query, choice, &view.slice_votes, &all, page_texts(language));
     if !choice.is_plain() {
         view.rows.retain(|row| choice.shows(facts(row)));
         view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));

@@ -15,9 +15,9 @@ use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
-use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::PooledSlices;
+use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
 use crate::pages::charts::ChartView;
@@ -139,7 +139,7 @@ pub(super) fn shown(app: &AppState, leaderboard: &Leaderboard) -> LeaderboardVie
         notes: notes(leaderboard, &app.models),
         top: top_two(leaderboard, &app.models),
         rows: rows(leaderboard, &app.models),
-        facets: app.leaderboard.facets(),
+        slice_votes: app.leaderboard.slice_votes(),
         pooled: leaderboard.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
         levels: levels(leaderboard, &app.models),
         side: leaderboard.style.iter().find(|effect| effect.feature == "side").cloned(),

@@ -10,10 +10,10 @@ use crate::domain::battle::ModelId;
 use crate::domain::correlation::catalog::SeriesSource;
 use crate::domain::correlation::{Series, Subjects};
 use crate::domain::model_register::days::Period;
-use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::infra::llm::ModelCard;
 use crate::pages;
 use crate::pages::charts::ChartView;
@@ -57,7 +57,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         Some(_) => now_or_later(app.value.recent_usage(latest.last_vote_seq).await)?,
         None => None,
     };
-    let column = place.and_then(|_| sliced_by(&app.leaderboard.facets().facets));
+    let column = place.and_then(|_| sliced_by(&app.leaderboard.slice_votes().counts));
     let slices = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
@@ -96,11 +96,11 @@ fn now_or_later<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<
 }
 
 /// The column whose slices show most: the first one with several.
-fn sliced_by(facets: &Facets) -> Option<SliceColumn> {
+fn sliced_by(votes: &SliceVoteCounts) -> Option<SliceColumn> {
     let columns = [
-        (SliceColumn::Category, &facets.categories),
-        (SliceColumn::Intent, &facets.intents),
-        (SliceColumn::Language, &facets.languages),
+        (SliceColumn::Category, &votes.categories),
+        (SliceColumn::Intent, &votes.intents),
+        (SliceColumn::Language, &votes.languages),
     ];
     columns.into_iter().find(|(_, slices)| slices.len() > 1).map(|(column, _)| column)
 }

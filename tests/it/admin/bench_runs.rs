@@ -108,6 +108,13 @@ async fn a_plan_that_cannot_be_run_is_refused_with_the_reason_and_starts_nothing
     let stopped = operator.post_form("/admin/benchmarks/stop", &[]).await;
     assert_eq!(stopped.status(), StatusCode::CONFLICT);
     assert!(stopped.text().await.unwrap().contains("No plan is running any more"));
+    for (query, said) in [
+        ("suite=urs&model=one&judge=two&rounds=1", "此处没有评测集 urs 的数据"),
+        ("suite=urs&model=one&rounds=1&baseline=%07", "baseline："),
+    ] {
+        let chinese = operator.get(&format!("/admin/benchmarks/plan?{query}&lang=zh")).await.text().await.unwrap();
+        assert!(chinese.contains(&format!("<span class=\"refusal\">{said}")), "{query}: {chinese}");
+    }
 }
 
 /// Texts that are no plan, or one that cannot be run here.

@@ -58,6 +58,11 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
         let fields = [("id", "pilot"), ("count", count), ("quota", quota), ("days", days)];
         let refused = operator.post_form("/admin/campaigns/invite", &fields).await;
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{wrong:?}");
+        let refused = operator.post_form("/admin/campaigns/invite?lang=zh", &fields).await.text().await.unwrap();
+        assert!(
+            refused.contains("人数应为 1 到 100，评判数上限不小于 1 或留空，链接有效天数应为 0 到 3650。"),
+            "{refused}"
+        );
     }
 
     let report = viewer.get("/admin/campaigns/report?id=pilot").await.text().await.unwrap();

@@ -32,6 +32,9 @@ async fn an_operator_makes_and_revokes_keys_on_the_page() {
             operator.post_form("/admin/keys/create", &[("name", "x"), ("scope", scope), ("days", days)]).await;
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{scope} {days}");
     }
+    let no_number = [("name", "x"), ("scope", "read"), ("days", "x")];
+    let refused = operator.post_form("/admin/keys/create?lang=zh", &no_number).await.text().await.unwrap();
+    assert!(refused.contains("密钥最多 3650 天后过期。"), "{refused}");
     let id = page.split("name=\"id\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let revoked = operator.post_form("/admin/keys/revoke", &[("id", &id)]).await;
     assert_eq!(revoked.status(), StatusCode::SEE_OTHER);

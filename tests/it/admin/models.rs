@@ -309,6 +309,17 @@ async fn another_pairing_is_tried_on_the_page_and_by_the_command_and_nothing_cha
     );
     let bad = ada.get("/admin/models/pairing?uniform_share=7").await;
     assert_eq!(bad.status(), StatusCode::BAD_REQUEST);
+    for (query, said) in [
+        ("uniform_share=7", "pairing.uniform_share 为 7，应为：0 到 1"),
+        ("elo_width=wide", "无法读取 elo_width"),
+        ("weight:one=-1", "权重应不小于 0"),
+        ("weight:one=0&weight:two=0", "一场对战需要两个模型，但只有 1 个可抽取"),
+    ] {
+        let bad = ada.get(&format!("/admin/models/pairing?{query}&lang=zh")).await.text().await.unwrap();
+        assert!(bad.contains(said) && bad.contains("以下概率按目前的设置计算"), "{query}: {bad}");
+        let typed = query.split(['=', '&']).nth(1).unwrap();
+        assert!(bad.contains(&format!("value=\"{typed}\"")), "what was typed stays: {bad}");
+    }
     let tried = context.langya(&["models", "pairing", "--weight", "one=2", "--votes", "100", "--format", "json"]).await;
     let votes: Vec<f64> =
         tried.as_array().unwrap().iter().map(|pair| pair["expected_votes"].as_f64().unwrap().round()).collect();

@@ -93,6 +93,7 @@ async fn a_reviewer_labels_the_prompt_that_the_classifier_is_least_sure_of() {
     let mut reviewer = signed_in(&arena, Role::Reviewer).await;
     let page = reviewer.get("/admin/labels").await.text().await.unwrap();
     assert!(page.contains("What is 2 + 2?") && page.contains("with a confidence of 40 %"), "{page}");
+    assert!(page.contains("The classifier says Small Talk,"), "as the button calls it: {page}");
     let unknown = [("scheme", "superclue"), ("query", prompts[0].as_str()), ("label", "nothing")];
     assert_eq!(reviewer.post_form("/admin/labels", &unknown).await.status(), StatusCode::BAD_REQUEST);
     let nowhere = [("scheme", "superclue"), ("query", "nowhere"), ("label", "calculation")];

@@ -9,14 +9,19 @@ mod keys;
 mod models;
 mod moderation;
 mod operations;
+mod plan_refusals;
 mod requests;
+mod settings_refusals;
+mod settings_rules;
 mod webhooks;
 
 use std::borrow::Borrow;
 
+use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::account::AccountError;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
+use crate::i18n::fill;
 
 pub use bench_plans::BenchPlanTexts;
 pub use bench_runs::BenchRunTexts;
@@ -27,7 +32,9 @@ use keys::KeyTexts;
 pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use moderation::ModerationTexts;
 use operations::OperationTexts;
+pub use plan_refusals::PlanRefusalTexts;
 use requests::RequestTexts;
+pub use settings_refusals::SettingsRefusalTexts;
 use webhooks::WebhookTexts;
 
 /// Its texts.
@@ -347,4 +354,9 @@ impl AdminTexts {
             AccountError::Easy => self.too_easy,
         }
     }
+}
+
+/// A text with the most characters of a reason in place of `{n}`.
+fn within_longest_reason(text: &str) -> String {
+    fill(text, &[("n", &LONGEST_REASON.to_string())])
 }

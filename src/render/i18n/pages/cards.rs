@@ -29,17 +29,17 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
     cards: &[
         Card {
             intent: "factual_qa",
-            label: "Facts",
+            label: "Factual QA",
             prompts: &["Explain to a ten-year-old why the sky is blue.", "What causes earthquakes?"],
         },
         Card {
             intent: "solve_professional_problem",
-            label: "Problems",
+            label: "Solve Problem",
             prompts: &["What is 17 × 23? Show each step.", "Write binary search in Python and explain it."],
         },
         Card {
             intent: "text_assistant",
-            label: "Texts",
+            label: "Text Assistant",
             prompts: &[
                 "Compare bubble sort and quicksort in a table, then write quicksort in Python.",
                 "Say it more politely: Send me the report today.",
@@ -47,12 +47,12 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
         },
         Card {
             intent: "ask_for_advice",
-            label: "Advice",
+            label: "Ask for Advice",
             prompts: &["How can I sleep better?", "How should I prepare for a first job interview?"],
         },
         Card {
             intent: "seek_creativity",
-            label: "Ideas",
+            label: "Seek Creativity",
             prompts: &[
                 "Write four lines about a mountain in autumn.",
                 "Think of five names for a small café by the sea.",
@@ -80,17 +80,17 @@ pub(super) const CHINESE: CardTexts = CardTexts {
     cards: &[
         Card {
             intent: "factual_qa",
-            label: "知识问答",
+            label: "信息检索",
             prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？"],
         },
         Card {
             intent: "solve_professional_problem",
-            label: "解决问题",
+            label: "解决专业问题",
             prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。"],
         },
         Card {
             intent: "text_assistant",
-            label: "文本处理",
+            label: "处理文本事务",
             prompts: &[
                 "用表格比较冒泡排序和快速排序，再用 Python 写出快速排序。",
                 "换一种更礼貌的说法：今天把报告发给我。",
@@ -98,16 +98,18 @@ pub(super) const CHINESE: CardTexts = CardTexts {
         },
         Card {
             intent: "ask_for_advice",
-            label: "寻求建议",
+            label: "给出建议",
             prompts: &["怎样才能睡得更好？", "第一次面试该怎么准备？"],
         },
         Card {
             intent: "seek_creativity",
-            label: "创意写作",
+            label: "给出创意",
             prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。"],
         },
         Card {
-            intent: "leisure", label: "休闲", prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。"]
+            intent: "leisure",
+            label: "休闲娱乐",
+            prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。"],
         },
     ],
     practice: "目前只有陪练模型作答。如何添加真正的模型",
@@ -129,6 +131,13 @@ mod tests {
             let intents: Vec<&str> = texts.cards.iter().map(|card| card.intent).collect();
             assert_eq!(intents, INTENTS.map(|intent| intent.name.to_lowercase()));
             assert!(texts.cards.iter().all(|card| card.prompts.len() >= 2));
+        }
+    }
+
+    #[test]
+    fn a_card_has_the_name_of_its_intent_in_benchmarks() {
+        for ((english, chinese), intent) in ENGLISH.cards.iter().zip(CHINESE.cards).zip(INTENTS) {
+            assert_eq!([english.label, chinese.label], [intent.title, intent.chinese]);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Judges on the arena's own battles.
 
+use super::slice_names::SliceTexts;
 use crate::domain::battle_judging::agreement::{SliceKind, UNKNOWN_DISTANCE};
 
 /// The texts of one language.
@@ -44,11 +45,12 @@ pub struct JudgesTexts {
 
 impl JudgesTexts {
     /// What a part of the battles is called.
-    pub fn part(&self, by: SliceKind, value: &str) -> String {
+    pub fn part(&self, by: SliceKind, value: &str, slices: &SliceTexts) -> String {
+        let labelled = |label: &str| label.replace("{name}", slices.name(value));
         match (by, value) {
-            (SliceKind::Language, _) => format!("{} {value}", self.language),
-            (SliceKind::Category, _) => format!("{} {value}", self.category),
-            (SliceKind::Intent, _) => format!("{} {value}", self.intent),
+            (SliceKind::Language, _) => labelled(self.language),
+            (SliceKind::Category, _) => labelled(self.category),
+            (SliceKind::Intent, _) => labelled(self.intent),
             (SliceKind::Turns, "first") => self.first_turn.to_owned(),
             (SliceKind::Turns, _) => self.several_turns.to_owned(),
             (SliceKind::Distance, UNKNOWN_DISTANCE) => self.unknown_distance.to_owned(),
@@ -76,9 +78,9 @@ pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     agreement_reading: "The share of battles on which judge and voter agree: over all battles, ties included, and over those where both prefer a side. Kappa is the agreement beyond chance. “Points apart” is the distance of the two models on the leaderboard.",
     agreement_heads: ["Battles of", "Number", "Agree", "Without ties", "Kappa"],
     all: "all kinds",
-    language: "Language:",
-    category: "Category:",
-    intent: "Intent:",
+    language: "Language: {name}",
+    category: "Category: {name}",
+    intent: "Intent: {name}",
     first_turn: "One turn",
     several_turns: "Several turns",
     distance: "{n} points apart",
@@ -115,9 +117,9 @@ pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     agreement_reading: "裁判与投票者说法相同的对战所占比例：先把平局也算作一种回答，再只看双方都分出高下的对战。Kappa 是除去偶然之后的一致程度。“相差分数”指两个模型在排行榜上的距离。",
     agreement_heads: ["哪些对战", "场数", "一致", "不计平局", "Kappa"],
     all: "全部",
-    language: "语言：",
-    category: "类别：",
-    intent: "意图：",
+    language: "语言：{name}",
+    category: "类别：{name}",
+    intent: "意图：{name}",
     first_turn: "单轮",
     several_turns: "多轮",
     distance: "相差 {n} 分",
@@ -134,3 +136,20 @@ pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     between_reading: "只看两位裁判都评判过的对战。",
     between_heads: ["裁判", "场数", "一致", "不计平局", "Kappa"],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::slice_names;
+    use super::*;
+
+    #[test]
+    fn a_part_has_the_name_that_the_leaderboard_gives_it() {
+        let english = |by, value| ENGLISH.part(by, value, &slice_names::ENGLISH);
+        let chinese = |by, value| CHINESE.part(by, value, &slice_names::CHINESE);
+        assert_eq!(english(SliceKind::Intent, "factual_qa"), "Intent: Factual QA");
+        assert_eq!(chinese(SliceKind::Intent, "factual_qa"), "意图：信息检索");
+        assert_eq!(chinese(SliceKind::Language, "English"), "语言：英语");
+        assert_eq!(chinese(SliceKind::Category, "my own"), "类别：my own");
+        assert_eq!(chinese(SliceKind::Distance, "100-200"), "相差 100-200 分");
+    }
+}

@@ -16,7 +16,7 @@ pub struct RefusedTexts {
     pub forbidden: RefusedText,
     /// A form that was made for another session, or comes from another site.
     pub form: RefusedText,
-    /// A form of the admin with a field that cannot be used.
+    /// A form with a field that cannot be used.
     pub field: RefusedText,
     /// It will be there soon.
     pub later: RefusedText,

@@ -26,11 +26,11 @@ pub(super) const ENGLISH: SliceTexts = SliceTexts {
         ("calculation", "Calculation"),
         ("role_playing", "Role Playing"),
         ("safety", "Safety"),
-        ("factual_qa", "Facts"),
-        ("solve_professional_problem", "Problems"),
-        ("text_assistant", "Texts"),
-        ("ask_for_advice", "Advice"),
-        ("seek_creativity", "Ideas"),
+        ("factual_qa", "Factual QA"),
+        ("solve_professional_problem", "Solve Problem"),
+        ("text_assistant", "Text Assistant"),
+        ("ask_for_advice", "Ask for Advice"),
+        ("seek_creativity", "Seek Creativity"),
         ("leisure", "Leisure"),
     ],
 };
@@ -75,12 +75,12 @@ pub(super) const CHINESE: SliceTexts = SliceTexts {
         ("calculation", "计算"),
         ("role_playing", "角色扮演"),
         ("safety", "安全"),
-        ("factual_qa", "知识问答"),
-        ("solve_professional_problem", "解决问题"),
-        ("text_assistant", "文本处理"),
-        ("ask_for_advice", "寻求建议"),
-        ("seek_creativity", "创意写作"),
-        ("leisure", "休闲"),
+        ("factual_qa", "信息检索"),
+        ("solve_professional_problem", "解决专业问题"),
+        ("text_assistant", "处理文本事务"),
+        ("ask_for_advice", "给出建议"),
+        ("seek_creativity", "给出创意"),
+        ("leisure", "休闲娱乐"),
     ],
 };
 
@@ -88,6 +88,7 @@ pub(super) const CHINESE: SliceTexts = SliceTexts {
 mod tests {
     use super::*;
     use crate::domain::benchmark::superclue::CAPABILITIES;
+    use crate::domain::benchmark::urs::INTENTS;
     use crate::domain::labeling::scheme::Scheme;
 
     #[test]
@@ -103,6 +104,9 @@ mod tests {
                 [capability.title, capability.name],
                 "as in benchmarks"
             );
+        }
+        for (label, intent) in Scheme::Urs.labels().zip(INTENTS) {
+            assert_eq!([ENGLISH.name(label), CHINESE.name(label)], [intent.title, intent.chinese], "as in benchmarks");
         }
         assert_eq!(CHINESE.name("English"), "英语");
         assert_eq!(CHINESE.name("my own slice"), "my own slice");

@@ -4,13 +4,16 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::bench_runs::show_runs;
+use super::plan_refusals::{invalid_plan, refused_plan};
 use super::signed_in_request::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::infra::storage::{StoreError, is_storable};
 use crate::pages::admin::AdminTab;
-use crate::pages::admin::bench_plans::{BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of};
+use crate::pages::admin::bench_plans::{
+    BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, PlanRefusal, fields_of,
+};
 use crate::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
@@ -25,7 +28,7 @@ enum BadForm {
     NoneChosen,
     /// A number cannot be used.
     Number,
-    /// Another reason, in the words of the error.
+    /// Another reason.
     Plan(RunPlanError),
 }
 
@@ -122,8 +125,8 @@ struct ShownPlan<'p> {
     dry_run: Option<DryRun>,
     /// What is wrong, in the words of the page.
     problem: Option<&'static str>,
-    /// Why it cannot be run, in the words of the error.
-    refusal: Option<String>,
+    /// Why it cannot be run.
+    refusal: Option<PlanRefusal>,
 }
 
 async fn show_dry_run(call: &SignedInRequest, plan: &RunPlan) -> Result<HttpResponse, PageError> {
@@ -141,7 +144,7 @@ async fn show_bad(call: &SignedInRequest, bad: BadForm) -> Result<HttpResponse, 
     let (problem, refusal) = match bad {
         BadForm::NoneChosen => (Some(words.none_chosen), None),
         BadForm::Number => (Some(words.bad_number), None),
-        BadForm::Plan(error) => (None, Some(error.to_string())),
+        BadForm::Plan(error) => (None, Some(invalid_plan(&error, &words.refusals))),
     };
     show(call, StatusCode::BAD_REQUEST, ShownPlan { problem, refusal, ..ShownPlan::default() }).await
 }
@@ -151,7 +154,8 @@ async fn show_refused(call: &SignedInRequest, plan: &RunPlan, error: RunError) -
         RunError::Bench(error) if !error.is_missing() => return Err(error.into()),
         error => error,
     };
-    let shown = ShownPlan { plan: Some(plan), refusal: Some(error.to_string()), ..ShownPlan::default() };
+    let refusal = refused_plan(&error, &call.page().t().admin.bench_runs.plan.refusals);
+    let shown = ShownPlan { plan: Some(plan), refusal: Some(refusal), ..ShownPlan::default() };
     show(call, StatusCode::CONFLICT, shown).await
 }
 

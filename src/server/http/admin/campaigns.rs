@@ -13,16 +13,13 @@ use crate::http::form_token::see_other;
 use crate::http::hosts::public_address;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
-use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
+use crate::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage, MOST_INVITES};
 use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
 use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::Audience;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError};
-
-/// Links that a form makes at once; the command makes more.
-const MOST_INVITES: u32 = 100;
 
 /// `GET /admin/campaigns`
 pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
@@ -69,16 +66,10 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
 /// their tokens stand behind `#`, so that no server and no log sees them.
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
-    let number = |name: &str, most: u32| {
-        let number = call.fields.one(name).trim().parse().ok().filter(|number: &u32| *number <= most);
-        number.ok_or_else(|| invalid(&format!("{name} is a number up to {most}")))
+    let Some(invites) = typed_invites(&call) else {
+        let frame = call.frame_with(AdminTab::Campaigns, &call.page().t().admin.campaigns.invite_numbers(MOST_INVITES));
+        return show(&call, StatusCode::BAD_REQUEST, frame, Vec::new()).await;
     };
-    let quota = call.fields.given("quota").map(|_| number("quota", u32::MAX)).transpose()?;
-    let invites =
-        AnnotatorInvites { count: number("count", MOST_INVITES)?, quota, days: number("days", MOST_LINK_DAYS)? };
-    if invites.count == 0 || invites.quota == Some(0) {
-        return Err(invalid("count and quota are 1 at least"));
-    }
     let (parameter, tokens) = match call.fields.given("shared") {
         None => ("invite", admin(&call).invite(id, invites).await.map_err(refused)?),
         Some(_) => ("join", vec![admin(&call).share(id, invites).await.map_err(refused)?]),
@@ -86,6 +77,18 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
     let arena = public_address(&call.request, &call.app);
     let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}#{parameter}={token}")).collect();
     show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
+}
+
+/// What the form asks for; `None` where a number cannot be used.
+fn typed_invites(call: &SignedInRequest) -> Option<AnnotatorInvites> {
+    let number = |name: &str, least: u32, most: u32| {
+        call.fields.one(name).trim().parse::<u32>().ok().filter(|number| (least..=most).contains(number))
+    };
+    let quota = match call.fields.given("quota") {
+        None => None,
+        Some(_) => Some(number("quota", 1, u32::MAX)?),
+    };
+    Some(AnnotatorInvites { count: number("count", 1, MOST_INVITES)?, quota, days: number("days", 0, MOST_LINK_DAYS)? })
 }
 
 /// `POST /admin/campaigns/revoke`: `id` and `annotator`.
@@ -116,13 +119,14 @@ async fn after_change(
     done: Result<(), CampaignAdminError>,
 ) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin.campaigns;
+    let reason_needed = words.reason_needed();
     let (status, problem) = match done {
         Ok(()) => return Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id)))),
         Err(CampaignAdminError::StateChanged(_)) => (StatusCode::CONFLICT, words.state_changed),
         Err(CampaignAdminError::UnknownAnnotator { .. }) => (StatusCode::CONFLICT, words.unknown_annotator),
         Err(CampaignAdminError::NotCounted { .. }) => (StatusCode::CONFLICT, words.not_counted),
         Err(CampaignAdminError::NotLeftOut { .. }) => (StatusCode::CONFLICT, words.not_left_out),
-        Err(CampaignAdminError::Reason) => (StatusCode::BAD_REQUEST, words.reason_needed),
+        Err(CampaignAdminError::Reason) => (StatusCode::BAD_REQUEST, reason_needed.as_str()),
         Err(error) => return Err(refused(error)),
     };
     show(call, status, call.frame_with(AdminTab::Campaigns, problem), Vec::new()).await

@@ -91,6 +91,7 @@ async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame)
 /// The frame with why something was refused; an error where nothing can be shown.
 fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminFrame, PageError> {
     let words = &call.page().t().admin.requests;
+    let bad_reason = words.bad_reason();
     let problem = match error {
         DeletionRequestError::Store(error) => return Err(error.into()),
         DeletionRequestError::UnknownRequest(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
@@ -98,7 +99,7 @@ fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminF
         DeletionRequestError::UnknownVisitor(_) => words.unknown_visitor,
         DeletionRequestError::IsOpen => words.is_open,
         DeletionRequestError::IsDecided => words.is_decided,
-        DeletionRequestError::Reason => words.bad_reason,
+        DeletionRequestError::Reason => bad_reason.as_str(),
     };
     Ok(call.frame_with(AdminTab::Requests, problem))
 }

@@ -25,7 +25,7 @@ pub(super) async fn create(call: SignedInRequest) -> Result<HttpResponse, PageEr
     let invalid = |text: String| PageError::InvalidQuery(text);
     let scopes: Result<Vec<KeyScope>, _> = call.fields.all("scope").map(str::parse).collect();
     let scopes = scopes.map_err(|error| invalid(format!("scope: {error}")))?;
-    let days = call.fields.one("days").trim().parse().map_err(|_| invalid(ApiKeyError::Days.to_string()))?;
+    let Ok(days) = call.fields.one("days").trim().parse() else { return refused(&call, ApiKeyError::Days).await };
     let request = KeyRequest { name: call.fields.one("name"), scopes: &scopes, days };
     match call.app.api_keys.create(request, &call.actor()).await {
         Ok(created) => show(&call, StatusCode::OK, call.frame(AdminTab::Keys), Some(created.key)).await,

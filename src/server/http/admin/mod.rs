@@ -14,6 +14,7 @@ mod models;
 mod moderation;
 mod operations;
 mod overview;
+mod plan_refusals;
 mod reviews;
 mod sign_in;
 mod signed_in_request;

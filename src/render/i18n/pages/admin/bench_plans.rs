@@ -1,5 +1,7 @@
 //! Plans of benchmarks that the server runs.
 
+use super::plan_refusals::{self, PlanRefusalTexts};
+
 /// The texts of one language.
 pub struct BenchPlanTexts {
     pub title: &'static str,
@@ -42,6 +44,7 @@ pub struct BenchPlanTexts {
     pub none_chosen: &'static str,
     pub bad_number: &'static str,
     pub refused: &'static str,
+    pub refusals: PlanRefusalTexts,
     pub already_running: &'static str,
     pub none_running: &'static str,
     pub plan: &'static str,
@@ -102,6 +105,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     none_chosen: "Choose at least one suite and one model that answers.",
     bad_number: "Rounds must be a number from 1 to 20, seed and maximum requests whole numbers, and the budget an amount such as 2.5.",
     refused: "This plan cannot be run:",
+    refusals: plan_refusals::ENGLISH,
     already_running: "A plan is running already: wait until it ends, or stop it.",
     none_running: "No plan is running any more.",
     plan: "Latest plan",
@@ -160,6 +164,7 @@ pub(super) const CHINESE: BenchPlanTexts = BenchPlanTexts {
     none_chosen: "请至少选择一个评测集和一个作答的模型。",
     bad_number: "轮数为 1 到 20 的整数，随机种子和请求数上限为整数，费用上限为金额，例如 2.5。",
     refused: "无法运行此计划：",
+    refusals: plan_refusals::CHINESE,
     already_running: "已有计划在运行：请等它结束，或停止它。",
     none_running: "已没有正在运行的计划。",
     plan: "最近的计划",

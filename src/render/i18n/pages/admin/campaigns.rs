@@ -1,5 +1,9 @@
 //! Campaigns.
 
+use super::within_longest_reason;
+use crate::domain::campaign::MOST_LINK_DAYS;
+use crate::i18n::fill;
+
 /// The texts of one language.
 pub struct CampaignAdminTexts {
     pub title: &'static str,
@@ -42,6 +46,8 @@ pub struct CampaignAdminTexts {
     pub quota_hint: &'static str,
     pub days: &'static str,
     pub invite_button: &'static str,
+    /// With `{count}` and `{days}` for the most of each.
+    invite_numbers: &'static str,
     pub shared_hint: &'static str,
     pub shared_links: &'static str,
     pub shared_link: &'static str,
@@ -52,13 +58,15 @@ pub struct CampaignAdminTexts {
     pub leave_out: &'static str,
     pub leave_out_lead: &'static str,
     pub reason: &'static str,
-    pub reason_hint: &'static str,
+    /// With `{n}` for the most characters.
+    reason_hint: &'static str,
     pub leave_out_button: &'static str,
     pub readmit: &'static str,
     pub readmit_of: &'static str,
     pub not_counted: &'static str,
     pub not_left_out: &'static str,
-    pub reason_needed: &'static str,
+    /// With `{n}` for the most characters.
+    reason_needed: &'static str,
     pub report: &'static str,
     pub commands_lead: &'static str,
     pub public_report: &'static str,
@@ -80,6 +88,21 @@ impl CampaignAdminTexts {
     pub fn task(&self, name: &str) -> &'static str {
         let at = ["pairwise", "score", "rank"].iter().position(|task| *task == name);
         at.map_or("", |at| self.tasks[at])
+    }
+
+    /// Why the numbers of an invitation are refused, with the most links that a form makes.
+    pub fn invite_numbers(&self, most: u32) -> String {
+        fill(self.invite_numbers, &[("count", &most.to_string()), ("days", &MOST_LINK_DAYS.to_string())])
+    }
+
+    /// What a reason is for, and how long it may be.
+    pub fn reason_hint(&self) -> String {
+        within_longest_reason(self.reason_hint)
+    }
+
+    /// Why a reason is refused.
+    pub fn reason_needed(&self) -> String {
+        within_longest_reason(self.reason_needed)
     }
 }
 
@@ -122,6 +145,7 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     quota_hint: "Maximum number of judgements of each annotator; empty for no limit",
     days: "Days until the links expire; 0 for never",
     invite_button: "Create links",
+    invite_numbers: "The number of annotators is from 1 to {count}, the number of judgements from 1, or empty, and the number of days from 0 to {days}. No link was created.",
     shared_hint: "One link for all of them: each person who opens it takes a place",
     shared_links: "Shared links",
     shared_link: "Link",
@@ -132,13 +156,13 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     leave_out: "Leave an annotator out",
     leave_out_lead: "The annotator's judgements no longer count in reports and ratings, and the link stops working. You can count them again later. Where the campaign's votes are rated, everybody can read the reason on the page of exclusions.",
     reason: "Reason",
-    reason_hint: "Why the judgements do not count, in 1 to 500 characters",
+    reason_hint: "Why the judgements do not count, in 1 to {n} characters",
     leave_out_button: "Leave out",
     readmit: "Count again",
     readmit_of: "Count the judgements of {name} again",
     not_counted: "This campaign has no such annotator, or the annotator is left out already.",
     not_left_out: "This annotator is not left out.",
-    reason_needed: "Write why the judgements do not count, in 1 to 500 characters. Nothing was changed.",
+    reason_needed: "Write why the judgements do not count, in 1 to {n} characters. Nothing was changed.",
     report: "Ratings and agreement so far",
     commands_lead: "This command writes all judgements to a file:",
     public_report: "The report for everybody",
@@ -188,6 +212,7 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     quota_hint: "每人评判数上限；留空则不限",
     days: "链接有效天数；0 表示永不过期",
     invite_button: "生成链接",
+    invite_numbers: "人数应为 1 到 {count}，评判数上限不小于 1 或留空，链接有效天数应为 0 到 {days}。没有生成链接。",
     shared_hint: "所有人共用一个链接：打开者各占一个名额",
     shared_links: "共用链接",
     shared_link: "链接",
@@ -198,13 +223,13 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     leave_out: "排除标注者",
     leave_out_lead: "该标注者的判断不再计入报告和评分，其链接也随之失效；以后可以重新计入。如果活动的投票计入评分，所有人都能在排除页面上看到原因。",
     reason: "原因",
-    reason_hint: "不计入这些判断的原因，1 到 500 个字符",
+    reason_hint: "不计入这些判断的原因，1 到 {n} 个字符",
     leave_out_button: "排除",
     readmit: "重新计入",
     readmit_of: "重新计入 {name} 的判断",
     not_counted: "该活动没有这位标注者，或该标注者已被排除。",
     not_left_out: "该标注者未被排除。",
-    reason_needed: "请用 1 到 500 个字符写明不计入这些判断的原因。未作任何更改。",
+    reason_needed: "请用 1 到 {n} 个字符写明不计入这些判断的原因。未作任何更改。",
     report: "目前的评分与一致性",
     commands_lead: "以下命令把全部判断写入文件：",
     public_report: "公开报告",
@@ -214,3 +239,21 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     ended_all_judged: "每个单元的评判均已完成",
     ended_by_hand: "全部评判完成之前手动结束",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::admin::LONGEST_REASON;
+
+    #[test]
+    fn the_longest_reason_comes_from_the_rule_and_stands_in_no_text() {
+        let longest = LONGEST_REASON.to_string();
+        for texts in [&ENGLISH, &CHINESE] {
+            for (text, said) in [(texts.reason_hint, texts.reason_hint()), (texts.reason_needed, texts.reason_needed())]
+            {
+                assert!(text.contains("{n}") && !text.contains(&longest), "{text}");
+                assert!(said.contains(&longest) && !said.contains('{'), "{said}");
+            }
+        }
+    }
+}

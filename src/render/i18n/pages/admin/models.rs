@@ -1,5 +1,7 @@
 //! The admin's pages of models, in both languages.
 
+use super::settings_refusals::{self, SettingsRefusalTexts};
+
 /// Models: what they do, and what an operator may change.
 pub struct ModelAdminTexts {
     pub title: &'static str,
@@ -60,6 +62,7 @@ pub struct ModelAdminTexts {
     pub half_a_price: &'static str,
     pub outdated: &'static str,
     pub nothing_to_change: &'static str,
+    pub refusals: SettingsRefusalTexts,
     pub add: ModelAddTexts,
     pub pairing: PairingAdminTexts,
 }
@@ -120,6 +123,10 @@ pub struct PairingAdminTexts {
     pub then: &'static str,
     pub expected: &'static str,
     pub how_to: &'static str,
+    pub unreadable: &'static str,
+    pub too_few: &'static str,
+    /// With `{reason}` for one of these, or for what the settings say.
+    pub refused: &'static str,
 }
 
 pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
@@ -181,6 +188,7 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
     half_a_price: "Give both prices, or none. Nothing was changed.",
     outdated: "These values have changed since the form was shown. Nothing was changed: the form now shows the values in force. Make your change again.",
     nothing_to_change: "There is nothing to change.",
+    refusals: settings_refusals::ENGLISH,
     add: ModelAddTexts {
         title: "Add models",
         lead: "From the list of a provider or of a server of your own. Nothing is written before you confirm it.",
@@ -234,6 +242,9 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
         then: "After the change",
         expected: "Expected votes of {n}",
         how_to: "To put it in force, write it under [pairing] in the settings file, and change the weights of models on their pages.",
+        unreadable: "{field} cannot be read",
+        too_few: "a battle needs two models, and {n} could be drawn",
+        refused: "{reason}. The chances below are those of the settings in force.",
     },
 };
 
@@ -296,6 +307,7 @@ pub(super) const CHINESE: ModelAdminTexts = ModelAdminTexts {
     half_a_price: "请同时填写两个价格，或都留空。未作任何更改。",
     outdated: "表单显示之后，这些值已被更改。未作任何更改：表单现在显示的是当前值，请重新填写你的更改。",
     nothing_to_change: "没有需要更改的内容。",
+    refusals: settings_refusals::CHINESE,
     add: ModelAddTexts {
         title: "添加模型",
         lead: "来自服务商或自有服务器的模型列表。确认之前不会写入任何内容。",
@@ -349,6 +361,9 @@ pub(super) const CHINESE: ModelAdminTexts = ModelAdminTexts {
         then: "试算",
         expected: "{n} 票中的预计票数",
         how_to: "如需生效，请写入设置文件的 [pairing] 一节，并在各模型页面更改权重。",
+        unreadable: "无法读取 {field}",
+        too_few: "一场对战需要两个模型，但只有 {n} 个可抽取",
+        refused: "{reason}。以下概率按目前的设置计算。",
     },
 };
 

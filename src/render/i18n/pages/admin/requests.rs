@@ -1,5 +1,6 @@
 //! Requests to delete texts.
 
+use super::within_longest_reason;
 use crate::i18n::fill;
 
 /// The texts of one language.
@@ -34,7 +35,8 @@ pub struct RequestTexts {
     pub texts: &'static str,
     pub no_texts: &'static str,
     pub decide: &'static str,
-    pub answer_hint: &'static str,
+    /// With `{n}` for the most characters.
+    answer_hint: &'static str,
     pub delete: &'static str,
     pub refuse: &'static str,
     pub deleted: &'static str,
@@ -42,7 +44,8 @@ pub struct RequestTexts {
     pub unknown_visitor: &'static str,
     pub is_open: &'static str,
     pub is_decided: &'static str,
-    pub bad_reason: &'static str,
+    /// With `{n}` for the most characters.
+    bad_reason: &'static str,
     /// Texts are kept until somebody deletes them, or for so many days.
     kept_for: [&'static str; 2],
 }
@@ -58,6 +61,16 @@ impl RequestTexts {
     pub fn kept_for(&self, days: &u32) -> String {
         let [for_ever, for_days] = self.kept_for;
         if *days == 0 { for_ever.to_owned() } else { fill(for_days, &[("days", &days.to_string())]) }
+    }
+
+    /// What an answer is for, and how long it may be.
+    pub fn answer_hint(&self) -> String {
+        within_longest_reason(self.answer_hint)
+    }
+
+    /// Why a reason or an answer is refused.
+    pub fn bad_reason(&self) -> String {
+        within_longest_reason(self.bad_reason)
     }
 
     /// What people call a scope.
@@ -98,7 +111,7 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     texts: "What was said",
     no_texts: "Nothing of this battle's texts is stored.",
     decide: "Decide",
-    answer_hint: "Why, in 1 to 500 characters. It is recorded in the audit log.",
+    answer_hint: "Why, in 1 to {n} characters. It is recorded in the audit log.",
     delete: "Delete these texts",
     refuse: "Refuse",
     deleted: "Battles whose texts were deleted",
@@ -106,7 +119,7 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     unknown_visitor: "This battle was imported without its visitor. Ask for the texts of this battle only.",
     is_open: "A request for the same texts is already open.",
     is_decided: "This request has already been decided.",
-    bad_reason: "Give a reason of 1 to 500 characters.",
+    bad_reason: "Give a reason of 1 to {n} characters.",
     kept_for: [
         "Without a request, prompts and replies are kept forever: retention.text_days is 0.",
         "Without a request, prompts and replies are deleted after {days} {days:day|days} (retention.text_days).",
@@ -142,7 +155,7 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
     texts: "对战内容",
     no_texts: "系统中没有这场对战的内容。",
     decide: "处理",
-    answer_hint: "理由，1 到 500 个字符，会记入审计日志。",
+    answer_hint: "理由，1 到 {n} 个字符，会记入审计日志。",
     delete: "删除这些内容",
     refuse: "拒绝",
     deleted: "已删除内容的对战数",
@@ -150,9 +163,26 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
     unknown_visitor: "这场对战是导入的，没有访客信息。请只请求删除这场对战的内容。",
     is_open: "关于相同内容的请求已在等待处理。",
     is_decided: "该请求已经处理过。",
-    bad_reason: "请填写 1 到 500 个字符的理由。",
+    bad_reason: "请填写 1 到 {n} 个字符的理由。",
     kept_for: [
         "没有请求时，问题和回答会一直保留：retention.text_days 为 0。",
         "没有请求时，问题和回答会在 {days} 天后删除（retention.text_days）。",
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::admin::LONGEST_REASON;
+
+    #[test]
+    fn the_longest_reason_comes_from_the_rule_and_stands_in_no_text() {
+        let longest = LONGEST_REASON.to_string();
+        for texts in [&ENGLISH, &CHINESE] {
+            for (text, said) in [(texts.answer_hint, texts.answer_hint()), (texts.bad_reason, texts.bad_reason())] {
+                assert!(text.contains("{n}") && !text.contains(&longest), "{text}");
+                assert!(said.contains(&longest) && !said.contains('{'), "{said}");
+            }
+        }
+    }
+}

@@ -3,14 +3,12 @@
 use crate::domain::battle::ModelId;
 use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
-use crate::infra::config::ConfigError;
-use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};
-use crate::infra::llm::model_list::ListError;
-use crate::render::i18n::fill;
+use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 use crate::watched_settings_file::WatchedSettingsFile;
 
+use super::settings_refusals::refused_entry;
 use super::viewing::today;
 
 /// Why nothing was changed.
@@ -19,8 +17,10 @@ pub(super) enum EditRefusal {
     Number(fn(&ModelAdminTexts) -> &'static str),
     /// One of two prices.
     HalfAPrice,
-    /// What stands in a field cannot be used; the text says why.
-    Field(String),
+    /// The date of a price is no day.
+    PriceDate,
+    /// The source of a price is no short line.
+    PriceSource,
     /// The arena follows no file.
     NoFile,
     /// No model was chosen.
@@ -40,29 +40,10 @@ impl EditRefusal {
             Self::NoFile => words.no_file.to_owned(),
             Self::NoneChosen => words.add.none_chosen.to_owned(),
             Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),
-            Self::Field(text) => text.clone(),
-            Self::Edit(ModelEntryError::Config(ConfigError::TooFewModels(left))) => {
-                words.too_few.replace("{n}", &left.to_string())
-            }
-            Self::Edit(ModelEntryError::Config(ConfigError::MissingKey { variable, .. })) => {
-                words.key_missing.replace("{variable}", variable)
-            }
-            Self::Edit(error) => edit_text(error, words),
+            Self::PriceDate => words.refusals.price_date.to_owned(),
+            Self::PriceSource => words.refusals.price_source(),
+            Self::Edit(error) => refused_entry(error, words),
         }
-    }
-}
-
-fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
-    match error {
-        ModelEntryError::Outdated => words.outdated.to_owned(),
-        ModelEntryError::Change(InvalidChange::Nothing) => words.nothing_to_change.to_owned(),
-        ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
-        ModelEntryError::NoModels => words.add.no_models.to_owned(),
-        ModelEntryError::NoMatch(listed) => fill(words.add.no_match, &[("n", &listed.to_string())]),
-        ModelEntryError::List(ListError::Refused(status)) => {
-            words.add.wants_key.replace("{status}", &status.to_string())
-        }
-        error => error.to_string(),
     }
 }
 
@@ -113,16 +94,12 @@ fn prices(call: &SignedInRequest) -> Result<PriceValues, EditRefusal> {
             Ok(PriceValues::Set {
                 input,
                 output,
-                date: date.map_err(refused_field)?.unwrap_or_else(|| today(&call.app)),
-                source: source.map_err(refused_field)?,
+                date: date.map_err(|_| EditRefusal::PriceDate)?.unwrap_or_else(|| today(&call.app)),
+                source: source.map_err(|_| EditRefusal::PriceSource)?,
             })
         }
         _ => Err(EditRefusal::HalfAPrice),
     }
-}
-
-fn refused_field(error: impl std::error::Error) -> EditRefusal {
-    EditRefusal::Field(error.to_string())
 }
 
 fn number<N: std::str::FromStr>(

@@ -3,6 +3,7 @@
 pub(super) mod adding;
 mod editing;
 pub(super) mod pairing;
+mod settings_refusals;
 mod viewing;
 
 use std::sync::Arc;
@@ -100,7 +101,7 @@ fn unknown() -> PageError {
 
 async fn show_all(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let views = ModelViews::read(&call.app).await?;
-    let (page, file) = (call.page(), file_state(&call.app).await);
+    let (page, file) = (call.page(), file_state(call).await);
     let view = AdminModelsPage { page, frame, lines: views.lines(), currency: views.currency(), file };
     Ok(respond(&call.request, status, &view))
 }
@@ -124,7 +125,7 @@ async fn show_one(
         failures: views.health.failures_of(id).cloned().collect(),
         checked,
         currency: views.currency(),
-        file: file_state(&call.app).await,
+        file: file_state(call).await,
         today: today(&call.app).to_string(),
     };
     Ok(respond(&call.request, status, &view))

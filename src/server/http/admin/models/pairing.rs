@@ -6,39 +6,99 @@ use std::str::FromStr;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
+use super::settings_refusals::refused_settings;
 use crate::domain::battle::ModelId;
+use crate::domain::battle::pairing::PairingError;
+use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::config::PairingSettings;
-use crate::pages::admin::AdminTab;
-use crate::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
+use crate::infra::llm::roster::Roster;
+use crate::pages::admin::pairing::{ModelChance, PairChance, PairingFields, PairingPage};
+use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
+use crate::render::i18n::fill;
 
 /// Pairs that are listed.
 const PAIRS: usize = 30;
 /// Votes to come, where nobody says how many.
 const VOTES: u32 = 1_000;
 
-/// `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; what is left out is as it is.
+/// What is tried.
+struct PairingTrial {
+    settings: PairingSettings,
+    /// Votes to come.
+    votes: u32,
+    weights: BTreeMap<ModelId, f64>,
+}
+
+/// `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; what is left out is as it is. Where
+/// something cannot be used, the page says so above what is in force.
 pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let settings = pairing(&call, &call.app.settings.now().pairing)?;
-    let votes = value(&call, "votes", VOTES)?;
     let roster = call.app.models.current();
-    let mut weights = BTreeMap::new();
-    for model in roster.all() {
-        let weight = value(&call, &weight_field(&model.card.id), model.weight)?;
-        if !(weight.is_finite() && weight >= 0.0) {
-            return Err(invalid("a weight is 0 or more"));
+    let now = PairingTrial {
+        settings: call.app.settings.now().pairing.clone(),
+        votes: VOTES,
+        weights: roster.all().iter().map(|model| (model.card.id.clone(), model.weight)).collect(),
+    };
+    match tried(&call, &now) {
+        Ok((trial, preview)) => {
+            Ok(show(&call, StatusCode::OK, call.frame(AdminTab::Models), &roster, &now, (&preview, trial.votes)))
         }
-        weights.insert(model.card.id.clone(), weight);
+        Err(reason) => {
+            let problem = fill(call.page().t().admin.models.pairing.refused, &[("reason", &reason)]);
+            let frame = call.frame_with(AdminTab::Models, &problem);
+            let preview = preview(&call, &now).unwrap_or_default();
+            Ok(show(&call, StatusCode::BAD_REQUEST, frame, &roster, &now, (&preview, now.votes)))
+        }
     }
-    let preview = call.app.matchmaker.preview(&settings.rules(), &weights);
-    let preview = preview.map_err(|error| PageError::InvalidQuery(error.to_string()))?;
+}
+
+/// What the fields ask for and would change, or why that cannot be.
+fn tried(call: &SignedInRequest, now: &PairingTrial) -> Result<(PairingTrial, PairingPreview), String> {
+    let words = &call.page().t().admin.models;
+    let settings = PairingSettings {
+        policy: value(call, "policy", now.settings.policy)?,
+        uniform_share: value(call, "uniform_share", now.settings.uniform_share)?,
+        elo_width: value(call, "elo_width", now.settings.elo_width)?,
+        new_model_votes: value(call, "new_model_votes", now.settings.new_model_votes)?,
+        new_model_boost: value(call, "new_model_boost", now.settings.new_model_boost)?,
+    };
+    settings.check().map_err(|error| refused_settings(&error, &words.refusals))?;
+    let votes = value(call, "votes", now.votes)?;
+    let mut weights = BTreeMap::new();
+    for (id, weight) in &now.weights {
+        let weight = value(call, &weight_field(id), *weight)?;
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(words.refusals.weight.to_owned());
+        }
+        weights.insert(id.clone(), weight);
+    }
+    let trial = PairingTrial { settings, votes, weights };
+    let preview = preview(call, &trial).map_err(|error| match error {
+        PairingError::TooFewModels(left) => fill(words.pairing.too_few, &[("n", &left.to_string())]),
+        PairingError::BadNumber { .. } | PairingError::NotInPool(_) => words.refusals.weight.to_owned(),
+    })?;
+    Ok((trial, preview))
+}
+
+fn preview(call: &SignedInRequest, trial: &PairingTrial) -> Result<PairingPreview, PairingError> {
+    call.app.matchmaker.preview(&trial.settings.rules(), &trial.weights)
+}
+
+fn show(
+    call: &SignedInRequest,
+    status: StatusCode,
+    frame: AdminFrame,
+    roster: &Roster,
+    now: &PairingTrial,
+    (preview, votes): (&PairingPreview, u32),
+) -> HttpResponse {
     let name = |id: &ModelId| call.app.models.card(id).name;
     let models = roster.all().iter().map(|model| ModelChance {
         id: model.card.id.to_string(),
         name: model.card.name.clone(),
-        weight: weights[&model.card.id].to_string(),
+        weight: typed(call, &weight_field(&model.card.id), &model.weight),
         chance: preview.models.get(&model.card.id).copied().unwrap_or_default(),
     });
     let pairs = preview.pairs.iter().take(PAIRS).map(|pair| PairChance {
@@ -48,37 +108,38 @@ pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpRe
     });
     let view = PairingPage {
         page: call.page(),
-        frame: call.frame(AdminTab::Models),
+        frame,
+        fields: fields(call, now),
         models: models.collect(),
         pairs: pairs.collect(),
         all_pairs: preview.pairs.len(),
-        settings,
         votes,
     };
-    Ok(respond(&call.request, StatusCode::OK, &view))
+    respond(&call.request, status, &view)
+}
+
+/// What the fields hold: what was typed, else what is in force.
+fn fields(call: &SignedInRequest, now: &PairingTrial) -> PairingFields {
+    PairingFields {
+        policy: call.fields.one("policy").parse().unwrap_or(now.settings.policy),
+        uniform_share: typed(call, "uniform_share", &now.settings.uniform_share),
+        elo_width: typed(call, "elo_width", &now.settings.elo_width),
+        new_model_votes: typed(call, "new_model_votes", &now.settings.new_model_votes),
+        new_model_boost: typed(call, "new_model_boost", &now.settings.new_model_boost),
+        votes: typed(call, "votes", &now.votes),
+    }
+}
+
+fn typed(call: &SignedInRequest, field: &str, now: &impl ToString) -> String {
+    call.fields.given(field).map_or_else(|| now.to_string(), str::to_owned)
 }
 
 fn weight_field(id: &ModelId) -> String {
     format!("weight:{id}")
 }
 
-fn pairing(call: &SignedInRequest, now: &PairingSettings) -> Result<PairingSettings, PageError> {
-    let settings = PairingSettings {
-        policy: value(call, "policy", now.policy)?,
-        uniform_share: value(call, "uniform_share", now.uniform_share)?,
-        elo_width: value(call, "elo_width", now.elo_width)?,
-        new_model_votes: value(call, "new_model_votes", now.new_model_votes)?,
-        new_model_boost: value(call, "new_model_boost", now.new_model_boost)?,
-    };
-    settings.check().map_err(|error| PageError::InvalidQuery(error.to_string()))?;
-    Ok(settings)
-}
-
-fn value<T: FromStr>(call: &SignedInRequest, field: &str, now: T) -> Result<T, PageError> {
+fn value<T: FromStr>(call: &SignedInRequest, field: &str, now: T) -> Result<T, String> {
     let given = call.fields.given(field).map(str::parse).transpose();
-    given.map(|value| value.unwrap_or(now)).map_err(|_| invalid(&format!("{field} cannot be read")))
-}
-
-fn invalid(text: &str) -> PageError {
-    PageError::InvalidQuery(text.to_owned())
+    let unreadable = |_| fill(call.page().t().admin.models.pairing.unreadable, &[("field", field)]);
+    given.map(|value| value.unwrap_or(now)).map_err(unreadable)
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::settings_refusals::{refused_file, settings_problem};
 use crate::domain::battle::ModelId;
 use crate::domain::rating::value::prices::PriceDate;
+use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::{ModelSettings, Settings};
@@ -108,12 +110,16 @@ fn serving(model: &ResilientModel) -> ServingState {
 }
 
 /// What the settings file allows.
-pub(super) async fn file_state(app: &AppState) -> FileState {
-    let Some(followed) = &app.settings_file else { return FileState::default() };
+pub(super) async fn file_state(call: &SignedInRequest) -> FileState {
+    let Some(followed) = &call.app.settings_file else { return FileState::default() };
+    let texts = &call.page().t().admin.models.refusals;
     let file = SettingsFile::new(&followed.path);
-    let written = tokio::task::spawn_blocking(move || file.check_writable().map_err(|error| error.to_string()));
-    let read_only = written.await.map_or_else(|error| Some(error.to_string()), Result::err);
-    FileState { exists: true, read_only, problem: followed.problem() }
+    let read_only = match tokio::task::spawn_blocking(move || file.check_writable()).await {
+        Ok(writable) => writable.err().map(|error| refused_file(&error, texts)),
+        Err(_) => Some(texts.not_edited.to_owned()),
+    };
+    let problem = followed.problem().map(|problem| settings_problem(&problem, texts));
+    FileState { exists: true, read_only, problem }
 }
 
 /// What the settings file says of a model, which is what an edit changes, even where an arena cannot run on the file. `None` where the file

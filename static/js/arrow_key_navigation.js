@@ -9,6 +9,6 @@
     if (event.target instanceof Element && is_taken(event.target)) return;
     const rtl = document.documentElement.dir === "rtl";
     const wanted = rtl ? { prev: "next", next: "prev" }[rel] : rel;
-    document.querySelector(`[data-neighbours] a[rel=${wanted}]`)?.click();
+    document.querySelector(`[data-arrow-key-navigation] a[rel=${wanted}]`)?.click();
   });
 })();
