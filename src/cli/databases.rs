@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use crate::infra::config::StorageSettings;
@@ -22,14 +23,25 @@ thread_local! {
     static OPENED: RefCell<Vec<Store>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Notified when an embedded database is about to be opened.
+static EMBEDDED: Notify = Notify::const_new();
+
 /// As [`Store::open`], of a database that is closed when the command has ended.
 ///
 /// # Errors
 /// As [`Store::open`].
 pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Store, StoreError> {
+    if !settings.is_postgres() {
+        EMBEDDED.notify_one();
+    }
     let store = Store::open(settings, if_missing).await?;
     OPENED.with_borrow_mut(|opened| opened.push(store.clone()));
     Ok(store)
+}
+
+/// Waits until the command opens an embedded database: from then on a signal should not end the process before the database is closed.
+pub(super) async fn until_embedded_opened() {
+    EMBEDDED.notified().await;
 }
 
 /// Closes all databases that were opened, also those that their command has closed already. Of an interrupted command, and of a server,
@@ -79,13 +91,41 @@ async fn wait_until_closed(closing: impl Future<Output = ()>, signal: impl Futur
 mod tests {
     use std::cell::Cell;
     use std::future::ready;
+    use std::path::Path;
 
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::error::CommandResult;
+    use crate::signals::tests::{alone, interrupt};
+    use crate::signals::until_signal;
+
+    /// The names of the files in a folder.
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[actix_web::test]
+    async fn a_command_that_a_signal_ends_leaves_no_write_ahead_log() {
+        let _alone = alone().await;
+        let folder = tempfile::tempdir().unwrap();
+        let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+        let command = async {
+            let store = open(&settings, IfMissing::Create).await.unwrap();
+            assert_eq!(store.vote_count().await.unwrap(), 0);
+            assert!(folder.path().join("langya.db-wal").exists());
+            interrupt();
+            pending::<CommandResult<()>>().await
+        };
+        let error = until_signal(command, until_embedded_opened()).await.unwrap_err();
+        assert!(error.is_interrupt(), "{error:?}");
+        close_all(true).await;
+        assert_eq!(names(folder.path()), ["langya.db"]);
+    }
 
     #[actix_web::test]
     async fn what_a_command_opened_leaves_no_write_ahead_log() {
+        let _alone = alone().await;
         let folder = tempfile::tempdir().unwrap();
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         // As in a command: the store is still open when the command returns.
@@ -93,8 +133,7 @@ mod tests {
         assert_eq!(store.vote_count().await.unwrap(), 0);
         assert!(folder.path().join("langya.db-wal").exists());
         close_all(false).await;
-        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, ["langya.db"]);
+        assert_eq!(names(folder.path()), ["langya.db"]);
     }
 
     #[tokio::test(start_paused = true)]

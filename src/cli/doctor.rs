@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Location;
 use super::output::print;
 use super::table::{TableRow, render};
+use crate::databases;
 use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 use crate::error::CommandResult;
@@ -17,6 +18,7 @@ use crate::infra::config::{Environment, OnFailure, Settings};
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_check_result::CheckedModel;
 use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::storage::IfMissing;
 use crate::infra::{oidc, redis};
 use crate::output_format::OutputFormat;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
@@ -52,7 +54,8 @@ pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<Exi
 }
 
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
-    let mut findings = examine(&settings, SystemClock.now()).await;
+    let opened = databases::open(&settings.storage, IfMissing::Fail).await;
+    let mut findings = examine(&settings, opened, SystemClock.now()).await;
     findings.extend(redis_finding(&settings).await);
     findings.extend(provider(&settings).await);
     if !no_models {

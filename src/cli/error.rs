@@ -16,13 +16,14 @@ use crate::domain::public_log::trust_anchors::TrustError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
-use crate::formats::agreement::AgreementError;
+use crate::formats::agreement::{AgreementError, AgreementFileError};
 use crate::formats::campaign_files::CampaignFileError;
 use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
 use crate::formats::votes::VoteFileError;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::settings_file::SettingsFileError;
+use crate::infra::disk::is_full;
 use crate::infra::llm::model_list::ListError;
 use crate::infra::public_log_source::SourceError;
 use crate::infra::redis::AddressError;
@@ -145,6 +146,8 @@ impl Interrupted {
     pub(super) const NO_FILE: Self = Self("no file was written");
     /// Of an import, which prints each file that it has imported.
     pub(super) const NO_FURTHER_IMPORT: Self = Self("no further file was imported");
+    /// Of any other command.
+    pub(super) const BEFORE_THE_END: Self = Self("the command ended before it was done");
 }
 
 /// Input that cannot be used; the text says what to do.
@@ -174,11 +177,36 @@ macro_rules! is_input_by_method {
     };
 }
 
-is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
-    AliasError, ImportError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
+is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError,
+    AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
 is_input!(false: Interrupted, StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
+
+impl CommandFailure for VoteFileError {
+    /// What comes from a pipe, or is unpacked, may be kept on a disk that is full.
+    fn is_input(&self) -> bool {
+        !matches!(self, Self::Unreadable { source, .. } if is_full(source))
+    }
+}
+
+impl CommandFailure for ImportError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::File(error) => error.is_input(),
+            Self::UnusableName { .. } => true,
+        }
+    }
+}
+
+impl CommandFailure for AgreementError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::File(AgreementFileError::Unreadable(error)) => error.is_input(),
+            _ => true,
+        }
+    }
+}
 
 impl CommandFailure for CreateCampaignError {
     fn is_input(&self) -> bool {
@@ -396,6 +424,7 @@ impl CommandFailure for StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::FitCommandError;
 
     #[test]
     fn a_settings_file_that_this_user_may_not_edit_is_bad_input_and_a_full_disk_is_a_failed_run() {
@@ -404,5 +433,24 @@ mod tests {
             CommandFailure::is_input(&ModelEntryError::File(error))
         };
         assert!(is_input(ErrorKind::PermissionDenied) && !is_input(ErrorKind::StorageFull));
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failed_run_for_every_command_that_keeps_what_it_reads_or_writes_a_file() {
+        let is_input = |kind: ErrorKind| {
+            let votes = || VoteFileError::Unreadable { path: "votes.csv".into(), source: kind.into() };
+            let queue = LabelingError::File { file: "queue.csv".into(), reason: kind.into() };
+            let agreement = AgreementError::File(AgreementFileError::Unreadable(votes()));
+            [
+                CommandError::from(votes()),
+                CommandError::from(FitCommandError::Votes(votes())),
+                CommandError::from(ImportError::File(votes())),
+                CommandError::from(agreement),
+                CommandError::from(queue),
+            ]
+            .map(|error| error.is_input())
+        };
+        assert_eq!(is_input(ErrorKind::NotFound), [true; 5]);
+        assert_eq!([ErrorKind::StorageFull, ErrorKind::QuotaExceeded].map(is_input), [[false; 5]; 2]);
     }
 }

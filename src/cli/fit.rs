@@ -59,6 +59,9 @@ pub struct FitCommand {
 /// Invalid files or options, or an unavailable database.
 pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCode> {
     let options = &command.options;
+    if options.has_unused_replicates() {
+        eprintln!("warning: --bootstrap has no effect without --interval bootstrap");
+    }
     if let Some(folder) = &options.charts {
         charts::prepare(folder)?;
     }
@@ -94,13 +97,16 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
             })
             .await?;
         bar.finish_and_clear();
-        // Before what may take minutes: a command that a signal ends leaves the log of an open database beside it.
+        // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
         store.close().await;
-        let fitting = progress::waiting("fitting the leaderboard");
-        let mut leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
-        fitting.finish_and_clear();
-        leaderboard.votes.exclude(&tally.counts.excluded);
-        return Ok(FitResult { leaderboard, value: None });
+        return on_its_own_thread(move || {
+            let fitting = progress::waiting("fitting the leaderboard");
+            let mut leaderboard = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
+            fitting.finish_and_clear();
+            leaderboard.votes.exclude(&tally.counts.excluded);
+            Ok(FitResult { leaderboard, value: None })
+        })
+        .await;
     }
     let reading = LogQuery { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
@@ -111,7 +117,15 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     };
     store.close().await;
     bar.finish_and_clear();
-    Ok(rank_and_draw(log, &leaderboard_options, prices, options)?)
+    let options = options.clone();
+    on_its_own_thread(move || rank_and_draw(log, &leaderboard_options, prices, &options)).await
+}
+
+/// Computes on a thread of its own: a signal does not wait for what may take minutes.
+async fn on_its_own_thread(
+    compute: impl FnOnce() -> Result<FitResult, FitCommandError> + Send + 'static,
+) -> CommandResult<FitResult> {
+    Ok(tokio::task::spawn_blocking(compute).await??)
 }
 
 /// Fits the vote files of the options.

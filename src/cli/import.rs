@@ -19,6 +19,7 @@ use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult, Interrupted};
 use crate::formats::bench_records;
 use crate::formats::votes::ReadOptions;
+use crate::formats::{input_name, input_path};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
@@ -104,7 +105,8 @@ struct ImportScoresOptions {
 struct ImportVotesOptions {
     #[command(flatten)]
     location: Location,
-    /// Parquet, CSV, TSV, JSON or JSON lines, optionally compressed with gzip or zstd; or the folder of a data set
+    /// Parquet, CSV, TSV, JSON or JSON lines, optionally compressed with gzip or zstd; or the folder of a data set; - for the
+    /// standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -154,6 +156,7 @@ impl ImportKind {
 /// give bytes without end.
 fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
     let open = |file: &PathBuf| -> std::io::Result<()> {
+        let file = input_path(file);
         let found = std::fs::metadata(file)?;
         let kind = found.file_type();
         if kind.is_char_device() || kind.is_block_device() {
@@ -162,7 +165,7 @@ fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
         if found.is_file() { File::open(file).map(drop) } else { Ok(()) }
     };
     let unreadable = files.iter().find_map(|file| Some((file, open(file).err()?)));
-    unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", file.display()))))
+    unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", input_name(file)))))
 }
 
 /// The holder of the database's lock, in the errors of other processes.
@@ -212,7 +215,7 @@ async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandRes
     let ImportReport { imported, excluded } =
         import::votes(store, read, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
-    let file = file.display();
+    let file = input_name(file);
     match imported {
         Imported::All(votes) => print(&format!("{file}: {} imported\n", counted(votes, "vote", "votes")))?,
         Imported::Before => print(&format!("{file}: already imported; nothing changed\n"))?,
@@ -331,7 +334,7 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
         ..settings.storage.clone()
     };
     let source = databases::open(&from, IfMissing::Fail).await?;
-    let _lock = DataLock::take(&from, "import arena")?;
+    let _lock = DataLock::take_to_read(&from, "import arena")?;
     let target = databases::open(&settings.storage, IfMissing::Create).await?;
     let count = progress::count("moving");
     let moved = transfer(&source, &target, |moved| {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use super::output::print;
 use super::{Location, progress};
 use crate::bench::open_existing_beside;
 use crate::databases;
@@ -15,7 +16,7 @@ use crate::domain::csv_injection::defused;
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
 use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::labeling::seeds::Seed;
+use crate::domain::labeling::seed_labels::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
 use crate::domain::plural::counted;
 use crate::domain::stats::Undefined;
@@ -149,22 +150,26 @@ pub async fn run(options: LabelOptions, env: &Environment) -> CommandResult<Exit
     }
 }
 
-#[expect(clippy::print_stdout, reason = "how good the labels are and what was labelled is the command's result")]
 async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCode> {
+    if options.model.is_none() && options.budget.is_given() {
+        let said =
+            "--budget and --max-calls limit what a language model is asked: name one with --model, or leave them out";
+        return Err(BadInput(said.to_owned()).into());
+    }
     let settings = options.common.location.settings(env)?;
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
     let seeds = labeling::read_seeds(&options.seed_file, scheme, folds.folds)?;
     let asked = options.model.as_deref().map(|model| AskedModel::new(model, &options, &settings, env)).transpose()?;
-    let (lock, store) = open_to_write(&settings).await?;
-    let labeler = asked.as_ref().map(|asked| asked.labeler(&store, scheme));
-    if let (Some(labeler), true) = (labeler, options.dry_run) {
-        print!("{}", dry_run(labeler, &store, &seeds, folds).await?);
-        lock.release().await;
+    if let (Some(asked), true) = (&asked, options.dry_run) {
+        let store = databases::open(&settings.storage, IfMissing::Fail).await?;
+        print(&dry_run(asked.labeler(&store, scheme), &store, &seeds, folds).await?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let (lock, store) = open_to_write(&settings).await?;
+    let labeler = asked.as_ref().map(|asked| asked.labeler(&store, scheme));
     let trained = labeling::train(seeds.clone(), scheme, folds).await?;
-    print!("{}", in_words("classifier", &trained.validation));
+    print(&in_words("classifier", &trained.validation))?;
     let proposer = match (&asked, labeler) {
         (Some(asked), Some(labeler)) => asked.proposer(labeler, &seeds, folds, &trained.validation).await?,
         _ => None,
@@ -179,7 +184,7 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     bar.finish_and_clear();
     let (prompts, labels) =
         (counted(done.queries, "prompt", "prompts"), counted(done.changed + kept, "label", "labels"));
-    println!("{prompts} labelled, {labels} new or changed, {kept} of them seeds");
+    print(&format!("{prompts} labelled, {labels} new or changed, {kept} of them seeds\n"))?;
     lock.release().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -209,7 +214,6 @@ impl AskedModel {
     }
 
     /// Validates the model on the folds of the classifier, says so, and returns it where it is better.
-    #[expect(clippy::print_stdout, reason = "how good the labels are is the command's result")]
     async fn proposer<'l>(
         &self,
         labeler: ModelLabeler<'l>,
@@ -221,14 +225,14 @@ impl AskedModel {
         let found = labeler.validate(seeds, folds, |done| bar.set_position(done)).await?;
         bar.finish_and_clear();
         let name = &self.client.id;
-        print!("{}", in_words(name.as_str(), &found));
+        print(&in_words(name.as_str(), &found))?;
         if found.accuracy <= classifier.accuracy {
-            println!("{name} is not more accurate than the classifier, so the classifier labels the prompts");
+            print(&format!("{name} is not more accurate than the classifier, so the classifier labels the prompts\n"))?;
             return Ok(None);
         }
-        println!(
-            "{name} is more accurate than the classifier and labels the prompts; the classifier labels those that {name} answered"
-        );
+        print(&format!(
+            "{name} is more accurate than the classifier and labels the prompts; the classifier labels those that {name} answered\n"
+        ))?;
         let all: Vec<&Seed> = seeds.iter().collect();
         let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
         Ok(Some(Proposer { labeler, prompt, itself: self.itself.clone() }))
@@ -257,18 +261,16 @@ async fn dry_run(
     Ok(line("validation", validation) + &line("prompts, at most", labeler.estimate(&texts).await?))
 }
 
-#[expect(clippy::print_stdout, reason = "what was written is the command's result")]
 async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = options.common.scheme.into();
     let queued = labeling::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
     let queued = counted(queued, "prompt", "prompts");
-    println!("{queued} to review in {}: fill in the column label", options.out.display());
+    print(&format!("{queued} to review in {}: fill in the column label\n", options.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-#[expect(clippy::print_stdout, reason = "what was taken in is the command's result")]
 async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let (lock, store) = open_to_write(&settings).await?;
@@ -276,7 +278,7 @@ async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult
     let done = labeling::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
     let ReviewImport { decisions, changed } = done;
     let decisions = counted(decisions, "decision", "decisions");
-    println!("{}: {decisions}, {changed} new or changed", options.file.display());
+    print(&format!("{}: {decisions}, {changed} new or changed\n", options.file.display()))?;
     lock.release().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -289,18 +291,17 @@ async fn open_to_write(settings: &Settings) -> CommandResult<(JobLock, Store)> {
     Ok((lock, store))
 }
 
-#[expect(clippy::print_stdout, reason = "the report is the command's result")]
 async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let store = databases::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);
     let report = labeling::report(&store, scheme).await?;
     let json = report_json(scheme, &report);
-    match options.format {
-        OutputFormat::Json => println!("{json}"),
-        OutputFormat::Table => print!("{}", as_table(scheme, &report)),
-        OutputFormat::Csv => print!("{}", as_csv(&json)?),
-    }
+    print(&match options.format {
+        OutputFormat::Json => format!("{json}\n"),
+        OutputFormat::Table => as_table(scheme, &report),
+        OutputFormat::Csv => as_csv(&json)?,
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

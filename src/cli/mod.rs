@@ -176,34 +176,41 @@ pub fn run(serve: Serve) -> ExitCode {
     let env = Environment::of_process();
     let system = actix_web::rt::System::new();
     let done = system.block_on(async {
-        let done = match cli.command {
-            Command::Serve(options) => serve(options, &env).await,
-            Command::Models(options) => models::run(&options, &env).await,
-            Command::Fit(command) => fit::run(*command, &env).await,
-            Command::Import(options) => import::run(options, &env).await,
-            Command::Export(options) => export::run(options, &env).await,
-            Command::Correlate(options) => correlate::run(*options, &env).await,
-            Command::Agree(options) => agree::run(options),
-            Command::Label(options) => label::run(options, &env).await,
-            Command::Judge(options) => judge::run(options, &env).await,
-            Command::Invites(options) => invites::run(options, &env).await,
-            Command::Passphrase => passphrase::run(),
-            Command::Admin(options) => admin::run(options, &env).await,
-            Command::Keys(options) => keys::run(options, &env).await,
-            Command::Webhooks(options) => webhooks::run(options, &env).await,
-            Command::Bench(options) => bench::run(options, &env).await,
-            Command::Campaign(options) => campaign::run(options, &env).await,
-            Command::Requests(options) => deletion_requests::run(options, &env).await,
-            Command::Moderation(options) => moderation::run(options, &env).await,
-            Command::Retention(options) => retention::run(options, &env).await,
-            Command::Votes(options) => votes::run(options, &env).await,
-            Command::Simulate(options) => simulate::run(options).await,
-            Command::Verify(options) => verify::run(options).await,
-            Command::Doctor(options) => doctor::run(options, &env).await,
-            Command::Backup(options) => backup::run(options, &env).await,
-            Command::Restore(options) => backup::restore(options, &env).await,
-            Command::Upgrade(options) => upgrade::run(options, &env).await,
+        let command = async {
+            match cli.command {
+                Command::Serve(options) => serve(options, &env).await,
+                Command::Models(options) => models::run(&options, &env).await,
+                Command::Fit(command) => fit::run(*command, &env).await,
+                Command::Import(options) => import::run(options, &env).await,
+                Command::Export(options) => export::run(options, &env).await,
+                Command::Correlate(options) => correlate::run(*options, &env).await,
+                Command::Agree(options) => agree::run(options),
+                Command::Label(options) => label::run(options, &env).await,
+                Command::Judge(options) => judge::run(options, &env).await,
+                Command::Invites(options) => invites::run(options, &env).await,
+                Command::Passphrase => passphrase::run(),
+                Command::Admin(options) => admin::run(options, &env).await,
+                Command::Keys(options) => keys::run(options, &env).await,
+                Command::Webhooks(options) => webhooks::run(options, &env).await,
+                Command::Bench(options) => bench::run(options, &env).await,
+                Command::Campaign(options) => campaign::run(options, &env).await,
+                Command::Requests(options) => deletion_requests::run(options, &env).await,
+                Command::Moderation(options) => moderation::run(options, &env).await,
+                Command::Retention(options) => retention::run(options, &env).await,
+                Command::Votes(options) => votes::run(options, &env).await,
+                Command::Simulate(options) => simulate::run(options).await,
+                Command::Verify(options) => verify::run(options).await,
+                Command::Doctor(options) => doctor::run(options, &env).await,
+                Command::Backup(options) => backup::run(options, &env).await,
+                Command::Restore(options) => backup::restore(options, &env).await,
+                Command::Upgrade(options) => upgrade::run(options, &env).await,
+            }
         };
+        let armed = async {
+            databases::until_embedded_opened().await;
+            signals::end_if_busy();
+        };
+        let done = signals::until_signal(command, armed).await;
         databases::close_all(done.as_ref().is_err_and(error::CommandError::is_interrupt)).await;
         done
     });

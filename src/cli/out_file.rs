@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{BadInput, CommandError, CommandResult};
 use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::disk::is_full;
 use crate::infra::unfinished_files::remove_abandoned;
 
 /// Flag of every command that writes a file.
@@ -201,9 +202,9 @@ fn is_database(path: &Path) -> bool {
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> String {
-    let said = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose a file on another disk",
-        _ => "choose another file",
+    let said = match is_full(error) {
+        true => "free some space, or choose a file on another disk",
+        false => "choose another file",
     };
     format!("cannot write {}: {}; {said}", path.display(), reason(error))
 }

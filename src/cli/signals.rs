@@ -1,30 +1,40 @@
 //! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
+//!
+//! Other commands decide for themselves what a signal does ([`Signals`]). Where they do not, it ends them as soon as they have opened a
+//! database ([`until_signal`]), so that the database is closed; before that, the system ends the process.
 
+use std::future::pending;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CommandResult, Interrupted};
 
-/// The two signals that end the process.
-pub struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
+/// How long a command may take to end after a signal before [`end_if_busy`] ends the process: longer than its databases take to close.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Number of [`Signals`]: while there is one, a part of the command decides what a signal does.
+static HANDLERS: AtomicUsize = AtomicUsize::new(0);
+
+/// The two signals that end the process. While a value lives, they end neither the process nor the command.
+pub struct Signals(SignalStreams);
 
 impl Signals {
     /// Takes the signals over from the system, which would end the process.
     pub fn listen() -> std::io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let streams = SignalStreams::open()?;
+        HANDLERS.fetch_add(1, Ordering::SeqCst);
+        Ok(Self(streams))
     }
 
     /// Waits for either.
     pub async fn next(&mut self) -> SignalKind {
-        tokio::select! {
-            _ = self.interrupt.recv() => SignalKind::interrupt(),
-            _ = self.terminate.recv() => SignalKind::terminate(),
-        }
+        self.0.next().await
     }
 
     /// Ends the process at the next signal, with the exit code that shells give to it. What was acknowledged is in the
@@ -34,6 +44,79 @@ impl Signals {
         tracing::warn!("second signal: exiting at once");
         std::process::exit(128 + signal.as_raw_value());
     }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        HANDLERS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Both signals as the runtime receives them.
+struct SignalStreams {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl SignalStreams {
+    fn open() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) -> SignalKind {
+        tokio::select! {
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+        }
+    }
+
+    /// Waits for a signal about which no [`Signals`] decides.
+    async fn next_unhandled(&mut self) -> SignalKind {
+        loop {
+            let signal = self.next().await;
+            if HANDLERS.load(Ordering::SeqCst) == 0 {
+                return signal;
+            }
+        }
+    }
+}
+
+/// Runs a command. Once `armed` completes, a signal drops the command and makes it fail, unless a part of it decides about signals.
+///
+/// # Errors
+/// Those of the command, or a signal.
+pub(super) async fn until_signal<T>(
+    command: impl Future<Output = CommandResult<T>>,
+    armed: impl Future<Output = ()>,
+) -> CommandResult<T> {
+    let signalled = async {
+        armed.await;
+        match SignalStreams::open() {
+            Ok(mut signals) => signals.next_unhandled().await,
+            // The system ends the process.
+            Err(_) => pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        done = command => done,
+        _ = signalled => Err(Interrupted::BEFORE_THE_END.into()),
+    }
+}
+
+/// Ends the process where a command computes and does not see a signal: [`BUSY_TIMEOUT`] after the signal, or at the next one.
+pub(super) fn end_if_busy() {
+    std::thread::spawn(|| {
+        // Its own runtime, because that of the command stands still. Without one, the second signal does no more than the first.
+        let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            let Ok(mut signals) = SignalStreams::open() else { return };
+            let signal = signals.next_unhandled().await;
+            // Whether a second signal came or the time is over: the process ends.
+            let _ = timeout(BUSY_TIMEOUT, signals.next()).await;
+            std::process::exit(128 + signal.as_raw_value());
+        });
+    });
 }
 
 /// Does work whose unfinished files go with it: at a signal it is dropped, and the command fails.
@@ -78,17 +161,30 @@ pub(super) async fn until_interrupted<T>(work: impl AsyncFnOnce(CancellationToke
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::process::{Command, id};
+
+    use tokio::sync::{Mutex, MutexGuard};
 
     use super::*;
 
+    /// A signal reaches every test of the process that waits for one.
+    static ALONE: Mutex<()> = Mutex::const_new(());
+
+    /// Keeps other tests from waiting for signals.
+    pub(crate) async fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().await
+    }
+
+    /// Sends SIGINT to this process.
+    pub(crate) fn interrupt() {
+        let signalled = Command::new("sh").args(["-c", &format!("kill -INT {}", id())]).status();
+        assert!(signalled.unwrap().success());
+    }
+
     #[actix_web::test]
     async fn a_signal_drops_work_with_its_unfinished_files_or_has_it_end_in_order() {
-        let interrupt = || {
-            let signalled = Command::new("sh").args(["-c", &format!("kill -INT {}", id())]).status();
-            assert!(signalled.unwrap().success());
-        };
+        let _alone = alone().await;
         let folder = tempfile::tempdir().unwrap();
         let partial = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
         let work = async move {
@@ -106,5 +202,28 @@ mod tests {
             "in order"
         });
         assert_eq!(in_order.await.unwrap(), "in order");
+    }
+
+    #[actix_web::test]
+    async fn a_signal_ends_a_command_unless_a_part_of_it_decides_what_a_signal_does() {
+        let _alone = alone().await;
+        let left_to_us = async {
+            // Once, so that the signals are listened to.
+            tokio::task::yield_now().await;
+            interrupt();
+            pending::<CommandResult<()>>().await
+        };
+        let error = until_signal(left_to_us, std::future::ready(())).await.unwrap_err();
+        assert_eq!(error.message(), "interrupted: the command ended before it was done");
+        let handled = async {
+            let mut signals = Signals::listen()?;
+            tokio::task::yield_now().await;
+            interrupt();
+            signals.next().await;
+            // The other listener sees the signal too.
+            tokio::task::yield_now().await;
+            CommandResult::Ok("in order")
+        };
+        assert_eq!(until_signal(handled, std::future::ready(())).await.unwrap(), "in order");
     }
 }

@@ -10,11 +10,11 @@ use crate::infra::disk;
 use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::backup::LastBackup;
-use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::infra::storage::{Store, StoreError};
 
-/// Looks at everything but the models, which cost money to ask.
-pub async fn examine(settings: &Settings, now: Timestamp) -> Vec<Finding> {
-    findings(settings, read_database(settings).await, now)
+/// Looks at everything but the models, which cost money to ask. Closes the database, if it could be opened.
+pub async fn examine(settings: &Settings, opened: Result<Store, StoreError>, now: Timestamp) -> Vec<Finding> {
+    findings(settings, read_database(opened).await, now)
 }
 
 /// The same for an arena that serves, whose database is open.
@@ -31,8 +31,8 @@ struct DatabaseFacts {
     time_of_day: Option<Timestamp>,
 }
 
-async fn read_database(settings: &Settings) -> Result<DatabaseFacts, StoreError> {
-    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+async fn read_database(opened: Result<Store, StoreError>) -> Result<DatabaseFacts, StoreError> {
+    let store = opened?;
     let facts = match store.check_pages().await {
         Ok(()) => read_facts(&store).await,
         Err(error) => Err(error),

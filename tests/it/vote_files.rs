@@ -271,6 +271,45 @@ fn votes_that_come_through_a_pipe_are_known_by_their_bytes() {
 }
 
 #[test]
+fn a_dash_is_the_standard_input_for_every_command_that_reads_a_file_of_votes() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "question,voter,model_a,model_b,winner\\n";
+    let read = |arguments: &str| {
+        let done = piped(folder.path(), &format!("printf '{header}1,v,x,y,A\\n1,w,x,y,A\\n2,v,x,y,B\\n'"), arguments);
+        assert!(done.status.success(), "{arguments}: {done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let fitted: Value = serde_json::from_str(&read("fit --votes - --format json")).unwrap();
+    assert_eq!(fitted["votes"]["rated"], 3);
+    assert_eq!(read("import votes - --data-dir data"), "the standard input: 3 votes imported\n");
+    assert!(!read("agree --votes - --format json").is_empty());
+    let refused = |arguments: &str| {
+        let done = piped(folder.path(), &format!("printf '{header}1,v,x,y,nobody\\n'"), arguments);
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    for command in ["fit --votes -", "import votes - --data-dir data"] {
+        let (code, told) = refused(command);
+        assert_eq!(code, Some(2), "{command}: {told}");
+        assert!(told.starts_with("error: the standard input line 2: unknown winner \"nobody\""), "{told}");
+    }
+    let (code, told) = refused("agree --votes - --verdicts -");
+    assert!(code == Some(2) && told.contains("name a file for one of them"), "{told}");
+}
+
+#[test]
+fn a_number_of_replicates_that_no_interval_draws_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let votes = sample("small_votes.csv");
+    let warned = |flags: &[&str]| {
+        let fit = [&["fit", "--votes", votes.as_str(), "--bootstrap", "10"], flags].concat();
+        let done = langya(folder.path(), fit);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        done.stderr.contains("--bootstrap has no effect without --interval bootstrap")
+    };
+    assert!(warned(&[]) && !warned(&["--interval", "bootstrap"]));
+}
+
+#[test]
 fn parquet_is_read_from_a_pipe_too() {
     let folder = tempfile::tempdir().unwrap();
     let file = sample("votes/lmarena_100k.parquet");

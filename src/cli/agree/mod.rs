@@ -2,7 +2,7 @@
 
 mod print;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -23,7 +23,7 @@ use crate::output_format::OutputFormat;
 #[derive(Debug, Clone, Args)]
 pub struct AgreeOptions {
     /// People's votes (question, two models, winner, voter) or scores (question, model, score, rater): CSV, TSV, JSON
-    /// lines, a JSON array or Parquet, optionally compressed with gzip or zstd
+    /// lines, a JSON array or Parquet, optionally compressed with gzip or zstd; - for the standard input
     #[arg(long, value_name = "FILE", required_unless_present = "anchor")]
     votes: Option<PathBuf>,
     /// A judge's verdicts or scores on the same questions and models; without them people are compared with each other only
@@ -112,6 +112,11 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
 
 impl AgreeOptions {
     fn read(&self) -> CommandResult<AgreeOutput> {
+        if self.votes == self.verdicts && self.votes.as_deref() == Some(Path::new("-")) {
+            let said =
+                "--votes and --verdicts are both -: the standard input is read once, so name a file for one of them";
+            return Err(BadInput(said.to_owned()).into());
+        }
         let bins = match self.bins {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,

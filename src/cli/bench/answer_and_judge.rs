@@ -75,7 +75,7 @@ pub(super) struct BenchJudgeOptions {
 pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> CommandResult<ExitCode> {
     named_once("model", &options.models)?;
     let bar = Arc::new(PhaseBar::default());
-    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
+    let session = options.batch.session(session::open(&options.location, &options.limits, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(None)?).await?;
     let ids = match options.models.as_slice() {
         [] => session.clients.all(),
@@ -123,7 +123,7 @@ impl BenchJudgeOptions {
 pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(phases)?;
     let bar = Arc::new(PhaseBar::default());
-    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
+    let session = options.batch.session(session::open(&options.location, &options.limits, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(options.references.clone())?).await?;
     let suite_run = SuiteRun::new(ready, &options.participation(), phases).await?;
     tell_partial(&suite_run);

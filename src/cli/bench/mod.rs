@@ -187,7 +187,16 @@ pub(super) async fn open_beside(settings: &Settings, if_missing: IfMissing) -> R
 
 /// The same for what needs a suite's data, which only a database that is there has.
 pub(super) async fn open_with_suites(settings: &Settings) -> CommandResult<Store> {
-    match open_beside(settings, IfMissing::Fail).await {
+    with_suites(open_beside(settings, IfMissing::Fail).await)
+}
+
+/// As [`open_with_suites`], for a dry run, which takes no lock and leaves the tables as they are.
+async fn open_for_dry_run(settings: &Settings) -> CommandResult<Store> {
+    with_suites(databases::open(&settings.storage, IfMissing::Fail).await)
+}
+
+fn with_suites(opened: Result<Store, StoreError>) -> CommandResult<Store> {
+    match opened {
         Err(StoreError::Missing(place)) => Err(BadInput(format!(
             "there is no database at {place} yet: import a suite with `langya import suite NAME FILE`, or name another database with \
              --data-dir or --database"

@@ -40,7 +40,7 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
     let bar = Arc::new(PhaseBar::default());
-    let session = session::open(&options.location, env).await?;
+    let session = session::open(&options.location, &options.limits, env).await?;
     let plan = plan_of(&options, &session.store).await?;
     let batch = options.batch.or_of(&plan);
     let session = batch.session(session, &bar);

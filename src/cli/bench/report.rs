@@ -179,6 +179,11 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     let bench = loaded.bench(store, &rng, way.sample);
     let filter = options.filter();
     let scores = scores(bench, &filter, reparsed_or_none(&options, bench).await?).await?;
+    let missing = without_scores(&filter, &scores);
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        eprintln!("note: no scores of {missing}: without --models, the report shows every model that was judged");
+    }
     let rows = || {
         scores
             .iter()
@@ -190,6 +195,12 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
         OutputLayout::Csv => lines_of_csv(&rows())?,
         _ => text(bench.suite, &scores, language) + &silent(bench, &filter).await? + &mixed(bench, &filter).await?,
     })
+}
+
+/// The models that were asked for and have no scores; one to which others were compared has none of its own.
+fn without_scores<'f>(filter: &'f JudgementFilter, scores: &[ModelScores]) -> Vec<&'f str> {
+    let is_shown = |model: &str| scores.iter().any(|scores| scores.model == model || scores.baseline == model);
+    filter.models.iter().map(String::as_str).filter(|model| !is_shown(model)).collect()
 }
 
 /// Names the judges that the table leaves out.
@@ -298,6 +309,17 @@ mod tests {
             judged_at: 0,
             scores: Scores(vec![score(Part::overall(), overall), score(Part::new(PartKind::Turn, "1"), turn)]),
         }
+    }
+
+    #[test]
+    fn a_model_that_was_asked_for_and_has_no_scores_is_named() {
+        let filter = |models: &[&str]| JudgementFilter {
+            models: models.iter().map(|model| (*model).to_owned()).collect(),
+            judges: Vec::new(),
+        };
+        let scores = [ModelScores { baseline: "base".to_owned(), ..scores(90, 100) }];
+        assert_eq!(without_scores(&filter(&["m", "mistral", "base"]), &scores), ["mistral"]);
+        assert!(without_scores(&filter(&[]), &scores).is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use super::IfNoDatabase;
 use super::ask_models::{Asking, AskingFlags, AskingOutcome};
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
@@ -61,12 +62,17 @@ pub(super) fn needs_only_files(options: &CreateCampaignOptions) -> CommandResult
     Ok(options.dry_run && plan.suite().is_none() && plan.prompts().is_none())
 }
 
-/// Whether the database may be made: what models would be asked is known with an empty one, too.
+/// What a campaign needs where there is no database yet. A dry run makes none: what models would be asked is known with an empty one, too.
 ///
 /// # Errors
 /// A file that cannot be used.
-pub(super) fn may_make_database(options: &CreateCampaignOptions) -> CommandResult<bool> {
-    Ok(!options.dry_run || read_plan(&options.file)?.prompts().is_some())
+pub(super) fn if_no_database(options: &CreateCampaignOptions) -> CommandResult<IfNoDatabase> {
+    let asks = read_plan(&options.file)?.prompts().is_some();
+    Ok(match (options.dry_run, asks) {
+        (false, _) => IfNoDatabase::Make,
+        (true, true) => IfNoDatabase::MakeTemporary,
+        (true, false) => IfNoDatabase::Refuse,
+    })
 }
 
 /// Checks the files and prints what the campaign would take.

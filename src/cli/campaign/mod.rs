@@ -11,6 +11,7 @@ mod state;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use tempfile::TempDir;
 
 use super::Location;
 use super::actor::actor;
@@ -68,11 +69,11 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         return create::forecast(create);
     }
     let settings = location.settings(env)?;
-    let creates = match &options.what {
-        CampaignCommand::Create(create) => create::may_make_database(create)?,
-        _ => false,
+    let if_no_database = match &options.what {
+        CampaignCommand::Create(create) => create::if_no_database(create)?,
+        _ => IfNoDatabase::Refuse,
     };
-    let store = open(&settings.storage, creates).await?;
+    let (store, _temporary) = open(&settings.storage, if_no_database).await?;
     let rng = SharedRng::from_system();
     let admin = CampaignAdmin { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     let mut code = ExitCode::SUCCESS;
@@ -91,15 +92,31 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
     Ok(code)
 }
 
-/// Opens the arena's database, which may be serving. A first campaign may come before the first start of the server, so creating one
-/// makes the database too.
-async fn open(settings: &StorageSettings, creates: bool) -> CommandResult<Store> {
-    match databases::open(settings, IfMissing::Fail).await {
-        Err(StoreError::Missing(_)) if creates => {
+/// What a command does where there is no database yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IfNoDatabase {
+    /// It fails.
+    Refuse,
+    /// It makes one: a first campaign may come before the first start of the server.
+    Make,
+    /// It works with an empty one that is removed again.
+    MakeTemporary,
+}
+
+/// Opens the arena's database, which may be serving; a temporary one comes with its folder.
+async fn open(settings: &StorageSettings, if_none: IfNoDatabase) -> CommandResult<(Store, Option<TempDir>)> {
+    match (databases::open(settings, IfMissing::Fail).await, if_none) {
+        (Err(StoreError::Missing(_)), IfNoDatabase::Make) => {
             let _lock = DataLock::take(settings, "campaign create")?;
-            Ok(databases::open(settings, IfMissing::Create).await?)
+            Ok((databases::open(settings, IfMissing::Create).await?, None))
         }
-        opened => Ok(opened?),
+        (Err(StoreError::Missing(_)), IfNoDatabase::MakeTemporary) => {
+            let folder = tempfile::tempdir()?;
+            let settings =
+                StorageSettings { database: "".into(), data_dir: folder.path().to_owned(), ..settings.clone() };
+            Ok((databases::open(&settings, IfMissing::Create).await?, Some(folder)))
+        }
+        (opened, _) => Ok((opened?, None)),
     }
 }
 

@@ -14,8 +14,8 @@ use crate::domain::campaign::report::{
 use crate::domain::language::Language;
 use crate::domain::plural::counted;
 use crate::domain::rating::leaderboard::RankedModel;
-use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::domain::time::Timestamp;
 use crate::error::{CommandError, CommandResult};
 use crate::infra::config::Settings;

@@ -22,7 +22,7 @@ use crate::domain::correlation::{AliasError, Aliases, Series, SeriesName};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
 use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::mixture::Search;
+use crate::domain::stats::convex_mixture::Search;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::CommandResult;
 use crate::formats::model_table::ModelTable;

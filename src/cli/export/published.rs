@@ -1,10 +1,10 @@
 //! `langya export preferences` and `langya export dataset`: the votes in the forms that others publish and train on.
 
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Args;
 
 use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
@@ -155,17 +155,20 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     };
     let plan = DatasetPlan { facts, shard_votes: options.shard_votes };
     let beside = parent(folder);
-    let unwritable = || format!("cannot write {}: choose another folder", folder.display());
+    let unwritable = |error: io::Error| {
+        let said = format!("cannot write {}: {}; choose another folder", folder.display(), reason(&error));
+        CommandError::of_file(said, &error)
+    };
     // What killed exports left.
     remove_abandoned_folders(beside, SystemClock.now(), |name| name.starts_with(PARTIAL_PREFIX));
     let partial = tempfile::Builder::new().prefix(PARTIAL_PREFIX).tempdir_in(beside);
-    let partial = partial.map_err(|error| BadInput(format!("{}: {}", unwritable(), reason(&error))))?;
+    let partial = partial.map_err(unwritable)?;
     let bar = progress::bar("writing votes");
     let set = partial.path().join("set");
     let written = dataset(&store, &plan, &set, |seq, last| progress::show(&bar, seq, last));
     let found = unless_interrupted(async { written.await.map_err(CommandError::from) }).await?;
     bar.finish_and_clear();
-    std::fs::rename(&set, folder).with_context(unwritable)?;
+    std::fs::rename(&set, folder).map_err(unwritable)?;
     let last = found.sequence.map_or(options.since_seq, |(_, last)| last);
     let votes = counted(found.votes, "vote", "votes");
     eprintln!("{votes} written to {}; the next part continues with --since-seq {last}", folder.display());

@@ -56,6 +56,7 @@ pub enum FitCommandError {
 impl CommandFailure for FitCommandError {
     fn is_input(&self) -> bool {
         match self {
+            Self::Votes(error) => error.is_input(),
             Self::Charts(error) => error.is_input(),
             _ => true,
         }

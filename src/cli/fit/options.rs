@@ -7,9 +7,9 @@ use clap::Args;
 use crate::output_format::OutputFormat;
 
 use crate::domain::rating::leaderboard_filter::CountedVotes;
-use crate::domain::rating::neighbours::{MOST_OPTIMAL_AT, SequentialOptions};
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::domain::rating::sequential_testing::{MOST_OPTIMAL_AT, SequentialOptions};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::rating::value::usage::ArenaUsage;
@@ -23,11 +23,14 @@ use crate::formats::prices::read_prices;
 use crate::slice_flags::SliceFlags;
 use crate::vote_files::ReadFlags;
 
+/// Bootstrap replicates where no number is given.
+const REPLICATES: u32 = 1_000;
+
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
 pub struct FitOptions {
-    /// Vote files: Parquet, CSV, TSV, JSON or JSON lines, optionally compressed with gzip or zstd; without files, the
-    /// database
+    /// Vote files: Parquet, CSV, TSV, JSON or JSON lines, optionally compressed with gzip or zstd; - for the standard input;
+    /// without files, the database
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub votes: Vec<PathBuf>,
     /// How to read the files.
@@ -41,9 +44,10 @@ pub struct FitOptions {
     /// else sandwich
     #[arg(long, value_name = "auto|jackknife|sandwich|cluster|bootstrap|none", default_value = "auto")]
     pub interval: IntervalMethod,
-    /// Number of bootstrap replicates, at most 100,000; each draws voters where the votes name several, else votes
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub bootstrap: u32,
+    /// Number of replicates of --interval bootstrap, at most 100,000 [default: 1000]; each draws voters where the votes name
+    /// several, else votes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub bootstrap: Option<u32>,
     /// Seed of the bootstrap: the same seed gives the same intervals
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
@@ -143,7 +147,7 @@ impl FitOptions {
             method: self.method,
             interval: self.interval,
             confidence: ConfidenceLevel::new(self.confidence)?,
-            bootstrap: BootstrapOptions { replicates: self.bootstrap, seed: self.seed },
+            bootstrap: BootstrapOptions { replicates: self.bootstrap.unwrap_or(REPLICATES), seed: self.seed },
             reweight: self.reweight,
             scoring: self.scoring(),
             min_votes: self.min_votes,
@@ -159,6 +163,11 @@ impl FitOptions {
             sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })
+    }
+
+    /// Whether a number of replicates is given that nothing draws.
+    pub(super) fn has_unused_replicates(&self) -> bool {
+        self.bootstrap.is_some() && !matches!(self.interval, IntervalMethod::Bootstrap)
     }
 
     /// Refuses options that the method would ignore.

@@ -12,7 +12,8 @@ use clap::{Args, Subcommand};
 use super::Location;
 use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
-use super::times::{parse_end_time, parse_time};
+use super::times::parse_time;
+use crate::databases;
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::pending::{MOST_TOKENS, PendingWork, Skipped};
 use crate::domain::battle_judging::prompt::BattlePrompt;
@@ -68,11 +69,11 @@ struct RunOptions {
     /// Seed for drawing the battles or pairs
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Only battles voted on at this time or later
+    /// Only battles voted on at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Only battles voted on up to this time; a date includes its whole day
-    #[arg(long, value_name = "TIME", value_parser = parse_end_time)]
+    /// Only battles voted on before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
     /// Instructions of your own to the judges, with {conversation_a} and {conversation_b}
     #[arg(long, value_name = "FILE")]
@@ -107,7 +108,11 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let own = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = BattlePrompt::new(own.as_deref())?;
     let settings = with_discovered(options.location.settings(env)?, env, &DiscoveryTargets::default()).await;
-    let store = open_beside(&settings, IfMissing::Fail).await?;
+    // A dry run only reads.
+    let store = match options.limits.dry_run {
+        true => databases::open(&settings.storage, IfMissing::Fail).await?,
+        false => open_beside(&settings, IfMissing::Fail).await?,
+    };
     let clients = model_clients(settings, env)?;
     let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;
     let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &clients.rng, prompt: &prompt };

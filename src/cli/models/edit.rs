@@ -165,7 +165,10 @@ pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &En
         only: None,
         dry_run: options.dry_run,
     };
-    let audit = CommandAudit::open(location, env).await?;
+    let audit = match options.dry_run {
+        true => CommandAudit::new(None, env),
+        false => CommandAudit::open(location, env).await?,
+    };
     let additions = audit.editor(location, env).add(&request, today()?).await?;
     let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
     print(&render(&rows, options.format)?)?;
@@ -214,8 +217,12 @@ impl CommandAudit {
             // The edit may mend them, and nobody knows which database they mean.
             Err(_) => None,
         };
+        Ok(Self::new(store, env))
+    }
+
+    fn new(store: Option<Store>, env: &Environment) -> Self {
         let user = env.user().unwrap_or("operator").chars().take(100).collect();
-        Ok(Self { store, rng: SharedRng::from_system(), user })
+        Self { store, rng: SharedRng::from_system(), user }
     }
 
     fn editor<'e>(&'e self, location: &Location, env: &'e Environment) -> ModelEditor<'e> {

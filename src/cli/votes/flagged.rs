@@ -18,7 +18,7 @@ use crate::formats::votes;
 use crate::infra::config::Environment;
 use crate::infra::storage::IfMissing;
 use crate::output_format::OutputFormat;
-use crate::services::exclusions::flagged::{hide_voters, read_voters};
+use crate::services::exclusions::flagged_voters::{hide_voters, read_voters};
 use crate::table::{TableRow, or_dash, render, value_or_dash};
 use crate::vote_files::ReadFlags;
 use crate::{Location, output, progress};
@@ -28,7 +28,7 @@ use crate::{Location, output, progress};
 pub(super) struct FlaggedOptions {
     #[command(flatten)]
     location: Location,
-    /// Files of votes; without them, the rated votes of the database
+    /// Files of votes; - for the standard input; without files, the rated votes of the database
     #[arg(long, value_name = "FILE", num_args = 1..)]
     votes: Vec<PathBuf>,
     #[command(flatten)]

@@ -97,6 +97,9 @@ pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> Comman
     };
     let lines: Vec<ListedVote<'_>> = shown.iter().map(ListedVote::new).collect();
     output::print(&render(&lines, options.format)?)?;
+    if votes.is_empty() && (!options.filters.is_empty() || options.rule.is_some()) {
+        eprintln!("note: no vote matches; write voters, models and rules as `langya votes list` prints them");
+    }
     if shown.len() < votes.len() {
         eprintln!("note: the latest {} of {} votes; --limit 0 lists all", shown.len(), votes.len());
     }

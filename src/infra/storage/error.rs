@@ -2,12 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sqlx::migrate::MigrateError;
 
+use crate::disk::is_full;
 use crate::storage::outage::{OutageKind, is_lasting};
 
 /// Storage did not do what it was asked.
@@ -184,9 +185,9 @@ pub enum StoreError {
 impl StoreError {
     /// The error where a file of the data folder cannot be made or written.
     pub(super) fn of_folder(folder: &Path, error: &io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Outage(OutageKind::FolderFull),
-            _ => Self::DataDir { path: folder.to_owned(), reason: error.to_string() },
+        match is_full(error) {
+            true => Self::Outage(OutageKind::FolderFull),
+            false => Self::DataDir { path: folder.to_owned(), reason: error.to_string() },
         }
     }
 

@@ -10,6 +10,7 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
+use super::sqlite_access::FileAccess;
 use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
@@ -74,6 +75,22 @@ impl DataLock {
         Self::take(settings, command)
     }
 
+    /// As [`Self::take`], for a command that only reads a database that is there. Where this user cannot write it or beside it, the lock
+    /// is taken if its file can be read, and nothing is made.
+    ///
+    /// # Errors
+    /// As [`Self::take`]; [`StoreError::Locked`] also where an arena may write the database and the file of its lock cannot be read.
+    pub fn take_to_read(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
+        if let Backend::Sqlite(database) = Backend::new(settings)? {
+            let database = behind_link(database);
+            let access = FileAccess::of(&database);
+            if access != FileAccess::Write {
+                return lock_read_only(&database, access);
+            }
+        }
+        Self::take(settings, command)
+    }
+
     /// As [`Self::take`], of a database that may still have to be made: beside a file that this program cannot use, nothing is made.
     ///
     /// # Errors
@@ -107,6 +124,19 @@ fn held_by_another(database: &Path) -> Option<StoreError> {
     }
 }
 
+/// Takes a lock whose file this user cannot make or write: its holder stays the one that wrote it last.
+fn lock_read_only(database: &Path, access: FileAccess) -> Result<DataLock, StoreError> {
+    let path = database.with_extension("lock");
+    let taken = File::open(&path).map(LockedFile::lock);
+    match taken {
+        Ok(Ok(file)) => Ok(DataLock { _place: None, _file: Some(file) }),
+        Ok(Err(TryLockError::WouldBlock)) => Err(locked(database, &path)),
+        // Nobody has the database open, and no lock keeps others from it.
+        _ if access == FileAccess::ReadImmutable => Ok(DataLock { _place: None, _file: None }),
+        _ => Err(locked(database, &path)),
+    }
+}
+
 fn locked(database: &Path, lock: &Path) -> StoreError {
     StoreError::Locked { folder: folder_of(database).to_owned(), holder: holder(lock) }
 }
@@ -118,14 +148,7 @@ fn folder_of(database: &Path) -> &Path {
 fn lock_beside(database: &Path, command: &str) -> Result<DataLock, StoreError> {
     let (folder, path) = (folder_of(database), database.with_extension("lock"));
     let unusable = |error: std::io::Error| StoreError::of_folder(folder, &error);
-    let (folders, file) = open_lock(folder, &path).map_err(|error| match error.kind() {
-        // Of what is in the place of the folder the system says only that it exists.
-        ErrorKind::AlreadyExists if folder.is_symlink() && !folder.exists() => {
-            unusable(std::io::Error::other("it is a link to a folder that does not exist"))
-        }
-        ErrorKind::AlreadyExists => unusable(std::io::Error::other("it is a file")),
-        _ => unusable(error),
-    })?;
+    let (folders, file) = open_lock(folder, &path).map_err(unusable)?;
     let file = LockedFile::lock(file).map_err(|error| match error {
         TryLockError::WouldBlock => locked(database, &path),
         TryLockError::Error(error) => unusable(error),
@@ -244,5 +267,27 @@ impl JobLock {
             // A session that does not answer is closed by dropping it, and its lock goes with it.
             let _ = timeout(self.patience, sqlx::query("SELECT pg_advisory_unlock_all()").execute(&mut session)).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_can_only_read_takes_the_lock_where_its_file_is_and_goes_without_one_where_nobody_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, lock) = (folder.path().join("langya.db"), folder.path().join("langya.lock"));
+        let take = |access| lock_read_only(&database, access);
+        assert!(take(FileAccess::ReadImmutable).unwrap()._file.is_none());
+        assert!(matches!(take(FileAccess::ReadOnly), Err(StoreError::Locked { .. })), "an arena may write it");
+        assert!(!lock.exists(), "nothing is made");
+        fs::write(&lock, "serve, process 1\n").unwrap();
+        let held = take(FileAccess::ReadOnly).unwrap();
+        for access in [FileAccess::ReadOnly, FileAccess::ReadImmutable] {
+            assert!(matches!(take(access), Err(StoreError::Locked { .. })), "another process has it: {access:?}");
+        }
+        drop(held);
+        assert!(take(FileAccess::ReadImmutable).unwrap()._file.is_some());
     }
 }

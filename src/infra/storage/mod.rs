@@ -43,6 +43,7 @@ mod images;
 mod imported_votes;
 mod imports;
 mod instances;
+mod integer_conversions;
 mod joined_rows;
 mod label_replies;
 mod leaderboards;
@@ -71,7 +72,6 @@ mod sqlite;
 mod sqlite_access;
 mod sqlite_durability;
 mod sqlite_writer;
-mod unsigned_columns;
 mod vote_columns;
 mod vote_counts;
 mod vote_exclusions;
@@ -89,7 +89,7 @@ use std::time::Duration;
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
-use self::unsigned_columns::{signed, unsigned};
+use self::integer_conversions::{signed, unsigned};
 
 pub use crate::domain::battle::record::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow, VoteRow,

@@ -74,9 +74,15 @@ impl OutageKind {
         }
     }
 
-    /// Extended codes hold the plain one in their last byte.
     fn of_sqlite(error: &SqliteError) -> Option<Self> {
-        let code: u32 = error.code()?.parse().ok()?;
+        Self::of_sqlite_code(error.code()?.parse().ok()?)
+    }
+
+    /// Extended codes hold the plain one in their last byte.
+    fn of_sqlite_code(code: u32) -> Option<Self> {
+        if code == SHARED_MEMORY_SIZE {
+            return Some(Self::FolderFull);
+        }
         match code & 0xff {
             BUSY => Some(Self::WriteLocked),
             FULL => Some(Self::FolderFull),
@@ -144,6 +150,8 @@ fn is_lasting_in_sqlite(code: &str) -> bool {
 const BUSY: u32 = 5;
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
+/// No space for the file that ends in `-shm`, which the first connection makes.
+const SHARED_MEMORY_SIZE: u32 = IO_ERROR | (19 << 8);
 const CORRUPT: u32 = 11;
 const FULL: u32 = 13;
 const CANNOT_OPEN: u32 = 14;
@@ -166,6 +174,19 @@ mod tests {
             ("23505", None),
         ] {
             assert_eq!(OutageKind::of_sqlstate(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_known_by_each_of_its_codes() {
+        for (code, expected) in [
+            (13, Some(OutageKind::FolderFull)),
+            (4_874, Some(OutageKind::FolderFull)),
+            (10, Some(OutageKind::FolderUnusable)),
+            (522, Some(OutageKind::FolderUnusable)),
+            (1, None),
+        ] {
+            assert_eq!(OutageKind::of_sqlite_code(code), expected, "{code}");
         }
     }
 

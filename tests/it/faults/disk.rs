@@ -13,7 +13,7 @@ use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 use super::{Place, begun, check, check_reported_once, lines, ready, readyz};
-use crate::support::postgres::OwnServer;
+use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::program::{Server, langya};
 use crate::support::visitor::Visitor;
 
@@ -254,6 +254,33 @@ fn a_database_on_a_read_only_disk_is_read_and_a_change_or_a_log_that_cannot_be_r
         let refused = langya(here, [command, &["--data-dir", data]].concat());
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{command:?}: {}", refused.stderr);
         assert!(refused.stderr.lines().count() == 1 && refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}
+
+#[actix_web::test]
+async fn an_arena_on_a_read_only_disk_is_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let Some(disk) = disk_with_a_vote(here) else { return };
+    let Some(database) = TestDatabase::create().await else { return };
+    disk.make_read_only();
+    let moved = langya(here, ["import", "arena", "small/data/langya.db", "--database", &database.url]);
+    assert!(moved.code == Some(0) && moved.stdout.contains("is unchanged: do not serve it again"), "{moved:?}");
+    database.drop().await;
+}
+
+#[test]
+fn a_command_that_cannot_open_its_database_on_a_full_disk_is_a_failed_run_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let Some(disk) = disk_with_a_vote(here) else { return };
+    disk.fill_but_for(0);
+    for command in
+        [&["fit"][..], &["export", "votes", "--out", "-"][..], &["votes", "list"][..], &["invites", "create"][..]]
+    {
+        let failed = langya(here, [command, &["--data-dir", "small/data"]].concat());
+        assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), ""), "{command:?}: {}", failed.stderr);
+        assert!(failed.stderr.contains("the data folder is full: free some space"), "{command:?}: {}", failed.stderr);
     }
 }
 
