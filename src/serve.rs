@@ -32,7 +32,7 @@ use crate::infra::telemetry;
 use crate::infra::webhooks::WebhookSender;
 use crate::server::app::{Dependencies, StartError};
 use crate::server::http::{self, RunningServer};
-use crate::server::jobs::reload::{self, SettingsSource};
+use crate::server::jobs::settings_reload::{self, SettingsSource};
 use crate::server::state::AppState;
 use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::users::link_address;
@@ -167,7 +167,7 @@ fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, sourc
     }
     let (followed, source) = (Arc::clone(app), Arc::new(Mutex::new(source)));
     app.tasks.supervise("follow_settings", JobNeed::Nothing, move || {
-        reload::follow_settings(Arc::clone(&followed), Arc::clone(&source))
+        settings_reload::follow_settings(Arc::clone(&followed), Arc::clone(&source))
     });
 }
 

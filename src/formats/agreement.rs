@@ -8,6 +8,7 @@ use crate::domain::correlation::agreement::{
     question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
+use crate::text_file::input_name;
 use crate::votes::{RowError, TextTable, VoteFileError, is_short_word, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
@@ -44,7 +45,7 @@ pub enum AgreementFileError {
     #[error(transparent)]
     Unreadable(#[from] VoteFileError),
     /// It holds neither votes nor scores, or a row is none.
-    #[error("{}: {reason}", file.display())]
+    #[error("{}: {reason}", input_name(file))]
     Unusable {
         /// The file.
         file: PathBuf,
@@ -219,8 +220,8 @@ pub enum AgreementError {
     /// One file holds votes, the other scores.
     #[error(
         "{} holds votes and {} scores: give two files with a column of winners, or two with a column of scores",
-        votes.display(),
-        scores.display()
+        input_name(votes),
+        input_name(scores)
     )]
     Mixed {
         /// The file of votes.
@@ -234,7 +235,7 @@ pub enum AgreementError {
     /// The verdicts are several judges'.
     #[error(
         "{} has verdicts of {} judges ({}): compare one with --judge NAME, or treat them as one group with --pool-judges",
-        file.display(),
+        input_name(file),
         judges.len(),
         judges.join(", ")
     )]
@@ -245,7 +246,7 @@ pub enum AgreementError {
         judges: Vec<String>,
     },
     /// The judge that was asked for said nothing.
-    #[error("{} has no verdicts of the judge {wanted:?}: its judges are {}", file.display(), judges.join(", "))]
+    #[error("{} has no verdicts of the judge {wanted:?}: its judges are {}", input_name(file), judges.join(", "))]
     NoSuchJudge {
         /// The file of verdicts.
         file: PathBuf,
@@ -255,7 +256,7 @@ pub enum AgreementError {
         judges: Vec<String>,
     },
     /// A bias is asked for of votes.
-    #[error("{} holds votes: the bias of a judge is that of its scores", .0.display())]
+    #[error("{} holds votes: the bias of a judge is that of its scores", input_name(.0))]
     BiasOfVotes(PathBuf),
 }
 

@@ -23,4 +23,4 @@ pub mod votes;
 
 use langya_domain as domain;
 
-pub use text_file::{read_file, read_file_or_pipe, read_text};
+pub use text_file::{input_name, input_path, read_file, read_file_or_pipe, read_text};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::domain::hex::hex;
+use crate::text_file::input_path;
 
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 16;
@@ -21,12 +22,13 @@ pub struct RereadableFile {
 }
 
 impl RereadableFile {
-    /// A file as it is. What is no file, such as a pipe, gives its bytes once: they are copied into a file of the folder for temporary files,
+    /// A file as it is; `-` is the standard input. What is no file, such as a pipe, gives its bytes once: they are copied into a file of the folder for temporary files,
     /// which has no name, so that it goes with the process however that ends. `most` says how many bytes this folder takes.
     ///
     /// # Errors
     /// The file or pipe cannot be read, or the copy cannot be written.
     pub fn open(path: &Path, most: impl FnOnce(&Path) -> io::Result<u64>) -> io::Result<Self> {
+        let path = input_path(path);
         let source = File::open(path)?;
         if source.metadata()?.is_file() {
             return Ok(Self { path: path.to_owned(), _copy: None });

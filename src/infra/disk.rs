@@ -24,6 +24,12 @@ pub fn space(folder: &Path) -> io::Result<DiskSpace> {
     Ok(DiskSpace { free: bytes(found.f_bavail), total: bytes(found.f_blocks) })
 }
 
+/// Whether a file cannot be written because the disk, or this user's share of it, is full.
+#[must_use]
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Whether this user can make files in a folder, or make the folder where it does not exist yet. Nothing is changed.
 #[must_use]
 pub fn is_writable(folder: &Path) -> bool {

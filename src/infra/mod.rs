@@ -3,13 +3,13 @@
 pub mod allowed_addresses;
 pub mod backoff;
 pub mod batch_writer;
+pub mod cache_validity;
 pub mod checkpoint_file;
 pub mod clock;
 pub mod clock_jumps;
 pub mod config;
 pub mod disk;
 pub mod events;
-pub mod freshness;
 pub mod job_report;
 pub mod limits;
 pub mod live_battles;

@@ -81,11 +81,25 @@ impl NewFolders {
     /// Makes a folder and those above it, as far as they are not there.
     ///
     /// # Errors
-    /// The system's; what was made until then is removed.
+    /// The system's; what was made until then is removed. [`io::ErrorKind::AlreadyExists`] says what is in the place of a folder.
     pub fn make(folder: &Path) -> io::Result<Self> {
         let new = Self(missing_folders(folder));
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(|error| match error.kind() {
+            // The system says only that something exists.
+            io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), in_the_place_of(folder)),
+            _ => error,
+        })?;
         Ok(new)
+    }
+}
+
+/// What is in the place of a folder, or of one above it.
+fn in_the_place_of(folder: &Path) -> String {
+    let lost = folder.ancestors().find(|above| above.is_symlink() && !above.exists());
+    match lost {
+        Some(link) if link == folder => "it is a link to a folder that does not exist".to_owned(),
+        Some(link) => format!("{} is a link to a folder that does not exist", link.display()),
+        None => "it is a file".to_owned(),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
-use crate::infra::stored_votes::final_labels::FacetChanges;
+use crate::infra::stored_votes::final_labels::SliceVoteChanges;
 use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_tally::VoteTally;
 use crate::infra::tasks::Tasks;
@@ -50,7 +50,7 @@ use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
-use crate::services::exclusions::flagged::FlaggedVotersCache;
+use crate::services::exclusions::flagged_voters::FlaggedVotersCache;
 use crate::services::exclusions::leak_check::LeakCheck;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::judging_rounds::RoundDependencies;
@@ -361,7 +361,7 @@ impl AppState {
             settings: self.settings.clone(),
             ranked_by: None,
             votes: RatedVotes::default(),
-            relabeled: FacetChanges::default(),
+            relabeled: SliceVoteChanges::default(),
             ranked_exclusions: None,
             tally: VoteTally::default(),
         }

@@ -30,7 +30,7 @@ use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
-use crate::services::exclusions::flagged::FlaggedVotersCache;
+use crate::services::exclusions::flagged_voters::FlaggedVotersCache;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::day_feed::DayFeed;

@@ -253,7 +253,7 @@ fn nothing_is_made_beside_a_file_that_the_server_cannot_use() {
 }
 
 /// An arena as the version before the last migration left it.
-async fn arena_before_the_last_migration(data: &Path) -> i64 {
+pub(crate) async fn arena_before_the_last_migration(data: &Path) -> i64 {
     let mut files: Vec<PathBuf> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::modules;
+use crate::support::module_graph::modules;
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
 

@@ -1,27 +1,80 @@
 //! What a command leaves beside the database when it is ended.
 
+use std::ffi::OsString;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::program::{langya, program};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
+use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
+use tempfile::TempDir;
 
-#[test]
-fn a_fit_that_is_killed_after_it_has_read_the_votes_leaves_no_write_ahead_log() {
+use crate::support::program::{UnderWay, langya, program};
+use crate::support::upstream::{ANYTHING_ELSE, Script, Upstream};
+
+/// A folder with a database of so many models; the JSON of a thousand is longer than a pipe.
+fn arena_of(models: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let here = folder.path();
-    let votes: String = (0..1_000).map(|at| format!("model {at},model {},model_a\n", (at + 1) % 1_000)).collect();
-    std::fs::write(here.join("votes.csv"), format!("model_a,model_b,winner\n{votes}")).unwrap();
-    let imported = langya(here, ["import", "votes", "votes.csv"]);
+    let votes: String = (0..models).map(|at| format!("model {at},model {},model_a\n", (at + 1) % models)).collect();
+    std::fs::write(folder.path().join("votes.csv"), format!("model_a,model_b,winner\n{votes}")).unwrap();
+    let imported = langya(folder.path(), ["import", "votes", "votes.csv"]);
     assert_eq!(imported.code, Some(0), "{}", imported.stderr);
-    // The JSON of so many models is longer than a pipe, so the command waits for somebody to read it.
+    folder
+}
+
+/// The names of the files beside the database.
+fn files(here: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(here.join("data")).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    files.sort_unstable();
+    files
+}
+
+/// Kills a fit that has read the votes: it has begun to print, and waits for somebody to read the rest.
+fn kill_a_fit_that_prints(here: &Path) {
     let mut fit = Command::new(program());
     fit.args(["fit", "--method", "elo", "--interval", "none", "--format", "json"]).current_dir(here);
     let mut fit = fit.env_clear().stdout(Stdio::piped()).spawn().unwrap();
     fit.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     fit.kill().unwrap();
     fit.wait().unwrap();
-    let mut files: Vec<_> =
-        std::fs::read_dir(here.join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    files.sort_unstable();
-    assert_eq!(files, ["langya.db", "langya.lock"]);
+}
+
+#[test]
+fn a_fit_that_is_killed_after_it_has_read_the_votes_leaves_no_write_ahead_log() {
+    let folder = arena_of(1_000);
+    kill_a_fit_that_prints(folder.path());
+    assert_eq!(files(folder.path()), ["langya.db", "langya.lock"]);
+}
+
+#[actix_web::test]
+async fn a_fit_that_is_killed_after_it_has_read_stored_counts_leaves_no_write_ahead_log() {
+    let folder = arena_of(1_000);
+    let settings = StorageSettings { data_dir: folder.path().join("data"), ..StorageSettings::default() };
+    let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
+    let mut tally = VoteTally::default();
+    tally.catch_up(&store, |_| {}).await.unwrap();
+    tally.store(&store, StoreWhen::AnyNew).await.unwrap();
+    assert!(store.vote_counts().await.unwrap().is_some());
+    store.close().await;
+    kill_a_fit_that_prints(folder.path());
+    assert_eq!(files(folder.path()), ["langya.db", "langya.lock"]);
+}
+
+#[actix_web::test]
+async fn a_command_that_a_signal_ends_while_its_database_is_open_leaves_no_write_ahead_log() {
+    let folder = arena_of(2);
+    let upstream = Upstream::start().await;
+    upstream.script(ANYTHING_ELSE, Script::silence());
+    // It has opened the database for the audit log, and waits for the list.
+    let command = UnderWay::start(folder.path(), &["models", "add", "--from", &upstream.url()]);
+    upstream.until_received(1).await;
+    command.signal("TERM");
+    let run = command.ended().await;
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(1), "error: interrupted: the command ended before it was done\n")
+    );
+    assert_eq!(files(folder.path()), ["langya.db", "langya.lock"]);
 }

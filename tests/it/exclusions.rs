@@ -255,4 +255,8 @@ fn what_cannot_be_decided_is_refused_by_name() {
     let lines: Vec<&str> = listed.stdout.lines().collect();
     assert_eq!((lines[0], lines.len()), ("seq,cast_at,voter,model_a,model_b,winner,excluded_by", 3));
     assert!(lines[1].starts_with("1,") && lines[1].ends_with(",x,y,model_a,admin"), "{}", lines[1]);
+    for (filter, notes) in [(["--model", "X"], 1), (["--rule", "admins"], 1), (["--model", "x"], 0)] {
+        let listed = votes(&[&["list"], &filter[..]].concat());
+        assert_eq!((listed.code, listed.stderr.matches("no vote matches").count()), (Some(0), notes), "{filter:?}");
+    }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::leaderboard::Leaderboard;
-use langya::domain::rating::neighbours::SequentialOptions;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::scoring::{Scoring, TieRule};
+use langya::domain::rating::sequential_testing::SequentialOptions;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
 

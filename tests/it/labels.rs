@@ -8,7 +8,7 @@ use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::classifier::Classifier;
 use langya::domain::labeling::final_labels::LabelOrigins;
 use langya::domain::labeling::scheme::Scheme;
-use langya::domain::labeling::seeds;
+use langya::domain::labeling::seed_labels;
 use langya::domain::labeling::validation::{ValidationOptions, cross_validate};
 use langya::domain::time::Timestamp;
 use langya::formats::tables::Format;
@@ -30,7 +30,7 @@ use crate::support::visitor::get;
 fn urs_own_labels_are_learned_well_above_chance() {
     let Some(shared) = shared() else { return };
     let file = std::fs::File::open(shared.join("data/urs.csv")).unwrap();
-    let seeds = seeds::read(file, Scheme::Urs).unwrap();
+    let seeds = seed_labels::read(file, Scheme::Urs).unwrap();
     assert_eq!(seeds.len(), 1846);
     let options = ValidationOptions { folds: 3, seed: 20_261_121 };
     println!("seed {}", options.seed);
@@ -66,7 +66,7 @@ fn superclue_seeds() -> String {
 
 #[test]
 fn the_same_seeds_give_the_same_classifier_to_the_last_bit() {
-    let seeds = seeds::read(superclue_seeds().as_bytes(), Scheme::Superclue).unwrap();
+    let seeds = seed_labels::read(superclue_seeds().as_bytes(), Scheme::Superclue).unwrap();
     let classifier = || Classifier::train(&seeds, 10).unwrap();
     let (one, other) = (classifier(), classifier());
     for text in ["Is it dangerous to swim?", "Who discovered the violin?", "", "与众不同的问题"] {
@@ -297,11 +297,11 @@ async fn slices_exports_and_the_page_follow_a_review() {
     visitor.vote("a").await;
     let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|standing| standing.last_vote_seq == 6).await.unwrap();
-    let facets = arena.app.leaderboard.facets();
+    let votes = arena.app.leaderboard.slice_votes();
     let expected = ["code_generation", "knowledge_and_encyclopedia", "role_playing", "safety", "small_talk"];
-    assert_eq!(facets.facets.categories, expected.map(|label| (label.to_owned(), 1)).into());
+    assert_eq!(votes.counts.categories, expected.map(|label| (label.to_owned(), 1)).into());
     let origins = LabelOrigins { reviewers: 1, examples: 1, visitors: 0, model: 3 };
-    assert_eq!(facets.categories, origins, "whose labels count");
+    assert_eq!(votes.categories, origins, "whose labels count");
     let page = get(&format!("{}/leaderboard", arena.url)).await.text().await.unwrap();
     assert!(
         page.contains("Category labels: 3 by the classifier, 1 by reviewers, 1 from the examples it learned from."),
@@ -328,10 +328,10 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     other.until_ready().await;
     other.vote("a").await;
     changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
-    assert_eq!(arena.app.leaderboard.facets().facets.categories.get("calculation"), None);
+    assert_eq!(arena.app.leaderboard.slice_votes().counts.categories.get("calculation"), None);
     early.vote("b").await;
     changes.wait_for(|standing| standing.last_vote_seq == 8).await.unwrap();
-    assert_eq!(arena.app.leaderboard.facets().facets.categories.get("calculation"), Some(&1));
+    assert_eq!(arena.app.leaderboard.slice_votes().counts.categories.get("calculation"), Some(&1));
 }
 
 // ----------------------------------------------------------------------------------------------- command line

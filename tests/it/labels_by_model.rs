@@ -16,7 +16,8 @@ fn label_of(text: &str) -> &'static str {
     number.map_or("role_playing", |number| labels[number * 137 % 300 / 30])
 }
 
-fn seeds() -> String {
+/// As many seeds as training takes.
+pub(crate) fn seeds() -> String {
     (0..300).fold("text,label\n".to_owned(), |mut file, number| {
         let text = format!("question number {number}");
         writeln!(file, "{text},{}", label_of(&text)).unwrap();
@@ -118,4 +119,6 @@ async fn a_model_that_is_no_better_labels_nothing_and_one_that_fails_changes_not
     assert!(unknown.contains("there is no model \"nobody\": the settings have one, two, judge"), "{unknown}");
     let alone = field.run(&train(&["--dry-run"])).await;
     assert!(alone.code == Some(2) && alone.stderr.contains("--model"), "{}", alone.stderr);
+    let limits = field.refused(&train(&["--max-calls", "3"])).await;
+    assert!(limits.contains("name one with --model"), "{limits}");
 }

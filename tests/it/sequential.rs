@@ -1,9 +1,9 @@
 //! Whether neighbours that look separated are, however often somebody looks, and whether all rank intervals hold together.
 
 use langya::domain::rating::leaderboard::Leaderboard;
-use langya::domain::rating::neighbours::{NeighbourState, SequentialOptions};
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::ranking::rank_log;
+use langya::domain::rating::sequential_testing::{NeighbourState, SequentialOptions};
 use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActivity};
 use langya::domain::rating::vote_log::VoteLog;
 

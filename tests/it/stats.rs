@@ -10,11 +10,13 @@ use langya::domain::stats::agreement::scores::{
 };
 use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
 use langya::domain::stats::confidence::ConfidenceLevel;
+use langya::domain::stats::convex_mixture::{
+    FittedMixture, MixtureError, Search, best, leave_one_out, mix, permutation_test,
+};
 use langya::domain::stats::correlation::{
     Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
 };
 use langya::domain::stats::distribution::Summary;
-use langya::domain::stats::mixture::{FittedMixture, MixtureError, Search, best, leave_one_out, mix, permutation_test};
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::stats::{SeriesSide, Share, Undefined, ranks};
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use crate::source::{Module, modules};
+use crate::support::module_graph::{Module, modules};
 
 /// Each folder, and the folders that its modules may use beside their own.
 const USES: [(&str, &[&str]); 8] = [

@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::align::{align, column};
+use super::aligned_series::{align, column};
 use super::history::{HistoryPoint, correlation_history};
 use super::report::{MixtureReport, PairReport, StudyOptions, compare, mixture};
 use super::{Series, SeriesError, SeriesName, Subjects, VotePart};
-use crate::rating::facets::Facets;
 use crate::rating::history::Moment;
 use crate::rating::resample::Metric;
 use crate::rating::slice::{Slice, Turns};
+use crate::rating::slice_vote_counts::SliceVoteCounts;
+use crate::stats::convex_mixture::Search;
 use crate::stats::correlation::Coefficient;
 use crate::stats::matrix::{ColumnCorrelations, Matrix, matrix, pair};
-use crate::stats::mixture::Search;
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;
@@ -315,12 +315,12 @@ fn is_part(series: &Series) -> bool {
 
 /// The series of the arena's votes: every metric of all votes, and the rating in each slice with enough votes.
 #[must_use]
-pub fn arena_names(facets: &Facets) -> Vec<SeriesName> {
+pub fn arena_names(votes: &SliceVoteCounts) -> Vec<SeriesName> {
     let whole = [Metric::Rating, Metric::Elo, Metric::WinTieRate].map(|metric| (metric, Slice::default()));
     let slices = [
-        largest(&facets.languages, |language| Slice { language, ..Slice::default() }),
-        largest(&facets.categories, |category| Slice { category, ..Slice::default() }),
-        largest(&facets.intents, |intent| Slice { intent, ..Slice::default() }),
+        largest(&votes.languages, |language| Slice { language, ..Slice::default() }),
+        largest(&votes.categories, |category| Slice { category, ..Slice::default() }),
+        largest(&votes.intents, |intent| Slice { intent, ..Slice::default() }),
         [Turns::First, Turns::Multi].map(|turns| Slice { turns: Some(turns), ..Slice::default() }).to_vec(),
         vec![Slice { long_prompts: true, ..Slice::default() }],
     ];

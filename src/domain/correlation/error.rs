@@ -1,7 +1,7 @@
 //! Why series cannot be compared.
 
 use crate::rating::FitError;
-use crate::stats::mixture::MixtureError;
+use crate::stats::convex_mixture::MixtureError;
 
 /// Why series cannot be compared.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@
 
 pub mod agreement;
 mod aliases;
-pub mod align;
+pub mod aligned_series;
 pub mod catalog;
 mod error;
 pub mod history;
@@ -25,7 +25,7 @@ pub mod suite_score_table;
 mod suite_series;
 
 pub use aliases::{AliasError, Aliases};
-pub use align::{Aligned, align};
+pub use aligned_series::{AlignedSeries, align};
 pub use error::SeriesError;
 pub use provenance::{Provenance, SuiteUsed, VotesUsed};
 pub use series::{Point, Series, SeriesValues, Subjects, bootstrap_for};

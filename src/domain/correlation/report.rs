@@ -7,7 +7,7 @@ use serde::Serialize;
 
 pub use mixture::{HeldOutCorrelations, MixtureReport, PermutationReport, mixture, search};
 
-use crate::correlation::{Aligned, Point, Series, SeriesError, align};
+use crate::correlation::{AlignedSeries, Point, Series, SeriesError, align};
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Correlation, PMethod};
@@ -281,7 +281,7 @@ impl ResampledReport {
 }
 
 impl SeriesReport {
-    fn new(series: &Series, place: usize, found: &Aligned) -> Self {
+    fn new(series: &Series, place: usize, found: &AlignedSeries) -> Self {
         let values: Vec<f64> = found.points[place].iter().map(|point| point.value).collect();
         let summary = Summary::new(&values).ok();
         Self {
@@ -317,7 +317,7 @@ fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<Lead
 }
 
 /// What the series say of themselves, and how few models they share.
-fn notes(series: &[&Series], found: &Aligned) -> Vec<String> {
+fn notes(series: &[&Series], found: &AlignedSeries) -> Vec<String> {
     let of_series = |series: &&Series| {
         let name = series.name.to_string();
         series.notes.iter().map(move |note| format!("{name}: {note}")).collect::<Vec<_>>()

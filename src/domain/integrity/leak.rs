@@ -12,33 +12,33 @@
 //! say, what is only supposed ("whether I'm X"), or what a quotation or a code block says, unless it names the author itself.
 //! Names are those of `names.toml` and of the arena's own models.
 //!
-//! **The method.** `fold` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
+//! **The method.** `normalized_text` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
 //! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
-//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `classifier` adds
-//! what no rule foresees, by weights that labelled texts teach. `voice` sorts out what others say. All rules are regular
-//! expressions without look-around, so the work is linear in the text. What a text says
+//! `word_class_patterns` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns
+//! of phrase. `classifier` adds what no rule foresees, by weights that labelled texts teach. `voice` sorts out what others say.
+//! All rules are regular expressions without look-around, so the work is linear in the text. What a text says
 //! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
 mod chinese;
 mod classifier;
 mod english;
-mod fold;
-mod frames;
 mod grammar;
 mod names;
+mod normalized_text;
 mod questions;
 mod relations;
 mod sentences;
 mod spelling;
 mod voice;
+mod word_class_patterns;
 mod words;
 
 use std::fmt;
 use std::ops::Range;
 
-use self::fold::Folded;
 use self::grammar::{NAME_LENGTH, is_placeholder};
 pub use self::names::{IdentityNames, KnownModel};
+use self::normalized_text::NormalizedText;
 use self::sentences::{PlacedName, Sentence, SentenceForm, sentences};
 use self::spelling::NameKind;
 use self::voice::RuleMatch;
@@ -139,7 +139,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         }
         let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
         let asks = proposes || questions::asks_for_identity(texts.prompt);
-        let named = names.find(&Folded::new(texts.prompt)).len();
+        let named = names.find(&NormalizedText::new(texts.prompt)).len();
         let cites = !proposes && named > 0;
         let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
@@ -160,7 +160,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
 }
 
 fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
-    let (found, asks) = (sentences(&Folded::quoting(prompt), names), questions::asks_for_identity(prompt));
+    let (found, asks) = (sentences(&NormalizedText::quoting(prompt), names), questions::asks_for_identity(prompt));
     let is_exercise = questions::is_exercise(prompt);
     let is_fiction = questions::is_fiction(prompt);
     let is_text = |sentence: &Sentence| is_exercise && is_material(sentence) || is_fiction && is_quoted(sentence);
@@ -169,7 +169,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
             || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
-            || !frames::prompt(text).is_empty()
+            || !word_class_patterns::prompt(text).is_empty()
             || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
     })
 }
@@ -204,8 +204,8 @@ struct Speaker<'n> {
 
 impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
-        let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
-        let found = sentences(&folded, self.names);
+        let normalized = if self.cites { NormalizedText::quoting(text) } else { NormalizedText::new(text) };
+        let found = sentences(&normalized, self.names);
         found.iter().enumerate().any(|(number, sentence)| {
             self.is_leak(sentence)
                 || self.asks && questions::is_answer(sentence)
@@ -236,7 +236,7 @@ impl Speaker<'_> {
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
             || relations::english().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
-            || frames::reply(text).iter().any(|range| self.speaks(sentence, SentenceForm::Spaced, range))
+            || word_class_patterns::reply(text).iter().any(|range| self.speaks(sentence, SentenceForm::Spaced, range))
             || sentence.is_chinese
                 && [chinese::reply(), relations::chinese()]
                     .iter()

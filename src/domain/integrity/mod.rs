@@ -28,12 +28,12 @@ pub mod simulated_riggers;
 pub mod vote_filter;
 pub mod voter_check_state;
 
-mod consistency;
 mod false_discovery;
 mod fisher_combination;
-mod likelihood;
+mod likelihood_test;
 mod overdispersion;
 mod poisson_binomial;
 mod rao_score;
 #[cfg(test)]
 mod real_votes_tests;
+mod voter_consistency_slope;

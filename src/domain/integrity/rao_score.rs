@@ -6,7 +6,7 @@
 //!
 //! - E(v) comes from the ratings without the voter's own votes ([`crate::rating::crowd_expectation`]), nor those of other outliers, who may
 //!   help the same model, and from the voter's consistency in
-//!   the votes on other models ([`super::consistency`]), so that a careless voter is no enemy of the best models.
+//!   the votes on other models ([`super::voter_consistency_slope`]), so that a careless voter is no enemy of the best models.
 //! - Votes for neither model are left out, by conditioning on the votes for one: honest voters tie between 0 and 70 % of the
 //!   time, and a tie moves the target half as far.
 //! - Honest voters have tastes, which move several of their votes together ([`super::overdispersion`]). The p-value is exact for any
@@ -16,9 +16,9 @@
 
 use nalgebra::DVector;
 
-use super::consistency::{OF_CROWD, slope};
 use super::overdispersion::SharedResiduals;
 use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
+use super::voter_consistency_slope::{OF_CROWD, slope};
 use crate::battle::Outcome;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::logistic;

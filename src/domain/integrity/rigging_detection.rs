@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::false_discovery::q_values;
 use super::fisher_combination::{FisherResult, History, fisher_test};
-use super::likelihood::{LikelihoodResult, likelihood_test};
+use super::likelihood_test::{LikelihoodResult, likelihood_test};
 use super::overdispersion::{SharedResiduals, taste_correlation};
 use super::rao_score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
 use crate::battle::Outcome;

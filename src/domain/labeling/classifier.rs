@@ -1,7 +1,7 @@
 //! The classifier: n-grams and softmax regression together.
 
 use super::features::{Sparse, Vocabulary};
-use super::seeds::Seed;
+use super::seed_labels::Seed;
 use super::softmax::{FitFailed, Softmax};
 
 /// What a text is taken for.

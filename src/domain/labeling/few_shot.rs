@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::scheme::Scheme;
-use super::seeds::Seed;
+use super::seed_labels::Seed;
 use super::validation::{ValidationOptions, deal};
 use crate::battle::message::Message;
 

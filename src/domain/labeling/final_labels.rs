@@ -6,7 +6,7 @@ use super::report::PromptLabel;
 use super::scheme::Scheme;
 use super::{FinalLabel, LabelOrigin, final_label};
 use crate::battle::record::BattleLine;
-use crate::rating::facets::Facets;
+use crate::rating::slice_vote_counts::SliceVoteCounts;
 
 /// A label of a vote's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,9 +114,9 @@ pub struct LabelOrigins {
 
 /// Rated votes by language, category and intent, after their final labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LabeledFacets {
+pub struct LabeledSliceVotes {
     /// The counts.
-    pub facets: Facets,
+    pub counts: SliceVoteCounts,
     /// Who said what a vote's category is.
     pub categories: LabelOrigins,
     /// Who said what its intent is.
@@ -125,11 +125,11 @@ pub struct LabeledFacets {
 
 /// The counts by final labels: categories change by the first, intents by the second.
 #[must_use]
-pub fn relabeled(given: &Facets, [categories, intents]: &[LabelChanges; 2]) -> LabeledFacets {
-    let mut facets = given.clone();
-    let categories = categories.apply(&mut facets.categories);
-    let intents = intents.apply(&mut facets.intents);
-    LabeledFacets { facets, categories, intents }
+pub fn relabeled(given: &SliceVoteCounts, [categories, intents]: &[LabelChanges; 2]) -> LabeledSliceVotes {
+    let mut counts = given.clone();
+    let categories = categories.apply(&mut counts.categories);
+    let intents = intents.apply(&mut counts.intents);
+    LabeledSliceVotes { counts, categories, intents }
 }
 
 /// The label of a question that counts, and whose it is.

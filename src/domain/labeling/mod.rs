@@ -2,7 +2,7 @@
 //!
 //! Pure. [`scheme`] has the labels, [`features`] turns a text into numbers, [`softmax`] fits them to labels,
 //! [`classifier`] is both together, [`few_shot`] asks a language model instead, [`validation`] says how good it is on what it has not seen, [`final_labels`] has the
-//! label that counts of each vote, [`seeds`] and [`queue`] are the files that people write, [`table`] reads both. SuperCLUE labels 300 queries by hand, trains, labels all others and has people
+//! label that counts of each vote, [`seed_labels`] and [`queue`] are the files that people write, [`table`] reads both. SuperCLUE labels 300 queries by hand, trains, labels all others and has people
 //! review them (section 3.2 of its paper); here the reviewers see first what the classifier is least sure of.
 
 pub mod classifier;
@@ -12,7 +12,7 @@ pub mod final_labels;
 pub mod queue;
 pub mod report;
 pub mod scheme;
-pub mod seeds;
+pub mod seed_labels;
 pub mod softmax;
 pub mod table;
 pub mod validation;

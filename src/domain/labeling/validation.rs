@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::classifier::Classifier;
 use super::scheme::Scheme;
-use super::seeds::Seed;
+use super::seed_labels::Seed;
 use super::softmax::FitFailed;
 use crate::stats::real_len;
 

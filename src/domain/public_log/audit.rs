@@ -1,7 +1,7 @@
 //! Checks a whole log: every entry against its hash, every tile against the entries, the root against the checkpoint, and a checkpoint
 //! that was seen before against the tree that is there now.
 
-use super::bundle::decode_entries;
+use super::entry_bundle::decode_entries;
 use super::frontier::Frontier;
 use super::hash::TreeHash;
 use super::merkle_proof::TreeHead;

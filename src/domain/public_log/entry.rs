@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::bundle::{EntryTooLong, LONGEST_ENTRY};
+use super::entry_bundle::{EntryTooLong, LONGEST_ENTRY};
 
 /// Characters of a reason at most.
 const LONGEST_REASON: usize = 1_000;

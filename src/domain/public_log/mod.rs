@@ -8,11 +8,11 @@
 //! verifier knew before.
 
 pub mod audit;
-pub mod bundle;
 pub mod checkpoint;
 pub mod commitment;
 pub mod cosignature;
 pub mod entry;
+pub mod entry_bundle;
 pub mod frontier;
 pub mod hash;
 pub mod leaderboard_check;

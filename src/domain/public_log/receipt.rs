@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::bundle::decode_entries;
+use super::entry_bundle::decode_entries;
 use super::hash::TreeHash;
 use super::merkle_proof::TreeHead;
 use super::note::VerifierKey;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::bundle::EntryTooLong;
 use super::commitment::{PrivateParts, PrivateTurn, SALT_BYTES};
 use super::entry::{LogEntry, RuleApplied, VoteEntry, short_reason};
+use super::entry_bundle::EntryTooLong;
 use crate::battle::VisitorId;
 use crate::battle::record::VoteRow;
 use crate::integrity::pseudonym::voter_pseudonym;

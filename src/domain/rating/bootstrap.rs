@@ -15,11 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FitError;
-use super::block::{ModelBlock, blocks_of};
 use super::davidson;
 use super::fit::Direction;
 use super::graph::{ModelPosition, connected_both_ways, decompose};
-use super::loss::Likelihood;
+use super::model_block::{ModelBlock, blocks_of};
+use super::negative_log_likelihood::Likelihood;
 use super::newton::{Nearby, minimise};
 use super::sandwich::{Ends, Intervals};
 use super::tally::{PairTally, Tally};

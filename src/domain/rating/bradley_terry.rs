@@ -7,10 +7,10 @@
 use nalgebra::DVector;
 
 use super::FitError;
-use super::block::blocks;
 use super::fit::{Fit, ModelStrength};
 use super::graph::{ModelPosition, decompose};
-use super::loss::Likelihood;
+use super::model_block::blocks;
+use super::negative_log_likelihood::Likelihood;
 use super::newton::minimise;
 use super::tally::Tally;
 

@@ -7,9 +7,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
-use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
-use super::loss::LossScore;
+use super::model_block::{ModelBlock, blocks_of};
+use super::negative_log_likelihood::LossScore;
 use super::newton::inverse_but_for_a_constant;
 use super::sandwich::Uncertainty;
 use super::scoring::Scoring;

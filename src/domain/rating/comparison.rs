@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::pair_counting;
+use super::count_by_pair::count_by_pair;
 use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
 use super::tally::Tally;
@@ -43,7 +43,7 @@ impl ComparisonSet {
     /// The votes of a log; models keep their positions.
     #[must_use]
     pub fn from_log(log: &VoteLog) -> Self {
-        Self::restore(log.models.clone(), pair_counting::count(log))
+        Self::restore(log.models.clone(), count_by_pair(log))
     }
 
     /// Restores a set from [`ComparisonSet::models`] and [`ComparisonSet::pairs`]. Repeated and swapped pairs are added

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::block::ModelBlock;
+use super::model_block::ModelBlock;
 
 /// A block of more models keeps no joint covariance: its cost grows with the cube of their number.
 pub(super) const MOST_MODELS: usize = 500;

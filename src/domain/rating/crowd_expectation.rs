@@ -4,9 +4,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
-use super::block::ModelBlock;
 use super::bradley_terry::fit;
-use super::loss::{Likelihood, logistic};
+use super::model_block::ModelBlock;
+use super::negative_log_likelihood::{Likelihood, logistic};
 use super::newton::inverse_but_for_a_constant;
 use super::scoring::Scoring;
 use super::tally::Tally;

@@ -10,7 +10,7 @@
 
 use super::FitError;
 use super::bradley_terry::{self};
-use super::loss::Likelihood;
+use super::negative_log_likelihood::Likelihood;
 use super::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
 

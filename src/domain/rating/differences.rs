@@ -4,7 +4,7 @@
 //! the two ratings do not determine it. Whether these overlap says too seldom that two models differ (Schenker and
 //! Gentleman, *On judging the significance of differences by examining the overlap between confidence intervals*, The
 //! American Statistician 55(3), 2001). An interval holds for one look at two models chosen beforehand;
-//! [`super::neighbours`] has intervals that hold however often somebody looks.
+//! [`super::sequential_testing`] has intervals that hold however often somebody looks.
 
 use serde::Serialize;
 

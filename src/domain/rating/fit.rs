@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::loss::Likelihood;
+use super::negative_log_likelihood::Likelihood;
 
 /// The direction in which a strength is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

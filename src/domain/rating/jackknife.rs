@@ -21,9 +21,9 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::FitError;
-use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
 use super::fit::Fit;
+use super::model_block::{ModelBlock, blocks_of};
 use super::newton::inverse_but_for_a_constant;
 use super::sandwich::{Uncertainty, own_scores_of};
 use super::scoring::Scoring;

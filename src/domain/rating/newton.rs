@@ -14,7 +14,7 @@ use argmin::core::{
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::FitError;
-use super::loss::PairLoss;
+use super::negative_log_likelihood::PairLoss;
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::real_len;
 

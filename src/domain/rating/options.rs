@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::makers::Makers;
-use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
+use super::sequential_testing::SequentialOptions;
 use super::slice::SliceColumn;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
@@ -147,7 +147,7 @@ pub struct LeaderboardOptions {
     pub compare_ties: bool,
     /// Whether to rate the models in each slice of this column by [partial pooling](super::pooling).
     pub pool_by: Option<SliceColumn>,
-    /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
+    /// Whether and how to compare [neighbours](super::sequential_testing), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
 

@@ -12,27 +12,27 @@ use self::voter_numbers::VoterNumbers;
 use super::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::clustered_sandwich::cluster;
 use super::comparison::ComparisonSet;
+use super::count_by_pair::count_by_pair;
 use super::differences::Differences;
 use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::jackknife::jackknife;
 use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteTotals};
 use super::matrices::{Matrices, empirical_win_rates};
-use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
-use super::pair_counting::count;
 use super::pair_counts::PairCounts;
 use super::pooling::pool_slices;
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::rank_intervals::rank_intervals;
 use super::sandwich::{Ends, Intervals, joint_sandwich};
 use super::scoring::{Scoring, TieRule};
+use super::sequential_testing::{OrderedModel, neighbours};
 use super::style::{StyleEffect, StyledLeaderboard, style_controlled};
 use super::tally::{TalliedModel, Tally};
 use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
-use super::ties::level_change::{ShareErrors, level_changes};
+use super::ties::good_enough_change::{ShareErrors, good_enough_changes};
 use super::vote_log::{StyleColumns, VoteLog, VotersKnown};
 use super::voter_resampling::VoterVotes;
 use super::votes_by_voter::VotesByVoter;
@@ -85,7 +85,7 @@ pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) ->
     let log = counted.as_ref().unwrap_or(log);
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
-    let counts = options.good_enough.then(|| count(log));
+    let counts = options.good_enough.then(|| count_by_pair(log));
     let mut ranking = rank_tally(tally, &elo, RankedVotes { log: Some(log), counts }, options)?;
     ranking.leaderboard.votes.exclude(&log.excluded);
     Ok(ranking)
@@ -302,7 +302,7 @@ fn add_good_enough(
     let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
     let (found, changes) = rayon::join(
         || good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence),
-        || Some(level_changes(log?, errors?, options.scoring, options.confidence)),
+        || Some(good_enough_changes(log?, errors?, options.scoring, options.confidence)),
     );
     for model in models {
         if let Some(change) = changes.as_ref().and_then(|changes| changes.get(&model.model)) {

@@ -9,9 +9,9 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::FitError;
-use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
-use super::loss::{LossScore, OutcomeProbabilities};
+use super::model_block::{ModelBlock, blocks_of};
+use super::negative_log_likelihood::{LossScore, OutcomeProbabilities};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;

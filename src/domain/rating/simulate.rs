@@ -25,7 +25,7 @@ pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownActi
 use pairs::PairSampler;
 use voters::VoterSampler;
 
-use super::loss::logistic;
+use super::negative_log_likelihood::logistic;
 use super::{CENTRE, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::stats::real_len;

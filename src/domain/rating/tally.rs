@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pair_counting;
+use super::count_by_pair::count_by_pair;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use crate::rating::pair_counts::PairCounts;
@@ -117,7 +117,7 @@ impl Tally {
     /// Tallies the votes of a log; the result does not depend on the number of threads.
     #[must_use]
     pub fn from_log(log: &VoteLog, scoring: Scoring) -> Self {
-        Self::from_pairs(log.models.as_slice(), pair_counting::count(log), scoring)
+        Self::from_pairs(log.models.as_slice(), count_by_pair(log), scoring)
     }
 
     /// Tallies the counts of pairs. Each pair occurs at most once, by positions in `names`.

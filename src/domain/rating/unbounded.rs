@@ -10,7 +10,7 @@ use nalgebra::DVector;
 use super::FitError;
 use super::fit::Direction;
 use super::graph::tied_to;
-use super::loss::PairLoss;
+use super::negative_log_likelihood::PairLoss;
 use super::newton::{Nearby, Optimum, minimise};
 use super::tally::{PairTally, Tally};
 use crate::rating::fit::{Fit, ModelStrength};

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::FitError;
 use super::bradley_terry;
 use super::fit::{Fit, ModelStrength};
-use super::loss::logistic;
+use super::negative_log_likelihood::logistic;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::{Comparison, ComparisonSet};
 use super::elo::EloTable;
-use super::facets::Facets;
 use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
+use super::slice_vote_counts::SliceVoteCounts;
 use super::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;
 
@@ -30,7 +30,7 @@ pub struct VoteCounts {
     /// Excluded votes by rule.
     pub excluded: BTreeMap<String, u64>,
     /// Rated votes by language, category and intent.
-    pub facets: Facets,
+    pub slices: SliceVoteCounts,
     /// Number of exclusions and withdrawals before these counts. Any later one makes them out of date.
     pub exclusion_changes: i64,
 }
@@ -45,7 +45,8 @@ struct EncodedCounts {
     /// Two positions in `models`, wins of the first, wins of the second, ties, both bad.
     pairs: Vec<(u32, u32, u64, u64, u64, u64)>,
     elo: EloTable,
-    facets: Facets,
+    #[serde(rename = "facets")]
+    slices: SliceVoteCounts,
     exclusion_changes: i64,
 }
 
@@ -81,7 +82,7 @@ impl VoteCounts {
             models: self.comparisons.models().to_vec(),
             pairs,
             elo: self.elo.clone(),
-            facets: self.facets.clone(),
+            slices: self.slices.clone(),
             exclusion_changes: self.exclusion_changes,
         };
         serde_json::to_string(&counts).expect("counts are text and finite numbers")
@@ -109,7 +110,7 @@ impl VoteCounts {
             elo: counts.elo,
             read: counts.read,
             excluded: counts.excluded,
-            facets: counts.facets,
+            slices: counts.slices,
             exclusion_changes: counts.exclusion_changes,
         })
     }

@@ -1,7 +1,7 @@
 //! Statistics: correlation of series, agreement of judges, and their uncertainty.
 //!
 //! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
-//! [`mixture`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
+//! [`convex_mixture`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
 //! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`item_patterns`] draws items with all that was said of them, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
 //! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,
 //! never a NaN.
@@ -11,6 +11,7 @@ pub mod binomial;
 pub mod cholesky;
 pub mod confidence;
 pub mod confidence_sequence;
+pub mod convex_mixture;
 pub mod correlation;
 pub mod distribution;
 pub mod fisher_exact;
@@ -18,7 +19,6 @@ pub mod isotonic;
 pub mod item_patterns;
 pub mod matrix;
 pub mod max_t;
-pub mod mixture;
 pub mod paired;
 pub mod proportion;
 pub mod resample;

@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::domain::rating::vote_log::SelfPlay;
+use crate::text_file::input_name;
 
 /// Why a file of votes cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
 pub enum VoteFileError {
     /// The file cannot be opened or read.
-    #[error("cannot read {}: {source}", .path.display())]
+    #[error("cannot read {}: {source}", input_name(.path))]
     Unreadable {
         /// Its path.
         path: PathBuf,
@@ -17,7 +18,7 @@ pub enum VoteFileError {
         source: std::io::Error,
     },
     /// The file begins like Parquet and is not.
-    #[error("cannot read the Parquet file {}: {source}", .path.display())]
+    #[error("cannot read the Parquet file {}: {source}", input_name(.path))]
     Parquet {
         /// Its path.
         path: PathBuf,
@@ -25,7 +26,7 @@ pub enum VoteFileError {
         source: parquet::errors::ParquetError,
     },
     /// Its columns are not those of votes.
-    #[error("{} has {reason}", .path.display())]
+    #[error("{} has {reason}", input_name(.path))]
     Columns {
         /// The file.
         path: PathBuf,
@@ -33,7 +34,7 @@ pub enum VoteFileError {
         reason: HeaderError,
     },
     /// A row is not a vote.
-    #[error("{} {place}: {reason}", .path.display())]
+    #[error("{} {place}: {reason}", input_name(.path))]
     Row {
         /// The file.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::limits::{Bounded, ReadLimits};
-use crate::text_file::refuse_binary;
+use crate::text_file::{input_path, refuse_binary};
 
 const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -37,7 +37,7 @@ pub(super) type Text = Box<dyn Read + Send>;
 
 impl VoteFile {
     pub(super) fn open(path: &Path, limits: ReadLimits) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = File::open(input_path(path))?;
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
             let is_pipe = !file.metadata()?.is_file();
@@ -82,7 +82,14 @@ impl VoteFile {
 /// memory.
 fn on_disk(head: Vec<u8>, rest: impl Read) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
-    io::copy(&mut Cursor::new(head).chain(rest), &mut file)?;
+    io::copy(&mut Cursor::new(head).chain(rest), &mut file).map_err(|error| match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            let folder = std::env::temp_dir();
+            let reason = format!("its copy in {} finds no space: set TMPDIR to another folder", folder.display());
+            io::Error::new(error.kind(), reason)
+        }
+        _ => error,
+    })?;
     file.rewind()?;
     Ok(file)
 }

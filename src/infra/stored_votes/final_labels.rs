@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::domain::battle::BattleId;
-use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabeled, settle};
+use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledSliceVotes, relabeled, settle};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::facets::Facets;
+use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::domain::time::Timestamp;
 use crate::storage::{BattleLine, Store, StoreError, VoteRange};
 
@@ -47,7 +47,7 @@ pub async fn settle_battles(
 /// with new votes, whose prompts may have had their labels before. In a long log, visitors who correct labels one after the
 /// other cannot keep it busy: after a slow recount the next one waits nine times as long.
 #[derive(Debug, Clone, Default)]
-pub struct FacetChanges {
+pub struct SliceVoteChanges {
     /// Time of the last label change and number of changes to exclusions; `None` before the first refresh.
     known: Option<(Timestamp, i64)>,
     /// The number of the last vote that was looked at.
@@ -57,7 +57,7 @@ pub struct FacetChanges {
     rests_until: Option<Instant>,
 }
 
-impl FacetChanges {
+impl SliceVoteChanges {
     /// Looks at the votes up to one: at all of them where labels have changed, else at the new ones. Returns whether there was
     /// anything to look at.
     ///
@@ -90,7 +90,7 @@ impl FacetChanges {
 
     /// The counts by final labels.
     #[must_use]
-    pub fn apply(&self, given: &Facets) -> LabeledFacets {
+    pub fn apply(&self, given: &SliceVoteCounts) -> LabeledSliceVotes {
         relabeled(given, &self.changes)
     }
 }

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::vote_log::ReadLogError;
-use crate::domain::rating::facets::Facets;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::TallyProgress;
+use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::vote_counts::VoteCounts;
 use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
@@ -37,11 +37,11 @@ pub enum StoreWhen {
     AnyNew,
 }
 
-/// The columns that facets count, in the order of [`facet_counts`].
-const FACET_COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
+/// The columns whose values are counted, in the order of [`counts_by_column`].
+const SLICE_COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
 
-fn facet_counts(facets: &mut Facets) -> [&mut BTreeMap<String, u64>; 3] {
-    [&mut facets.languages, &mut facets.categories, &mut facets.intents]
+fn counts_by_column(slices: &mut SliceVoteCounts) -> [&mut BTreeMap<String, u64>; 3] {
+    [&mut slices.languages, &mut slices.categories, &mut slices.intents]
 }
 
 fn count<'a>(field: &mut BTreeMap<String, u64>, values: impl Iterator<Item = &'a str>) {
@@ -92,7 +92,7 @@ impl VoteTally {
         while self.last_seq < last {
             let upto = self.last_seq.saturating_add(PAGE).min(last);
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
-            self.add_page(&store.vote_page(range, &FACET_COLUMNS).await?, &mut counted)?;
+            self.add_page(&store.vote_page(range, &SLICE_COLUMNS).await?, &mut counted)?;
         }
         Ok(self.counts.read - before)
     }
@@ -134,7 +134,7 @@ impl VoteTally {
                 PackedOutcome::Excluded(rule) => self.counts.exclude(rule),
             }
         }
-        for (field, (_, values)) in facet_counts(&mut self.counts.facets).into_iter().zip(page.columns()) {
+        for (field, (_, values)) in counts_by_column(&mut self.counts.slices).into_iter().zip(page.columns()) {
             count(field, values.zip(&rated).filter(|(_, rated)| **rated).map(|(value, _)| value));
         }
         let names = self.counts.comparisons.models();

@@ -12,9 +12,9 @@ use crate::domain::correlation::report::{
 use crate::domain::correlation::{Series, SeriesError, align};
 use crate::domain::language::Language;
 use crate::domain::stats::Interval;
+use crate::domain::stats::convex_mixture::mix;
 use crate::domain::stats::correlation::Coefficient;
 use crate::domain::stats::matrix::{matrix, replicate_correlations};
-use crate::domain::stats::mixture::mix;
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 

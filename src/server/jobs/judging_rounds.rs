@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::next_event::next_event;
+use super::wait_for_event::wait_for_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::job_report::JobReport;
@@ -48,7 +48,7 @@ pub async fn run_judging_rounds<R: JudgingRounds>(
                 }
                 RoundOutcome::Done => {
                     report.runs_within(LOOK_ANYWAY);
-                    let _ = tokio::time::timeout(LOOK_ANYWAY, next_event(&mut votes, Event::VoteRecorded)).await;
+                    let _ = tokio::time::timeout(LOOK_ANYWAY, wait_for_event(&mut votes, Event::VoteRecorded)).await;
                     tokio::time::sleep(GATHER).await;
                 }
             }

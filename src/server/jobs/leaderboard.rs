@@ -6,7 +6,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::next_event::next_event;
+use super::wait_for_event::wait_for_event;
 use crate::infra::events::{BusState, Event};
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
@@ -69,7 +69,7 @@ pub async fn fit_leaderboard(
         let next = async {
             let excluded = tokio::select! {
                 // No news for a while: look anyway, in case an event was lost.
-                _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)) => false,
+                _ = tokio::time::timeout(look_anyway, wait_for_event(&mut events, news)) => false,
                 () = exclusions_changed(&refitter) => true,
             };
             tokio::time::sleep(pause).await;

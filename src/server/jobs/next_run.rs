@@ -7,7 +7,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::next_event::next_event;
+use super::wait_for_event::wait_for_event;
 use crate::infra::backoff::later;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
@@ -39,7 +39,7 @@ impl NextRun {
         let rested = later(Instant::now(), took.saturating_mul(self.cool_down));
         let next = async {
             // Without an event the inputs are looked at anyway: no event announces all that may change.
-            let _ = timeout(self.look_anyway, next_event(&mut self.events, Event::LeaderboardPublished)).await;
+            let _ = timeout(self.look_anyway, wait_for_event(&mut self.events, Event::LeaderboardPublished)).await;
             sleep_until(rested).await;
         };
         tokio::select! {

@@ -11,9 +11,9 @@ use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReaso
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::chosen_models::ChosenModels;
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
-use super::known_models::KnownModels;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use crate::domain::battle::event_log::EventEntry;
@@ -77,7 +77,7 @@ struct Watching {
     watcher: Watcher,
     screen: Option<Screen>,
     prompts: Prompts,
-    known: Option<KnownModels>,
+    known: Option<ChosenModels>,
 }
 
 /// Why the loop ends.
@@ -385,7 +385,7 @@ impl Driver {
     fn watching(&self, watcher: Watcher, screen: Option<Screen>, prompts: Prompts) -> Watching {
         let row = watcher.battle().state().active.row.clone();
         let models = &self.connection.voting.models;
-        let known = KnownModels::new(&row, |side| models.card(&row.models[side.index()]));
+        let known = ChosenModels::new(&row, |side| models.card(&row.models[side.index()]));
         Watching { watcher, screen, prompts, known }
     }
 
@@ -414,7 +414,7 @@ impl Driver {
         battle: &BattleId,
         shown: &[ShownEvent<'_>],
         prompts: &Prompts,
-        known: Option<&KnownModels>,
+        known: Option<&ChosenModels>,
     ) -> Result<(), End> {
         for one in shown {
             let message = match one {

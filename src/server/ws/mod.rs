@@ -4,10 +4,10 @@
 //! [`leaderboard`] sends new leaderboards to open pages. Nothing here decides what may happen in a battle.
 
 pub mod battle_socket;
+mod chosen_models;
 pub(crate) mod error_codes;
 mod flood;
 pub mod frame_limit;
-mod known_models;
 pub mod leaderboard;
 pub mod protocol;
 mod rendered_view;

@@ -9,8 +9,8 @@ use actix_web::error::PayloadError;
 use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
+use super::chosen_models::ChosenModels;
 use super::flood::WARN_AFTER;
-use super::known_models::KnownModels;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::mode::{BattleMode, ModelChoice};
@@ -285,7 +285,7 @@ pub enum ServerMessage<'a> {
         images: &'a [ImageId],
         /// The mode and the models of the visitor's choice, where it is not anonymous.
         #[serde(flatten)]
-        known: Option<&'a KnownModels>,
+        known: Option<&'a ChosenModels>,
     },
     /// More of a reply.
     Delta {
@@ -389,7 +389,7 @@ impl<'a> ServerMessage<'a> {
         battle: &'a BattleId,
         entry: &'a EventEntry,
         prompts: &'a Prompts,
-        known: Option<&'a KnownModels>,
+        known: Option<&'a ChosenModels>,
     ) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
@@ -407,7 +407,7 @@ impl<'a> ServerMessage<'a> {
             BattleEvent::Ready => Self::Ready { battle, turn, seq },
             BattleEvent::Voided => Self::Error {
                 code: "voided",
-                message: known.map_or(Refusal::Voided, KnownModels::failure).to_string(),
+                message: known.map_or(Refusal::Voided, ChosenModels::failure).to_string(),
                 battle: Some(battle),
                 seq: Some(seq),
                 retry_after: None,

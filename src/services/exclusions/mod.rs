@@ -1,6 +1,6 @@
 //! Excludes votes from the ratings and rates them again: which votes, what that would change, and the change itself.
 
-pub mod flagged;
+pub mod flagged_voters;
 pub mod leak_check;
 pub mod preview;
 pub mod voter_check;

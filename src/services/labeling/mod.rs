@@ -19,11 +19,12 @@ use crate::domain::labeling::few_shot::FewShotPrompt;
 use crate::domain::labeling::queue::{self, LabelDecision, QueueError, QueueProblem};
 use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
+use crate::domain::labeling::seed_labels::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
 use crate::domain::labeling::validation::{ValidatedClassifier, ValidationOptions};
 use crate::domain::time::Timestamp;
 use crate::formats::read_file_or_pipe;
+use crate::infra::disk::is_full;
 use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
@@ -90,7 +91,11 @@ impl LabelingError {
     /// Whether the user gave something that cannot be used.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        matches!(self, Self::Seeds { .. } | Self::Review { .. } | Self::File { .. } | Self::Exists(_) | Self::NoName)
+        match self {
+            Self::Seeds { .. } | Self::Review { .. } | Self::Exists(_) | Self::NoName => true,
+            Self::File { reason, .. } => !is_full(reason),
+            Self::Store(_) | Self::Unanswered { .. } | Self::Fit(_) | Self::Thread(_) => false,
+        }
     }
 }
 
@@ -101,8 +106,8 @@ impl LabelingError {
 pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, LabelingError> {
     let of_file = |problem| LabelingError::Seeds { file: file.to_owned(), problem };
     let text = read_file_or_pipe(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
-    let seeds = seeds::read(text.as_slice(), scheme).map_err(of_file)?;
-    seeds::check_balance(&seeds, scheme, folds).map_err(of_file)?;
+    let seeds = seed_labels::read(text.as_slice(), scheme).map_err(of_file)?;
+    seed_labels::check_balance(&seeds, scheme, folds).map_err(of_file)?;
     Ok(seeds)
 }
 

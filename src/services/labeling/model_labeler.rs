@@ -8,7 +8,7 @@ use crate::domain::benchmark::item::{ItemSampling, request_sha256};
 use crate::domain::judging::budget::{Tokens, estimate_all};
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts, read_label};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::labeling::seeds::Seed;
+use crate::domain::labeling::seed_labels::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions, score};
 use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};

@@ -22,8 +22,8 @@ use crate::domain::rating::slice::{Slice, SliceError};
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
+use crate::infra::cache_validity::CacheValidity;
 use crate::infra::config::CurrentSettings;
-use crate::infra::freshness::Freshness;
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::prompt_index::read_prompt_index;
@@ -43,7 +43,7 @@ const CACHED: usize = 48;
 /// A leaderboard for a filter.
 #[derive(Debug, Clone)]
 pub struct FilteredLeaderboard {
-    freshness: Freshness,
+    validity: CacheValidity,
     /// The leaderboard.
     pub leaderboard: Leaderboard,
     /// Differences of any two models.
@@ -132,7 +132,7 @@ impl FilteredLeaderboards {
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), options.clone(), labels_changed_at(&self.store, filter).await?, exclusion_changes);
         let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
-        Ok(self.fits.get(key, |cached| cached.freshness.is_current(last_seq), fit).await?)
+        Ok(self.fits.get(key, |cached| cached.validity.is_current(last_seq), fit).await?)
     }
 }
 
@@ -167,8 +167,8 @@ async fn read_and_fit(
         Ok::<_, FilteredLeaderboardError>((fitted, change))
     });
     let (FittedVotes { ranking: Ranking { leaderboard, differences }, pairs, history }, change) = fitted.await??;
-    let freshness = Freshness::new(last_vote_seq, began.elapsed());
-    Ok(FilteredLeaderboard { freshness, leaderboard, differences, pairs, history, change })
+    let validity = CacheValidity::new(last_vote_seq, began.elapsed());
+    Ok(FilteredLeaderboard { validity, leaderboard, differences, pairs, history, change })
 }
 
 /// The votes that count, and those that count by default.

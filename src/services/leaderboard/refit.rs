@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-use crate::domain::labeling::final_labels::LabeledFacets;
+use crate::domain::labeling::final_labels::LabeledSliceVotes;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::leaderboard_json;
@@ -18,7 +18,7 @@ use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::{PairVotes, TallyProgress};
-use crate::domain::rating::publication::Publication;
+use crate::domain::rating::publication_schedule::PublicationSchedule;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -26,7 +26,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::metrics;
 use crate::infra::storage::{Store, StoreError, StoredLeaderboard};
-use crate::infra::stored_votes::final_labels::FacetChanges;
+use crate::infra::stored_votes::final_labels::SliceVoteChanges;
 use crate::infra::stored_votes::rated_votes::RatedVotes;
 use crate::infra::stored_votes::vote_log::ReadLogError;
 use crate::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
@@ -38,7 +38,7 @@ pub struct LatestLeaderboard {
     /// Rated votes of each pair.
     pair_votes: RwLock<PairVotes>,
     /// Rated votes by language, category and intent, and who labelled them.
-    facets: RwLock<Arc<LabeledFacets>>,
+    slice_votes: RwLock<Arc<LabeledSliceVotes>>,
 }
 
 impl LatestLeaderboard {
@@ -97,12 +97,12 @@ impl LatestLeaderboard {
 
     /// Rated votes by language, category and intent, and who labelled them.
     #[must_use]
-    pub fn facets(&self) -> Arc<LabeledFacets> {
-        Arc::clone(&self.facets.read())
+    pub fn slice_votes(&self) -> Arc<LabeledSliceVotes> {
+        Arc::clone(&self.slice_votes.read())
     }
 
-    fn put_facets(&self, facets: LabeledFacets) {
-        *self.facets.write() = Arc::new(facets);
+    fn put_slice_votes(&self, slice_votes: LabeledSliceVotes) {
+        *self.slice_votes.write() = Arc::new(slice_votes);
     }
 
     fn put(&self, snapshot: LeaderboardSnapshot) {
@@ -164,8 +164,8 @@ pub struct Refitter {
     pub tally: VoteTally,
     /// The rated votes with their voters, where the intervals need them.
     pub votes: RatedVotes,
-    /// Changes of the facets by final labels.
-    pub relabeled: FacetChanges,
+    /// Changes of the votes by slice through final labels.
+    pub relabeled: SliceVoteChanges,
 }
 
 impl Refitter {
@@ -179,7 +179,7 @@ impl Refitter {
         }
         let settings = self.settings.now();
         let rating = &settings.rating;
-        let rule = Publication { votes: rating.group_votes, every: rating.leaderboards_every() };
+        let rule = PublicationSchedule { votes: rating.group_votes, every: rating.leaderboards_every() };
         let held = self.leaderboard.latest().last_vote_seq;
         let new = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), rule.votes).await?;
         Ok(new.first().and_then(|oldest| rule.wait(new.len(), oldest.created_at, self.clock.now())))
@@ -266,8 +266,8 @@ impl Refitter {
         let leaderboard = Arc::clone(&self.leaderboard);
         let new = self.tally.catch_up(&self.store, |counted| leaderboard.count_pairs(counted)).await?;
         let relabeled = self.relabeled.refresh(&self.store, self.tally.last_seq()).await?;
-        if new > 0 || relabeled || self.leaderboard.facets().facets.languages.is_empty() {
-            self.leaderboard.put_facets(self.relabeled.apply(&self.tally.counts.facets));
+        if new > 0 || relabeled || self.leaderboard.slice_votes().counts.languages.is_empty() {
+            self.leaderboard.put_slice_votes(self.relabeled.apply(&self.tally.counts.slices));
         }
         Ok(())
     }

@@ -17,8 +17,8 @@ use crate::domain::rating::value::report::ValueReport;
 use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
+use crate::infra::cache_validity::CacheValidity;
 use crate::infra::config::CurrentSettings;
-use crate::infra::freshness::Freshness;
 use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, ReadLogError, read_log};
@@ -36,7 +36,7 @@ const CACHED: usize = 48;
 /// What recent votes took.
 #[derive(Debug)]
 struct RecentUsage {
-    freshness: Freshness,
+    validity: CacheValidity,
     usage: ArenaUsage,
 }
 
@@ -98,7 +98,7 @@ impl ValueReports {
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), labels_changed_at(&self.store, &filter).await?, exclusion_changes);
         let read = || read_usage(self.store.clone(), filter.clone());
-        Ok(self.usages.get(key, |cached| cached.freshness.is_current(last_seq), read).await?)
+        Ok(self.usages.get(key, |cached| cached.validity.is_current(last_seq), read).await?)
     }
 }
 
@@ -116,5 +116,5 @@ async fn read_usage(store: Store, filter: LeaderboardFilter) -> Result<RecentUsa
         taken => taken.map(|log| ArenaUsage::new(&log)),
     });
     let usage = usage.await??;
-    Ok(RecentUsage { freshness: Freshness::new(last, began.elapsed()), usage })
+    Ok(RecentUsage { validity: CacheValidity::new(last, began.elapsed()), usage })
 }

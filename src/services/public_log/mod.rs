@@ -17,8 +17,8 @@ use std::sync::Arc;
 use secrecy::ExposeSecret;
 
 use crate::domain::plural::counted;
-use crate::domain::public_log::bundle::EntryTooLong;
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::entry_bundle::EntryTooLong;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::infra::clock::Clock;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::stored_tiles::{entries_of, hashes_of, hashes_of_ranges};
 use super::{PublicLog, PublicLogError};
-use crate::domain::public_log::bundle::encode_entries;
+use crate::domain::public_log::entry_bundle::encode_entries;
 use crate::domain::public_log::merkle_proof::inclusion_ranges;
 use crate::domain::public_log::promised_vote::included_by;
 use crate::domain::public_log::tile::{TileKind, encode_hashes};

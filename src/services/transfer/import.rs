@@ -9,6 +9,7 @@ use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::formats::rereadable_file::RereadableFile;
 use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
+use crate::formats::{input_name, input_path};
 use crate::infra::disk;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, UnusableName, unusable_name};
 
@@ -37,7 +38,7 @@ pub enum ImportError {
     #[error(transparent)]
     File(#[from] VoteFileError),
     /// It names something as nothing can be named here.
-    #[error("{} names {name}", .path.display())]
+    #[error("{} names {name}", input_name(.path))]
     UnusableName {
         /// The file.
         path: PathBuf,
@@ -81,7 +82,7 @@ impl VotesFile {
             return Err(ImportError::UnusableName { path: path.to_owned(), name });
         }
         let id = format!("import-{}", whole.digest().map_err(unreadable)?);
-        let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let source = input_path(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { id, source, log, read_at: now })
     }
 }

@@ -147,7 +147,12 @@ async fn a_dry_run_asks_nothing_and_a_larger_share_holds_a_smaller_one() {
     let other = ["judge", "run", "--judge", "judge", "--share", "0.2", "--seed", "9", "--dry-run", "--format", "json"];
     let other: Value = serde_json::from_str(&field.done(&other).await).unwrap();
     assert!(other[0]["calls"].as_u64().unwrap() > 0, "another seed draws other battles");
-    let spans = [["--since", "1970-01-01T00:00:02Z"], ["--until", "1970-01-01T00:00:01Z"]];
+    let spans = [
+        ["--since", "1970-01-01T00:00:02Z"],
+        ["--until", "1970-01-01T00:00:01Z"],
+        // A date is its first moment, as for every other command.
+        ["--until", "1970-01-01"],
+    ];
     for span in spans {
         let plan = field.done(&[&RUN[..], &span, &["--dry-run", "--format", "json"]].concat()).await;
         let plan: Value = serde_json::from_str(&plan).unwrap();

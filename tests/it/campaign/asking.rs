@@ -52,6 +52,7 @@ async fn answers(field: &Field, items: i64) -> Vec<(String, Vec<(String, String)
 async fn the_cost_is_said_before_and_the_campaign_has_what_the_models_answered() {
     let field = field(FILE).await;
     let planned = field.done(&[&CREATE[..], &["--dry-run", "--format", "json"]].concat()).await;
+    assert!(!field.path().join("data").exists(), "a dry run makes no database");
     let planned: Value = serde_json::from_str(&planned).unwrap();
     let total = &planned["asking"][2];
     assert_eq!((&planned["state"], &planned["units"], &total["calls"]), (&json!("not made"), &json!(12), &json!(24)));

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use langya::domain::public_log::audit::AuditError;
-use langya::domain::public_log::bundle::{decode_entries, encode_entries};
 use langya::domain::public_log::checkpoint::Checkpoint;
+use langya::domain::public_log::entry_bundle::{decode_entries, encode_entries};
 use langya::domain::public_log::frontier::Frontier;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::leaderboard_check::LeaderboardCheckError;

@@ -23,7 +23,7 @@ use langya::infra::storage::{
     BattleRow, ExclusionRow, InsertedVote, NewExclusion, NewExclusions, NewReply, NewVoteRow, Store, VoteExclusion,
     VoteRange,
 };
-use langya::infra::stored_votes::final_labels::FacetChanges;
+use langya::infra::stored_votes::final_labels::SliceVoteChanges;
 use langya::infra::stored_votes::prompt_index::read_prompt_index;
 use langya::infra::stored_votes::rated_votes::RatedVotes;
 use langya::infra::stored_votes::selection::select;
@@ -122,7 +122,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
         ranked_exclusions: None,
         tally: VoteTally::default(),
         votes: RatedVotes::default(),
-        relabeled: FacetChanges::default(),
+        relabeled: SliceVoteChanges::default(),
     };
     let mut first = refitter();
     assert!(first.refit().await.unwrap() && !first.refit().await.unwrap());

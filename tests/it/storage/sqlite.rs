@@ -151,7 +151,12 @@ async fn what_cannot_be_opened_says_why() {
     assert!(matches!(refused(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
     let link = folder.path().join("link");
     std::os::unix::fs::symlink("nowhere", &link).unwrap();
-    for (path, reason) in [(&file, ": it is a file;"), (&link, ": it is a link to a folder that does not exist;")] {
+    let above = format!(": {} is a link to a folder that does not exist;", link.display());
+    for (path, reason) in [
+        (&file, ": it is a file;"),
+        (&link, ": it is a link to a folder that does not exist;"),
+        (&link.join("a/data"), above.as_str()),
+    ] {
         let refused = DataLock::take(&settings(path), "serve").unwrap_err();
         assert!(matches!(refused, StoreError::DataDir { .. }) && refused.to_string().contains(reason), "{refused}");
     }

@@ -8,6 +8,7 @@ pub(crate) mod embedded;
 pub(crate) mod identity_provider;
 pub(crate) mod instance;
 pub(crate) mod log;
+pub(crate) mod module_graph;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod proxy;

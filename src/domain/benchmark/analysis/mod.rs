@@ -7,7 +7,7 @@
 //! [`Undefined`](crate::stats::Undefined) with its reason.
 
 pub mod failed_judgements;
-pub mod five_levels;
+pub mod five_level_verdicts;
 pub mod item_scores;
 pub mod judges;
 pub mod length;

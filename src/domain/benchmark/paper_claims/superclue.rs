@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::{BilingualText, Claim, Number, WHOLE, column, most, table, value};
+use crate::stats::convex_mixture::{Search, best};
 use crate::stats::correlation::{Correlation, kendall, pearson, spearman_by_t};
 use crate::stats::distribution::Summary;
-use crate::stats::mixture::{Search, best};
 use crate::stats::{real, real_len};
 
 const PAPER: &str = "SuperCLUE (Xu et al. 2023, arXiv:2307.15020)";

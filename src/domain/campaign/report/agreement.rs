@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::items::RESAMPLES;
+use super::item_bootstrap::RESAMPLES;
 use super::judged::{CampaignFacts, JudgedUnit, by_name, preference_by_name};
 use crate::battle::Outcome;
 use crate::campaign::judgement::UnitJudgement;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::items::RESAMPLES;
+use super::item_bootstrap::RESAMPLES;
 use super::judged::{JudgedUnit, UnitVerdict, by_name};
 use crate::battle::Outcome;
 use crate::battle_judging::agreement::Rate;

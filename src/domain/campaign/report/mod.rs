@@ -3,7 +3,7 @@
 mod agreement;
 mod annotators;
 mod copying;
-mod items;
+mod item_bootstrap;
 mod judged;
 mod judges;
 mod pairs;
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
-pub use items::{ItemInterval, RESAMPLES};
+pub use item_bootstrap::{ItemInterval, RESAMPLES};
 pub use judged::{CampaignFacts, JudgedUnit, LeftOutAnnotator, UnitVerdict};
 pub use judges::{JudgeAgreement, unit_verdict_log};
 pub use pairs::{AnnotatorPair, ModelPair};
@@ -35,10 +35,10 @@ use super::plan::Task;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
-use crate::rating::neighbours::NeighbourPair;
 use crate::rating::notes::{RatingNote, serialize_texts};
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
+use crate::rating::sequential_testing::NeighbourPair;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
 
 /// The report of a campaign.
@@ -113,7 +113,8 @@ pub fn report(
         (Vec::new(), Vec::new(), Vec::new())
     } else {
         let by_annotator = || rank_log(&vote_log(&first), options);
-        let (ranked, by_item) = rayon::join(by_annotator, || items::item_intervals(&first, facts.seed, options));
+        let (ranked, by_item) =
+            rayon::join(by_annotator, || item_bootstrap::item_intervals(&first, facts.seed, options));
         let ranked = ranked?;
         (ranked.models, ranked.notes, by_item?)
     };
@@ -135,7 +136,7 @@ pub fn report(
         agreement: AgreementSummary::new(&first, facts),
         models,
         notes,
-        items: items::count_items(&first),
+        items: item_bootstrap::count_items(&first),
         resamples: RESAMPLES,
         item_intervals,
         scores: if facts.task == Task::Score { scores::mean_scores(&first, options.confidence) } else { Vec::new() },

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::comparisons;
-use super::items::RESAMPLES;
+use super::item_bootstrap::RESAMPLES;
 use super::judged::{JudgedUnit, JudgementLabel, LabelsByUnit};
 use crate::battle::Outcome;
 use crate::stats::agreement::kappa::{cohen, cohen_of_counts};

@@ -1,16 +1,16 @@
 //! When a campaign has enough judgements before every unit has all of its own.
 //!
 //! Somebody who looks after every judgement and stops when models seem to differ is wrong more often than an interval for one look
-//! says. So the rule looks at the intervals of a confidence sequence ([`crate::rating::neighbours`]), which hold at all looks together.
-//! Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once (Bonferroni). They
-//! are narrowest at the number of judgements that the campaign was planned with, which is known before it begins.
+//! says. So the rule looks at the intervals of a confidence sequence ([`crate::rating::sequential_testing`]), which hold at all
+//! looks together. Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once
+//! (Bonferroni). They are narrowest at the number of judgements that the campaign was planned with, which is known before it begins.
 
 use super::judged::JudgedUnit;
 use super::vote_log;
 use crate::rating::FitError;
-use crate::rating::neighbours::{NeighbourPair, NeighbourState, SequentialOptions};
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
+use crate::rating::sequential_testing::{NeighbourPair, NeighbourState, SequentialOptions};
 use crate::rating::vote_log::VotersKnown;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;

@@ -107,12 +107,12 @@ fn parts_of_the_votes_are_series_where_there_are_enough_votes_in_two_of_them() {
     let votes = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
         counts.iter().map(|(name, votes)| ((*name).to_owned(), *votes)).collect()
     };
-    let facets = Facets {
+    let votes = SliceVoteCounts {
         languages: votes(&[("de", 19), ("en", 20), ("zh", 90)]),
         categories: votes(&[("all", 500)]),
         intents: BTreeMap::new(),
     };
-    let names: Vec<String> = arena_names(&facets).iter().map(ToString::to_string).collect();
+    let names: Vec<String> = arena_names(&votes).iter().map(ToString::to_string).collect();
     let expected = [
         "arena:rating",
         "arena:elo",
@@ -125,7 +125,8 @@ fn parts_of_the_votes_are_series_where_there_are_enough_votes_in_two_of_them() {
         "arena:satisfaction",
     ];
     assert_eq!(names, expected);
-    let many = Facets { languages: (0..50).map(|at| (format!("l{at:02}"), 100 + at)).collect(), ..Facets::default() };
+    let languages = (0..50).map(|at| (format!("l{at:02}"), 100 + at)).collect();
+    let many = SliceVoteCounts { languages, ..SliceVoteCounts::default() };
     assert_eq!(arena_names(&many).len(), 3 + 8 + 3 + 1);
 }
 

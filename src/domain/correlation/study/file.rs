@@ -8,7 +8,7 @@ use super::StudyError;
 use crate::correlation::report::{StudyOptions, search};
 use crate::correlation::{Aliases, SeriesName, VotePart};
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::mixture::Search;
+use crate::stats::convex_mixture::Search;
 use crate::stats::resample::BootstrapOptions;
 
 /// A study, word for word. Written again it has every key, those with their default values too.

@@ -1,4 +1,4 @@
-//! Names of models and their makers, and where a folded text holds one.
+//! Names of models and their makers, and where a normalized text holds one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
-use super::fold::Folded;
+use super::normalized_text::NormalizedText;
 use super::spelling::{
     LEAST_DISGUISED, NameHit, NameKind, NamePattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole,
     shape, spells_backwards,
@@ -114,7 +114,7 @@ impl IdentityNames {
     }
 
     /// All names in a text from its beginning to its end, the longest where several begin at one place.
-    pub(super) fn find(&self, text: &Folded) -> Vec<NameHit> {
+    pub(super) fn find(&self, text: &NormalizedText) -> Vec<NameHit> {
         let signs: Vec<bool> = (0..text.chars.len()).map(|at| is_letter_sign(text, at)).collect();
         let mut found = Vec::new();
         self.find_along(text, |at| signs[at], &mut found);
@@ -147,7 +147,7 @@ impl IdentityNames {
     }
 
     /// Adds the long names of models that are spelled from their end.
-    fn find_backwards(&self, text: &Folded, found: &mut Vec<NameHit>) {
+    fn find_backwards(&self, text: &NormalizedText, found: &mut Vec<NameHit>) {
         let last = text.chars.len();
         let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
         let places: Vec<usize> =
@@ -164,7 +164,7 @@ impl IdentityNames {
     }
 
     /// Adds every name along the letters, the digits and what counts as a letter.
-    fn find_along(&self, text: &Folded, is_letter: impl Fn(usize) -> bool, found: &mut Vec<NameHit>) {
+    fn find_along(&self, text: &NormalizedText, is_letter: impl Fn(usize) -> bool, found: &mut Vec<NameHit>) {
         let mut stream = String::with_capacity(text.chars.len());
         let mut places = Vec::with_capacity(text.chars.len());
         for (at, c) in text.chars.iter().enumerate() {
@@ -195,7 +195,7 @@ struct NameList {
 impl NameList {
     fn add(&mut self, name: &str, kind: NameKind, maker: usize) {
         let (mut chars, mut gaps, mut gap) = (Vec::new(), Vec::new(), false);
-        for c in Folded::new(name).chars {
+        for c in NormalizedText::new(name).chars {
             if c.is_alphanumeric() {
                 if gap && !chars.is_empty() {
                     gaps.push(chars.len());
@@ -246,7 +246,7 @@ impl NameList {
 
 fn letters(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or(name);
-    Folded::new(name).chars.into_iter().filter(|c| c.is_alphanumeric()).collect()
+    NormalizedText::new(name).chars.into_iter().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// The word that a name begins with, where a version follows it: `Nightjar` of `Nightjar 7B`; otherwise nothing.
@@ -287,9 +287,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let folded = Folded::new(text);
-        let hits = names().find(&folded);
-        let found: Vec<String> = hits.iter().map(|hit| folded.chars[hit.start..hit.end].iter().collect()).collect();
+        let normalized = NormalizedText::new(text);
+        let hits = names().find(&normalized);
+        let found: Vec<String> = hits.iter().map(|hit| normalized.chars[hit.start..hit.end].iter().collect()).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 
@@ -320,7 +320,7 @@ mod tests {
     fn a_battles_own_names_are_those_of_its_models_and_makers() {
         let names = names();
         let own = |text: &str, model: &str| {
-            let hits = names.find(&Folded::new(text));
+            let hits = names.find(&NormalizedText::new(text));
             names.is_of(&hits[0], model)
         };
         assert!(own("Nightjar", "nightjar-7b") && own("Harbour Labs", "nightjar-7b"));

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::fold::Folded;
 use super::grammar::is_placeholder;
+use super::normalized_text::NormalizedText;
 use super::sentences::Sentence;
 use super::spelling::NameKind;
 
@@ -62,20 +62,21 @@ pub(super) fn is_fiction(prompt: &str) -> bool {
             |(?:write|tell|make up|invent)(?: me| us)? (?:an? |the )?(?:[a-z]+ ){0,2}(?:story|tale|poem|script|dialogue|scene|novel|song|joke|sketch)|(?:写|编|讲|来)[^。,]{0,8}(?:故事|童话|小说|剧本|对话|诗|段子|寓言|相声|小品|作文)";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
-    let folded: String = Folded::new(prompt).chars.into_iter().collect();
-    FICTION.is_match(&folded)
+    let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
+    FICTION.is_match(&normalized)
 }
 
 /// Whether a prompt asks for work on a text, such as a translation.
 pub(super) fn is_exercise(prompt: &str) -> bool {
-    let folded: String = Folded::new(prompt).chars.into_iter().collect();
-    EXERCISE.is_match(&folded)
+    let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
+    EXERCISE.is_match(&normalized)
 }
 
 /// Whether a prompt asks a model who it is or who made it.
 pub(super) fn asks_for_identity(prompt: &str) -> bool {
-    let folded: String = Folded::new(prompt).chars.into_iter().map(|c| if c == '\n' { ' ' } else { c }).collect();
-    ASKS.is_match(&folded)
+    let normalized: String =
+        NormalizedText::new(prompt).chars.into_iter().map(|c| if c == '\n' { ' ' } else { c }).collect();
+    ASKS.is_match(&normalized)
 }
 
 /// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
@@ -221,20 +222,22 @@ static CHOOSES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether a reply to a question that names several says which of them it is.
 pub(super) fn chooses(reply: &str) -> bool {
-    let folded: String = Folded::new(reply).chars.into_iter().take(80).collect();
-    CHOOSES.is_match(folded.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
+    let normalized: String = NormalizedText::new(reply).chars.into_iter().take(80).collect();
+    CHOOSES.is_match(normalized.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
 }
 
 /// Whether a prompt that names a model asks for a yes.
 pub(super) fn asks_for_yes(prompt: &str) -> bool {
-    let folded: String = Folded::new(prompt).chars.into_iter().collect();
-    folded.trim_end().ends_with(['?', '吗', '吧', '么']) || folded.contains("right") || folded.contains("对不对")
+    let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
+    normalized.trim_end().ends_with(['?', '吗', '吧', '么'])
+        || normalized.contains("right")
+        || normalized.contains("对不对")
 }
 
 /// Whether a reply agrees and takes nothing back in the same sentence.
 pub(super) fn agrees(reply: &str) -> bool {
-    let folded: String = Folded::new(reply).chars.into_iter().take(200).collect();
-    let first = folded.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
+    let normalized: String = NormalizedText::new(reply).chars.into_iter().take(200).collect();
+    let first = normalized.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
     let agreed = AGREES.find(first).map(|found| found.end());
     agreed.is_some_and(|end| !DENIES.is_match(&first[end..].replace("没错", "")))
 }

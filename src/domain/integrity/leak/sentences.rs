@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::fold::{Folded, QUOTED};
 use super::grammar::placeholder;
 use super::names::IdentityNames;
+use super::normalized_text::{NormalizedText, QUOTED};
 use super::spelling::{NameHit, NameKind};
 
 /// A sentence with at least one name.
@@ -112,7 +112,7 @@ pub(super) enum SentenceForm {
 }
 
 /// The sentences of a text that hold a name.
-pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
+pub(super) fn sentences(text: &NormalizedText, names: &IdentityNames) -> Vec<Sentence> {
     let hits = names.find(text);
     if hits.is_empty() {
         return Vec::new();
@@ -177,7 +177,7 @@ static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
-fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
+fn is_plain_word(text: &NormalizedText, before: &str, hit: &NameHit) -> bool {
     const NOUNS: &[&str] = &[
         "app",
         "web",
@@ -213,7 +213,7 @@ fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
     ARTICLE.is_match(&before[start..]) && !NOUNS.iter().any(|noun| after.starts_with(noun))
 }
 
-fn ends_sentence(text: &Folded, at: usize) -> bool {
+fn ends_sentence(text: &NormalizedText, at: usize) -> bool {
     let next = text.chars.get(at + 1);
     match text.chars[at] {
         '\n' | '。' | ';' | '!' | '?' | '…' => true,

@@ -1,11 +1,11 @@
-//! How a name may be spelled in a folded text: with digits for letters, spelled out, in chunks, with marks between, from its
+//! How a name may be spelled in a normalized text: with digits for letters, spelled out, in chunks, with marks between, from its
 //! end; and where it ends.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::fold::{Folded, UPPER};
+use super::normalized_text::{NormalizedText, UPPER};
 
 /// Marks that may stand between two characters of one name at most.
 const LONGEST_GAP: usize = 3;
@@ -87,7 +87,7 @@ pub(super) enum NameKind {
     Hint,
 }
 
-/// Where a text holds a name: characters `start..end` of the folded text.
+/// Where a text holds a name: characters `start..end` of the normalized text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NameHit {
     pub(super) start: usize,
@@ -99,7 +99,7 @@ pub(super) struct NameHit {
 /// A name as it is searched.
 #[derive(Debug)]
 pub(super) struct NamePattern {
-    /// Its letters and digits, folded.
+    /// Its letters and digits, normalized.
     pub(super) chars: Vec<char>,
     /// Positions before which the name itself has a space or mark.
     pub(super) gaps: Vec<usize>,
@@ -110,7 +110,7 @@ pub(super) struct NamePattern {
 }
 
 /// Whether a text says that something in it is to be read from its end.
-pub(super) fn spells_backwards(text: &Folded) -> bool {
+pub(super) fn spells_backwards(text: &NormalizedText) -> bool {
     static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右")
             .expect("the built-in rule is a regular expression")
@@ -132,20 +132,20 @@ pub(super) fn shape(c: char) -> char {
 }
 
 /// A sign in the place of a letter: between two letters or digits.
-pub(super) fn is_letter_sign(text: &Folded, at: usize) -> bool {
+pub(super) fn is_letter_sign(text: &NormalizedText, at: usize) -> bool {
     let is_latin = |at: Option<usize>| at.and_then(|at| text.chars.get(at)).is_some_and(char::is_ascii_alphanumeric);
     matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
 }
 
 impl NamePattern {
     /// Whether the characters at these places are this name and not a part of something else.
-    pub(super) fn fits(&self, text: &Folded, at: &[usize]) -> bool {
+    pub(super) fn fits(&self, text: &NormalizedText, at: &[usize]) -> bool {
         self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])
     }
 
     /// A digit of the name must be itself; a letter may be a digit or sign, where the name is long enough to be known by
     /// the rest.
-    fn is_spelled(&self, text: &Folded, at: &[usize]) -> bool {
+    fn is_spelled(&self, text: &NormalizedText, at: &[usize]) -> bool {
         let mut disguised = false;
         for (name, place) in self.chars.iter().zip(at) {
             let found = text.chars[*place];
@@ -161,7 +161,7 @@ impl NamePattern {
 
     /// What stands between the characters: what the name has there; a mark; or spaces where the name is spelled out, or
     /// is broken once, or a long one a few times.
-    fn is_together(&self, text: &Folded, at: &[usize]) -> bool {
+    fn is_together(&self, text: &NormalizedText, at: &[usize]) -> bool {
         let mut spaced = Vec::new();
         for (position, pair) in at.windows(2).enumerate() {
             let between = &text.chars[pair[0] + 1..pair[1]];
@@ -194,7 +194,7 @@ fn is_dashed(between: &[char]) -> bool {
 }
 
 /// A Latin name must not go on in a word before or after it; a version may follow.
-pub(super) fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
+pub(super) fn is_whole(text: &NormalizedText, first: usize, last: usize) -> bool {
     let joins = |own: usize, other: Option<usize>| {
         let other = other.and_then(|other| text.chars.get(other));
         text.chars[own].is_ascii_alphanumeric() && other.is_some_and(char::is_ascii_alphanumeric)
@@ -208,7 +208,7 @@ pub(super) fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
 }
 
 /// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
-pub(super) fn after_version(text: &Folded, end: usize) -> usize {
+pub(super) fn after_version(text: &NormalizedText, end: usize) -> usize {
     let mut end = end;
     for _ in 0..6 {
         let has_mark = text.chars.get(end).is_some_and(|c| matches!(c, ' ' | '-' | ':' | '/'));
@@ -231,7 +231,7 @@ fn is_version(word: &str) -> bool {
 }
 
 /// A word with a capital after it, or a title before it, is a person or a thing: Claude Monet, Project Gemini.
-pub(super) fn is_person(text: &Folded, hit: &NameHit) -> bool {
+pub(super) fn is_person(text: &NormalizedText, hit: &NameHit) -> bool {
     let surname = text.chars.get(hit.end) == Some(&' ')
         && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)
         && text.chars.get(hit.end + 2).is_some_and(char::is_ascii_alphabetic)

@@ -67,7 +67,7 @@ pub(in crate::integrity) fn names() -> IdentityNames {
 pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabeledText) -> Speaker<'n> {
     let proposes = prompt_leaks(names, &row.prompt);
     let asks = proposes || questions::asks_for_identity(&row.prompt);
-    let cites = !proposes && !names.find(&Folded::new(&row.prompt)).is_empty();
+    let cites = !proposes && !names.find(&NormalizedText::new(&row.prompt)).is_empty();
     Speaker {
         names,
         model: "nightjar-7b",

@@ -29,8 +29,8 @@ struct Example {
 
 fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
     let speaker = speaker_of(names, row);
-    let folded = if speaker.cites { Folded::quoting(&row.text) } else { Folded::new(&row.text) };
-    let found = sentences(&folded, names);
+    let normalized = if speaker.cites { NormalizedText::quoting(&row.text) } else { NormalizedText::new(&row.text) };
+    let found = sentences(&normalized, names);
     let own = |sentence: &&Sentence| !sentence.names.iter().all(|name| sentence.is_in_quoted_phrase(name));
     let last = found.len();
     let numbered = found.iter().enumerate().filter(|(_, sentence)| own(sentence));

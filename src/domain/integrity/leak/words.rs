@@ -1,5 +1,5 @@
 //! A sentence as a row of word classes, one letter for each word: the words of two languages share the classes, so that one
-//! frame describes "my maker is X", "我的开发者是 X" and "我的 maker 是 X".
+//! pattern describes "my maker is X", "我的开发者是 X" and "我的 maker 是 X".
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::*;
-use crate::public_log::bundle::encode_entries;
+use crate::public_log::entry_bundle::encode_entries;
 use crate::public_log::recount::RatingRules;
 use crate::public_log::tile::{TILE_WIDTH, encode_hashes};
 use crate::rating::options::IntervalMethod;

@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 
 use crate::battle::Outcome;
-use crate::rating::block::ModelBlock;
+use crate::rating::model_block::ModelBlock;
 use crate::rating::votes_by_voter::VoterVote;
 use crate::rating::weighting::Weights;
 

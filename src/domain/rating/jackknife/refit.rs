@@ -8,9 +8,9 @@ use nalgebra::DVector;
 use super::block_votes::BlockVote;
 use crate::battle::Outcome;
 use crate::rating::FitError;
-use crate::rating::block::ModelBlock;
 use crate::rating::graph::decompose;
-use crate::rating::loss::{Likelihood, PairLoss};
+use crate::rating::model_block::ModelBlock;
+use crate::rating::negative_log_likelihood::{Likelihood, PairLoss};
 use crate::rating::newton::minimise;
 use crate::rating::tally::PairTally;
 

@@ -7,8 +7,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::block::ModelBlock;
-use super::super::loss::logistic;
+use super::super::model_block::ModelBlock;
+use super::super::negative_log_likelihood::logistic;
 use super::super::sandwich::Intervals;
 use super::super::scoring::Scoring;
 use super::super::tally::Tally;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::block::ModelBlock;
-use super::super::loss::{Likelihood, PairLoss};
+use super::super::model_block::ModelBlock;
+use super::super::negative_log_likelihood::{Likelihood, PairLoss};
 use super::super::pair_counts::PairCounts;
 use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};

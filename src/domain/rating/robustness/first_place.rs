@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::POINTS_PER_STRENGTH;
-use super::super::loss::logistic;
+use super::super::negative_log_likelihood::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::flips::min_votes_to_flip;

@@ -11,9 +11,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::block::ModelBlock;
 use super::super::bradley_terry::fit;
-use super::super::loss::{Likelihood, logistic};
+use super::super::model_block::ModelBlock;
+use super::super::negative_log_likelihood::{Likelihood, logistic};
 use super::super::newton::pull;
 use super::super::tally::Tally;
 use super::pair_winner::PairWinner;

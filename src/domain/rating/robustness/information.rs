@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::loss::logistic;
+use super::super::negative_log_likelihood::logistic;
 use super::super::sandwich::Intervals;
 use super::super::tally::{PairTally, Tally};
 use super::FitError;

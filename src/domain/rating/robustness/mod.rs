@@ -15,6 +15,7 @@ mod first_place;
 mod flips;
 mod goodness_of_fit;
 mod information;
+mod leave_one_voter_out;
 mod majorities;
 mod overall;
 mod pair_votes_by_voter;
@@ -24,7 +25,6 @@ mod refit;
 mod replicates;
 mod tie_orders;
 mod voter_consistency;
-mod voters;
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ use super::bradley_terry::fit;
 use super::clustered_sandwich::cluster;
 use super::fit::Direction;
 use super::jackknife::jackknife;
-use super::loss::logistic;
+use super::negative_log_likelihood::logistic;
 use super::options::IntervalMethod;
 use super::sandwich::{Intervals, joint_sandwich};
 use super::scoring::{Scoring, TieRule};
@@ -164,7 +164,8 @@ pub fn robustness(
     let possible = places::possible(&tally, &fit, &parts, &intervals, options.confidence)?;
     let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
     let votes = pair_votes_by_voter(log, options.scoring, &tally);
-    let leave_out = |votes: &Vec<_>| voters::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
+    let leave_out =
+        |votes: &Vec<_>| leave_one_voter_out::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
     let voters = votes.as_ref().map(leave_out).transpose()?;
     let overall = overall_of(log, options, &tally, &fit, votes.as_deref())?;
     let mut models: Vec<ModelRobustness> = (0..tally.models.len())
@@ -177,7 +178,7 @@ pub fn robustness(
         })
         .collect();
     models.sort_by(|x, y| (x.component, x.place, &x.model).cmp(&(y.component, y.place, &y.model)));
-    let notes = voters.as_ref().and_then(voters::Ranges::note).into_iter().collect();
+    let notes = voters.as_ref().and_then(leave_one_voter_out::Ranges::note).into_iter().collect();
     let confidence = options.confidence.share();
     Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes, overall })
 }
@@ -257,7 +258,7 @@ fn neighbours(
         .iter()
         .flat_map(|part| part.in_order().windows(2).map(|two| (part, two[0], two[1])).collect::<Vec<_>>())
         .collect();
-    let done = voters::WorkCounter::new(pairs.len(), progress);
+    let done = leave_one_voter_out::WorkCounter::new(pairs.len(), progress);
     pairs
         .par_iter()
         .map(|&(part, upper, lower)| {

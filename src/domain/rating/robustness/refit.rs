@@ -6,7 +6,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::super::bradley_terry::fit;
-use super::super::loss::logistic;
+use super::super::negative_log_likelihood::logistic;
 use super::super::tally::{PairTally, Tally};
 use super::pair_votes_by_voter::CountedVote;
 use super::{FitError, places_of};

@@ -11,7 +11,7 @@ use rand_distr::Binomial;
 use rayon::prelude::*;
 
 use super::super::bradley_terry::fit;
-use super::super::loss::{Likelihood, PairLoss};
+use super::super::negative_log_likelihood::{Likelihood, PairLoss};
 use super::super::newton::Nearby;
 use super::super::tally::{PairTally, Tally};
 use super::FitError;

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::loss::logistic;
+use super::super::negative_log_likelihood::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::pair_votes_by_voter::CountedVote;

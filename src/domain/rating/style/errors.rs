@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::FitError;
 use super::super::sandwich::ROUNDING;
 use super::super::vote_log::Labels;
-use super::loss::{Shares, StyleLoss, squared};
+use super::negative_log_likelihood::{Shares, StyleLoss, squared};
 use crate::stats::real_len;
 
 /// Variances of the strengths and effects, in the order of the point.

@@ -9,7 +9,7 @@ use super::super::jackknife::{Correction, SumsOfVoters, ranges};
 use super::super::vote_log::Labels;
 use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
-use super::loss::{Shares, StyleLoss};
+use super::negative_log_likelihood::{Shares, StyleLoss};
 
 /// Variances of the strengths and effects between voters. `None` if one voter cast all votes.
 pub(super) fn variances(

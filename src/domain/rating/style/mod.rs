@@ -20,7 +20,7 @@ mod errors;
 mod features;
 mod jackknife;
 mod leaderboard_style;
-mod loss;
+mod negative_log_likelihood;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -38,7 +38,7 @@ use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
 use errors::{Variances, covariance, unvarying};
 use features::{NAMES, StyledVotes};
-use loss::StyleLoss;
+use negative_log_likelihood::StyleLoss;
 
 /// Threshold of a feature's own share of the information, given the other features and the models, below which it
 /// counts as dependent: rounding leaves about 1e-15, and a feature that differs at all keeps far more.

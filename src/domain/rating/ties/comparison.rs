@@ -11,11 +11,11 @@ use nalgebra::DVector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::loss::{OutcomeCounts, TieLoss};
+use super::negative_log_likelihood::{OutcomeCounts, TieLoss};
 use super::outcomes::OutcomeModel;
-use crate::rating::block::{ModelBlock, blocks};
 use crate::rating::fit::Fit;
-use crate::rating::loss::Likelihood;
+use crate::rating::model_block::{ModelBlock, blocks};
+use crate::rating::negative_log_likelihood::Likelihood;
 use crate::rating::newton::{descend, minimise};
 use crate::rating::tally::{PairTally, Tally};
 use crate::rating::{FitError, bradley_terry, davidson};

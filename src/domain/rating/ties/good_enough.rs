@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::loss::{OutcomeCounts, TieLoss, add_block};
+use super::negative_log_likelihood::{OutcomeCounts, TieLoss, add_block};
 use super::outcomes::{OutcomeModel, PairOutcome};
 use crate::battle::Outcome;
 use crate::rating::graph::decompose;

@@ -96,7 +96,7 @@ impl fmt::Display for PriceDate {
 pub struct PriceSource(String);
 
 /// Longest source in characters.
-const LONGEST_SOURCE: usize = 200;
+pub const LONGEST_SOURCE: usize = 200;
 
 /// A text that is no source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! Correlations of every two of many series, with bootstrap intervals from resampled values.
 //!
-//! The results equal those of [`super::correlation`] bit for bit. Each replicate turns every series into a `Shape`
+//! The results equal those of [`super::correlation`] bit for bit. Each replicate turns every series into a `PreparedSeries`
 //! once, which makes a correlation with another series cheap; replicates run on all cores, whose number does not change
 //! a result.
 
+mod prepared_series;
 mod replicate;
-mod shape;
 
 #[cfg(test)]
 mod tests;

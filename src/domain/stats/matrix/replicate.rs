@@ -1,6 +1,6 @@
 //! A column in one replicate.
 
-use super::shape::Shape;
+use super::prepared_series::PreparedSeries;
 use super::{DataColumn, ReplicateCorrelations};
 
 /// Number of replicates that two columns share; `None` if both are fixed.
@@ -9,12 +9,12 @@ pub(super) fn replicates_of(x: &DataColumn, y: &DataColumn) -> Option<usize> {
     samples.into_iter().filter(|&samples| samples > 0).min()
 }
 
-/// The values of a column in one replicate, with a cached shape for each requested set of positions: columns that lack
+/// The values of a column in one replicate, with a cached prepared series for each requested set of positions: columns that lack
 /// the same positions share a set, so there are few.
 pub(super) struct ReplicateColumn {
     values: Vec<Option<f64>>,
     present: Positions,
-    shapes: Vec<(Positions, Option<Shape>)>,
+    prepared: Vec<(Positions, Option<PreparedSeries>)>,
 }
 
 impl ReplicateColumn {
@@ -26,23 +26,23 @@ impl ReplicateColumn {
             let sample = column.samples.get(replicate).into_iter().flatten();
             column.values.iter().zip(sample).map(|(value, sampled)| value.and(*sampled)).collect()
         };
-        Self { present: Positions::with_value(&values), values, shapes: Vec::new() }
+        Self { present: Positions::with_value(&values), values, prepared: Vec::new() }
     }
 
     /// Correlations of two columns over the positions that both have in the replicate.
     pub(super) fn compare(columns: &mut [Self], i: usize, j: usize) -> ReplicateCorrelations {
         let both = columns[i].present.and(&columns[j].present);
         let places = [i, j].map(|column| columns[column].place_of(&both));
-        let [x, y] = [(i, places[0]), (j, places[1])].map(|(column, place)| columns[column].shapes[place].1.as_ref());
+        let [x, y] = [(i, places[0]), (j, places[1])].map(|(column, place)| columns[column].prepared[place].1.as_ref());
         Some(x?.compare(y?))
     }
 
-    /// Index of the cached shape over these positions.
+    /// Index of the cached prepared series over these positions.
     fn place_of(&mut self, positions: &Positions) -> usize {
-        self.shapes.iter().position(|(known, _)| known == positions).unwrap_or_else(|| {
+        self.prepared.iter().position(|(known, _)| known == positions).unwrap_or_else(|| {
             let values: Vec<f64> = positions.all().filter_map(|position| self.values[position]).collect();
-            self.shapes.push((positions.clone(), Shape::new(&values)));
-            self.shapes.len() - 1
+            self.prepared.push((positions.clone(), PreparedSeries::new(&values)));
+            self.prepared.len() - 1
         })
     }
 }

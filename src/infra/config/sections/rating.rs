@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::ModelSettings;
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
-use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
+use crate::domain::rating::sequential_testing::SequentialOptions;
 use crate::domain::rating::value::prices::Currency;
 use crate::domain::stats::confidence::{self, ConfidenceLevel};
 

@@ -9,7 +9,7 @@ use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::failed_judgements::JudgementEnds;
-use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_model};
+use crate::domain::benchmark::analysis::five_level_verdicts::{LevelsOfModel, levels_by_model};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::judges::{JudgePairAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};

@@ -101,7 +101,7 @@ impl CorrelationService {
             imported: reading::fingerprint(&self.store.published_scores().await?),
             rating: settings.rating.leaderboard_options()?,
             aliases: Aliases::new(&settings.aliases)?,
-            names: arena_names(&self.leaderboard.facets().facets),
+            names: arena_names(&self.leaderboard.slice_votes().counts),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::stats::{real, real_len};
 /// Pearson's r and Spearman's ρ are cosines between unit vectors. For Kendall's τ-b, the order of each pair of
 /// positions is one bit, 64 to a word.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(super) struct PreparedSeries {
     values: Vec<f64>,
     ranks: Vec<f64>,
     /// Pairs of positions with a rising value.
@@ -21,7 +21,7 @@ pub(super) struct Shape {
     ties: f64,
 }
 
-impl Shape {
+impl PreparedSeries {
     /// `None` for a series without correlations.
     pub(super) fn new(values: &[f64]) -> Option<Self> {
         usable(values, SeriesSide::First).ok()?;

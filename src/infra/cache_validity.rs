@@ -13,12 +13,12 @@ const VALID_FACTOR: u32 = 10;
 
 /// Which votes a result includes, and until when it is valid without later ones.
 #[derive(Debug, Clone, Copy)]
-pub struct Freshness {
+pub struct CacheValidity {
     last_vote_seq: i64,
     valid_until: Instant,
 }
 
-impl Freshness {
+impl CacheValidity {
     /// Of a result that took so long; `last_vote_seq` was the latest vote when it began.
     pub fn new(last_vote_seq: i64, cost: Duration) -> Self {
         let valid = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
@@ -40,11 +40,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_result_is_valid_until_it_is_old_and_there_are_newer_votes() {
         for (cost, fresh) in [(1, 60), (7, 70)] {
-            let freshness = Freshness::new(5, Duration::from_secs(cost));
+            let validity = CacheValidity::new(5, Duration::from_secs(cost));
             advance(Duration::from_millis(1_000 * fresh - 1)).await;
-            assert!(freshness.is_current(6), "valid for {fresh} s");
+            assert!(validity.is_current(6), "valid for {fresh} s");
             advance(Duration::from_millis(1)).await;
-            assert!(!freshness.is_current(6) && freshness.is_current(5), "without newer votes it stays valid");
+            assert!(!validity.is_current(6) && validity.is_current(5), "without newer votes it stays valid");
         }
     }
 }

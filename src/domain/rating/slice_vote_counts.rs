@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Number of rated votes for each language, category and intent. Votes without such a value are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facets {
+pub struct SliceVoteCounts {
     /// Votes by language.
     pub languages: BTreeMap<String, u64>,
     /// Votes by category.

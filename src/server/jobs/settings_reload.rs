@@ -13,14 +13,13 @@ use tokio::signal::unix::Signal;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::MissedTickBehavior;
 
-use super::discovery::with_found_models;
+use super::model_discovery::with_found_models;
 use crate::formats::read_file;
 use crate::http::check_logo;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
-use crate::infra::storage::StoreError;
 use crate::state::AppState;
-use crate::watched_settings_file::{Reader, WatchedSettingsFile};
+use crate::watched_settings_file::{Reader, SettingsProblem, WatchedSettingsFile};
 
 /// How often the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -35,25 +34,6 @@ pub struct SettingsSource {
     pub read: Box<dyn Fn() -> Result<Settings, ConfigError> + Send + Sync>,
     /// SIGHUP, taken over from the system, which would end the process.
     pub hangup: Signal,
-}
-
-/// Why settings were not taken up.
-#[derive(Debug, thiserror::Error)]
-enum NotTakenUp {
-    #[error("{0}")]
-    Settings(#[from] ConfigError),
-    #[error("the models could not be registered: {0}")]
-    Store(#[from] StoreError),
-}
-
-impl NotTakenUp {
-    /// The text for the admin, which shows nothing of the inside of the database.
-    fn shown(&self) -> String {
-        match self {
-            Self::Settings(error) => error.to_string(),
-            Self::Store(_) => "the models could not be registered in the database: see the log".to_owned(),
-        }
-    }
 }
 
 /// Lets models that are found rather than configured join, and then follows the settings file.
@@ -95,9 +75,9 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         taken = now;
         if is_set && is_blank {
             // Without it the defaults would be in force, which nobody asked for: an editor on a full disk leaves an empty file.
-            let problem = "the settings file is missing, unreadable or empty";
+            let problem = SettingsProblem::Blank;
             tracing::error!("{problem}: the previous settings stay in force");
-            source.file.set_problem(Some(problem.to_owned()));
+            source.file.set_problem(Some(Arc::new(problem)));
         } else {
             is_set = !is_blank;
             reload(app, source).await;
@@ -130,7 +110,8 @@ async fn reload(app: &AppState, source: &SettingsSource) {
         Ok(settings) => take_up(app, &source.file.env, settings).await,
         Err(error) => Err(error.into()),
     };
-    source.file.set_problem(edited.as_ref().err().map(NotTakenUp::shown));
+    let edited = edited.map_err(Arc::new);
+    source.file.set_problem(edited.as_ref().err().cloned());
     match edited {
         Ok(AppliedSettings::Nothing) => {}
         Ok(AppliedSettings::Edits) => {
@@ -151,7 +132,11 @@ enum AppliedSettings {
     Edits,
 }
 
-async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> Result<AppliedSettings, NotTakenUp> {
+async fn take_up(
+    app: &AppState,
+    env: &Environment,
+    mut settings: Settings,
+) -> Result<AppliedSettings, SettingsProblem> {
     let former = app.settings.now();
     let waiting = settings.keep_until_restart(&former);
     if !waiting.is_empty() {
@@ -166,7 +151,7 @@ async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> R
 }
 
 /// Puts the models of these settings in place; entries that did not change go on as they are.
-async fn exchange_models(app: &AppState, env: &Environment, settings: &Settings) -> Result<(), NotTakenUp> {
+async fn exchange_models(app: &AppState, env: &Environment, settings: &Settings) -> Result<(), SettingsProblem> {
     let settings = with_found_models(settings, env).await;
     let roster = Roster::rebuild(&settings, env, app.rng.seed(), &app.models.current())?;
     roster.check_pairable(&settings)?;

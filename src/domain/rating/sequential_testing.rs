@@ -1,4 +1,4 @@
-//! Neighbours on a leaderboard: told apart, equal, or still open, however often somebody looks.
+//! Sequential testing of neighbours on a leaderboard: told apart, equal, or still open, however often somebody looks.
 //!
 //! Somebody who watches a leaderboard and stops when two models seem to differ is wrong more often than the intervals
 //! say, because these hold for a single look. The interval of a difference here is one of a confidence sequence

@@ -7,7 +7,7 @@ type PerSeries = [f64; MOST_SERIES];
 
 /// Enumerates all ways to distribute steps over the series. Partial products are reused from one point to the next: a
 /// point costs only the terms of its last series.
-pub(super) struct Walk<'a> {
+pub(super) struct GridSearch<'a> {
     moments: &'a Moments,
     /// The columns of S.
     columns: Vec<PerSeries>,
@@ -18,12 +18,12 @@ pub(super) struct Walk<'a> {
     best: Best,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> GridSearch<'a> {
     /// The weights of the best point; of equally good points the first, which gives the first series the least.
     pub(super) fn best(moments: &'a Moments, steps: u32) -> Vec<f64> {
         let series = moments.c.len();
         let column = |j: usize| std::array::from_fn(|i| if i < series { moments.s[(i, j)] } else { 0.0 });
-        let mut walk = Self {
+        let mut search = Self {
             moments,
             columns: (0..series).map(column).collect(),
             steps: f64::from(steps),
@@ -31,8 +31,8 @@ impl<'a> Walk<'a> {
             products: vec![[0.0; MOST_SERIES]; series + 1],
             best: Best::default(),
         };
-        walk.give(0, steps);
-        walk.best.weights
+        search.give(0, steps);
+        search.best.weights
     }
 
     /// Tries every way to distribute `left` steps over the series from `place` on.
@@ -77,8 +77,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
+    use crate::stats::convex_mixture::{Search, best, mix};
     use crate::stats::correlation::pearson_r;
-    use crate::stats::mixture::{Search, best, mix};
 
     #[test]
     fn grid_search_finds_the_best_of_all_mixtures() {

@@ -18,7 +18,7 @@ const SHARED_VOTES: usize = 200_000;
 const OUTCOMES: usize = Outcome::ALL.len();
 
 /// Counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
-pub(super) fn count(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
+pub(super) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
     let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
     // A counter holds at most 2^32 − 1 votes.
@@ -129,7 +129,7 @@ mod tests {
     fn a_table_on_one_thread_or_two_and_hashing_count_alike() {
         let log = random_log(7, SHARED_VOTES + 1);
         let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
-        let counted = count(&log);
+        let counted = count_by_pair(&log);
         assert_eq!(counted, pairs_of(7, &table(7, votes)));
         assert_eq!(counted, sorted(hashed(votes)));
         assert_eq!(counted.iter().map(|(_, _, counts)| counts.total()).sum::<u64>(), 200_001);
@@ -144,6 +144,6 @@ mod tests {
         }
         let counts = PairCounts { first_wins: 1, ties: 1, ..PairCounts::default() };
         let expected: Vec<_> = (1..=position(DENSE_MODELS)).map(|second| (0, second, counts)).collect();
-        assert_eq!(sorted(count(&log)), expected);
+        assert_eq!(sorted(count_by_pair(&log)), expected);
     }
 }

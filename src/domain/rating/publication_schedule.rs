@@ -7,14 +7,14 @@ use crate::time::Timestamp;
 
 /// What may wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Publication {
+pub struct PublicationSchedule {
     /// So many new votes are shown at once.
     pub votes: u32,
     /// Fewer are shown at the multiples of this time.
     pub every: Duration,
 }
 
-impl Publication {
+impl PublicationSchedule {
     /// How long new votes, of which `oldest` was the first, still wait; `None` where they are due, or there are none.
     #[must_use]
     pub fn wait(&self, new_votes: usize, oldest: Timestamp, now: Timestamp) -> Option<Duration> {
@@ -33,14 +33,14 @@ mod tests {
 
     #[test]
     fn few_votes_wait_for_others_or_for_the_clock() {
-        let rule = Publication { votes: 3, every: Duration::from_secs(10) };
+        let rule = PublicationSchedule { votes: 3, every: Duration::from_secs(10) };
         let wait = |votes, oldest, now| rule.wait(votes, Timestamp(oldest), Timestamp(now));
         assert_eq!(wait(1, 41_000, 41_000), Some(Duration::from_secs(9)));
         assert_eq!(wait(2, 41_000, 49_999), Some(Duration::from_millis(1)));
         assert_eq!(wait(2, 41_000, 50_000), None, "the clock has passed a multiple");
         assert_eq!(wait(3, 41_000, 41_000), None, "there are enough");
         assert_eq!(wait(0, 0, 41_000), None);
-        let at_once = Publication { votes: 1, ..rule };
+        let at_once = PublicationSchedule { votes: 1, ..rule };
         assert_eq!(at_once.wait(1, Timestamp(41_000), Timestamp(41_000)), None);
     }
 }

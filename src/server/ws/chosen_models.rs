@@ -10,7 +10,7 @@ use crate::domain::battle::state::Refusal;
 
 /// The mode of a battle and the models of the visitor's choice. A hidden model is not among them.
 #[derive(Debug, Clone, Serialize)]
-pub struct KnownModels {
+pub struct ChosenModels {
     mode: BattleMode,
     models: ModelsBySide,
 }
@@ -23,7 +23,7 @@ struct ModelsBySide {
     b: Option<ModelCard>,
 }
 
-impl KnownModels {
+impl ChosenModels {
     /// Those of a battle; `None` where both are hidden.
     pub(super) fn new(row: &BattleRow, card: impl Fn(Side) -> ModelCard) -> Option<Self> {
         let mode = row.mode;

@@ -1,4 +1,4 @@
-//! Text with its disguises taken off: width, case, accents, lookalike letters, invisible characters, emphasis, traditional
+//! Normalized text, with its disguises taken off: width, case, accents, lookalike letters, invisible characters, emphasis, traditional
 //! characters. What remains of a character is one lower-case letter, digit, space or mark.
 //!
 //! One pass over the text, and constant work for a character.
@@ -15,24 +15,24 @@ const CODE: u8 = 4;
 /// Share of quoted letters, in percent, from which quotation marks mean nothing: then all of the text is the speaker's own.
 const ALL_QUOTED: usize = 96;
 
-/// Folded text; both lists have one entry a character.
+/// Normalized text; both lists have one entry a character.
 #[derive(Debug, Default)]
-pub(super) struct Folded {
+pub(super) struct NormalizedText {
     pub(super) chars: Vec<char>,
     pub(super) flags: Vec<u8>,
 }
 
-impl Folded {
-    /// Folds a text. A text that is one quotation is not a text about what somebody says: its quotation marks mean nothing.
+impl NormalizedText {
+    /// Normalizes a text. A text that is one quotation is not a text about what somebody says: its quotation marks mean nothing.
     pub(super) fn new(text: &str) -> Self {
-        let mut folded = Self::quoting(text);
-        folded.forgive_quotes();
-        folded
+        let mut normalized = Self::quoting(text);
+        normalized.forgive_quotes();
+        normalized
     }
 
-    /// Folds a text that answers one with a name in it: then a quotation is a quotation, whatever its share.
+    /// Normalizes a text that answers one with a name in it: then a quotation is a quotation, whatever its share.
     pub(super) fn quoting(text: &str) -> Self {
-        let mut folded = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
+        let mut normalized = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
         let mut quotes = Quotes::default();
         let mut rest = text.char_indices().peekable();
         while let Some((at, c)) = rest.next() {
@@ -48,12 +48,12 @@ impl Folded {
                 .or_else(|| Some((None, address_length(&text[at..])?)));
             if let Some((shown, length)) = hidden {
                 while rest.next_if(|(next, _)| *next < at + length).is_some() {}
-                shown.into_iter().for_each(|c| folded.push(c, quotes.flag()));
+                shown.into_iter().for_each(|c| normalized.push(c, quotes.flag()));
                 continue;
             }
-            folded.push(c, quotes.flag());
+            normalized.push(c, quotes.flag());
         }
-        folded
+        normalized
     }
 
     fn push(&mut self, c: char, quoted: u8) {
@@ -264,8 +264,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, folded: &str) {
-        assert_eq!(Folded::new(text).chars.iter().collect::<String>(), folded, "{text:?}");
+    fn check(text: &str, normalized: &str) {
+        assert_eq!(NormalizedText::new(text).chars.iter().collect::<String>(), normalized, "{text:?}");
     }
 
     #[test]
@@ -288,8 +288,8 @@ mod tests {
     #[test]
     fn quotations_and_code_are_marked() {
         let quoted = |text: &str| {
-            let folded = Folded::new(text);
-            let quoted = folded.chars.iter().zip(&folded.flags).filter(|(_, flags)| **flags & QUOTED > 0);
+            let normalized = NormalizedText::new(text);
+            let quoted = normalized.chars.iter().zip(&normalized.flags).filter(|(_, flags)| **flags & QUOTED > 0);
             quoted.map(|(c, _)| c).collect::<String>()
         };
         assert_eq!(quoted("He said: \"it is me\" and he left the room at once."), "it is me");

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::good_enough::{GoodEnough, good_enough};
-use crate::rating::pair_counting::count;
+use crate::rating::count_by_pair::count_by_pair;
 use crate::rating::scoring::Scoring;
 use crate::rating::tally::Tally;
 use crate::rating::vote_log::VoteLog;
@@ -27,7 +27,7 @@ pub(in crate::rating) enum ShareErrors {
 
 /// By how much the share of prompts for which a model is good enough changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::rating) struct LevelChange {
+pub(in crate::rating) struct GoodEnoughChange {
     /// Share in the later half of the votes minus share in the earlier half.
     pub(in crate::rating) change: f64,
     /// Lower bound.
@@ -38,12 +38,12 @@ pub(in crate::rating) struct LevelChange {
 
 /// The change of each model whose share is known, with an interval, in both halves of the votes; of none where the votes of a
 /// half are too few to determine shares.
-pub(in crate::rating) fn level_changes(
+pub(in crate::rating) fn good_enough_changes(
     log: &VoteLog,
     errors: ShareErrors,
     scoring: Scoring,
     level: ConfidenceLevel,
-) -> BTreeMap<String, LevelChange> {
+) -> BTreeMap<String, GoodEnoughChange> {
     let is_later = later_half(log);
     let is_earlier: Vec<bool> = is_later.iter().map(|later| !later).collect();
     let (earlier, later) = rayon::join(
@@ -54,11 +54,11 @@ pub(in crate::rating) fn level_changes(
     changes.filter_map(|(earlier, model, later)| Some((model, change(earlier, &later)?))).collect()
 }
 
-fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<LevelChange> {
+fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<GoodEnoughChange> {
     let change = later.share - earlier.share;
     let below = (later.share - later.lower?).hypot(earlier.upper? - earlier.share);
     let above = (later.upper? - later.share).hypot(earlier.share - earlier.lower?);
-    Some(LevelChange { change, lower: change - below, upper: change + above })
+    Some(GoodEnoughChange { change, lower: change - below, upper: change + above })
 }
 
 /// For each vote, whether it is in the later half: by time, or in log order where times are unknown.
@@ -84,7 +84,7 @@ fn levels(
     let tally = Tally::from_log(&log, scoring);
     let voters = log.voters.as_ref().filter(|_| errors == ShareErrors::Voters);
     let votes = voters.map(|voters| VotesByVoter::new(&log, voters, scoring, &tally));
-    let shares = good_enough(&tally, &count(&log), scoring, votes.as_ref(), level);
+    let shares = good_enough(&tally, &count_by_pair(&log), scoring, votes.as_ref(), level);
     let named = tally.models.into_iter().map(|model| model.name).zip(shares);
     named.filter_map(|(model, share)| Some((model, share?))).collect()
 }

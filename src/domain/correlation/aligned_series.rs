@@ -1,4 +1,4 @@
-//! Series side by side.
+//! Aligned series: several series over the models that all of them have, in one order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::stats::matrix::DataColumn;
 
 /// Several series over the models that all of them have.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Aligned {
+pub struct AlignedSeries {
     /// The models, by name.
     pub models: Vec<String>,
     /// One list a series, in the order of the models.
@@ -20,7 +20,7 @@ pub struct Aligned {
     pub only_in: Vec<Vec<String>>,
 }
 
-impl Aligned {
+impl AlignedSeries {
     /// The numbers of each series.
     #[must_use]
     pub fn values(&self) -> Vec<Vec<f64>> {
@@ -53,7 +53,7 @@ pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> DataColumn
 ///
 /// # Errors
 /// [`SeriesError::Subjects`] where one is of models and another of something else.
-pub fn align(series: &[&Series], wanted: &[String]) -> Result<Aligned, SeriesError> {
+pub fn align(series: &[&Series], wanted: &[String]) -> Result<AlignedSeries, SeriesError> {
     let of_other = |other: &&&Series| series.first().is_some_and(|first| first.subjects != other.subjects);
     if let Some(other) = series.iter().find(of_other) {
         return Err(SeriesError::Subjects {
@@ -74,7 +74,7 @@ pub fn align(series: &[&Series], wanted: &[String]) -> Result<Aligned, SeriesErr
         unmatched.iter().filter(|model| series.points.contains_key(**model)).map(|model| (*model).clone()).collect()
     };
     let unknown = |model: &&&String| series.iter().all(|series| !series.points.contains_key(**model));
-    Ok(Aligned {
+    Ok(AlignedSeries {
         unknown: unmatched.iter().filter(unknown).map(|model| (*model).clone()).collect(),
         points: series.iter().map(|series| of(&series.points)).collect(),
         only_in: series.iter().map(only).collect(),

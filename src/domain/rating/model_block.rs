@@ -6,7 +6,7 @@
 use nalgebra::DVector;
 
 use super::fit::{Fit, ModelStrength};
-use super::loss::{Likelihood, PairLoss};
+use super::negative_log_likelihood::{Likelihood, PairLoss};
 use super::tally::PairTally;
 use crate::stats::real_len;
 

@@ -1,29 +1,25 @@
 //! The convex mixture of several series that correlates best with a target.
 //!
 //! A mixture has weights of at least zero that sum to one, applied to the unscaled series. Best means the greatest
-//! Pearson correlation with the target. This correlation is in-sample, so it is optimistic: [`permutation_test`] says how often
+//! Pearson correlation with the target. This correlation is in-sample, so it is optimistic: [`permutation_test()`] says how often
 //! chance reaches it, and [`leave_one_out`] predicts each value from a mixture fitted without it.
 
-mod grid;
+mod grid_search;
+mod permutation_test;
 
 use nalgebra::{DMatrix, DVector};
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use self::grid::Walk;
+use self::grid_search::GridSearch;
+pub use self::permutation_test::{PermutationTest, permutation_test};
 use super::Undefined;
 use super::correlation::{Correlation, pearson, pearson_r};
-use super::resample::{BootstrapOptions, replicates};
 use super::{real, real_len};
 
 /// Maximum number of grid points; more take too long.
 const MOST_POINTS: u64 = 20_000_000;
 /// Maximum number of series; more have too many subsets.
 const MOST_SERIES: usize = 16;
-/// Maximum number of subsets of series that a permutation test solves; with many series it takes fewer permutations.
-const MOST_SUBSETS: u32 = 1 << 20;
-/// Correlations of two permutations that differ by less are equal but for rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// How to search for weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,15 +40,6 @@ pub struct FittedMixture {
     pub weights: Vec<f64>,
     /// In-sample correlation with the target; p does not account for the fitting.
     pub pearson: Correlation,
-}
-
-/// How often chance reaches the correlation of a best mixture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PermutationTest {
-    /// One-sided: of a mixture that correlates as much as this one or more.
-    pub p: f64,
-    /// Number of random permutations.
-    pub permutations: u32,
 }
 
 /// Out-of-sample predictions of mixtures.
@@ -113,32 +100,6 @@ pub fn mix(series: &[&[f64]], weights: &[f64]) -> Vec<f64> {
     (0..length).map(at).collect()
 }
 
-/// Whether the best mixture correlates with the target more than the best mixtures do by chance. The target is permuted, the weights are
-/// fitted again to each permutation, and p = (1 + permutations whose best mixture reaches the correlation) / (1 + permutations), which
-/// is valid for any number of them (Phipson and Smyth 2010). All weights here are exact optima, whatever the step of a grid.
-///
-/// # Errors
-/// [`MixtureError`].
-pub fn permutation_test(
-    series: &[&[f64]],
-    target: &[f64],
-    options: BootstrapOptions,
-) -> Result<PermutationTest, MixtureError> {
-    let observed = Moments::new(series, target)?;
-    let centred: Vec<DVector<f64>> = series.iter().map(|values| centre(values)).collect();
-    let least = observed.best_correlation() - ROUNDING;
-    let permutations = options.replicates.min(MOST_SUBSETS >> series.len());
-    let reached = replicates(BootstrapOptions { replicates: permutations, ..options }, |rng| {
-        let mut permuted = target.to_vec();
-        permuted.shuffle(rng);
-        let permuted = centre(&permuted).normalize();
-        let c = DVector::from_iterator(series.len(), centred.iter().map(|values| values.dot(&permuted)));
-        Moments { s: observed.s.clone(), c }.best_correlation() >= least
-    });
-    let reached = reached.into_iter().filter(|reached| *reached).count();
-    Ok(PermutationTest { p: real_len(1 + reached) / (1.0 + f64::from(permutations)), permutations })
-}
-
 /// For each position, fits a mixture without it and predicts it.
 ///
 /// # Errors
@@ -196,7 +157,7 @@ impl Moments {
         if steps == 0 || points(steps, series) > MOST_POINTS {
             return Err(MixtureError::Grid { steps, series });
         }
-        Ok(Walk::best(self, steps))
+        Ok(GridSearch::best(self, steps))
     }
 
     /// The best mixture over all subsets of series. A subset whose best mixture has only positive weights has w ∝ S⁻¹c,

@@ -1,6 +1,6 @@
-//! Frames of word classes in which a sentence says which model speaks or is spoken to, in any language of `words`.
+//! Patterns of word classes in which a sentence says which model speaks or is spoken to, in any language of `words`.
 //!
-//! A gap between two parts of a frame takes any words but those that lead to somebody else, to a denial or to another matter.
+//! A gap between two parts of a pattern takes any words but those that lead to somebody else, to a denial or to another matter.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::words::WordClasses;
 
-/// Parts of frames, each made of those before it. The letters are the classes of `words`.
+/// Parts of patterns, each made of those before it. The letters are the classes of `words`.
 const PARTS: &[(&str, &str)] = &[
     ("S", "[sz]"),
     ("O", "[oz]"),
@@ -29,7 +29,7 @@ const PARTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Frames of replies and reasoning.
+/// Patterns of replies and reasoning.
 const REPLY: &[&str] = &[
     // I'm the Qwen model; I'm an open Qwen model.
     "[sz~][hd]{0,3}b<I>",
@@ -166,7 +166,7 @@ const REPLY: &[&str] = &[
     "<A>[dh]{0,2}w<O>[pd]{0,2}[_i]",
 ];
 
-/// Frames of prompts.
+/// Patterns of prompts.
 const PROMPT: &[&str] = &[
     "u[dq]{0,3}b[dan']{0,6}<N><E>",
     "(?:u|^)[dq]{0,2}c[=da]{0,3}<N>",
@@ -189,31 +189,31 @@ const PROMPT: &[&str] = &[
     "b<A>[d]{0,2}(?:r[d]{0,2}<v>u|U[da]{0,3}[mi])",
 ];
 
-fn compile(frames: &[&str]) -> Vec<Regex> {
-    let expand = |frame: &str| {
-        PARTS.iter().rev().fold(frame.to_owned(), |text, (name, part)| text.replace(&format!("<{name}>"), part))
+fn compile(patterns: &[&str]) -> Vec<Regex> {
+    let expand = |pattern: &str| {
+        PARTS.iter().rev().fold(pattern.to_owned(), |text, (name, part)| text.replace(&format!("<{name}>"), part))
     };
-    frames
+    patterns
         .iter()
-        .map(|frame| Regex::new(&expand(frame)).expect("the built-in frames are regular expressions"))
+        .map(|pattern| Regex::new(&expand(pattern)).expect("the built-in patterns are regular expressions"))
         .collect()
 }
 
-static REPLY_FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(REPLY));
-static PROMPT_FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(PROMPT));
+static REPLY_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(REPLY));
+static PROMPT_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(PROMPT));
 
-fn matches(frames: &[Regex], sentence: &str) -> Vec<Range<usize>> {
+fn matches(patterns: &[Regex], sentence: &str) -> Vec<Range<usize>> {
     let classes = WordClasses::of(sentence);
-    let found = frames.iter().flat_map(|frame| frame.find_iter(&classes.row).map(|found| found.range()));
+    let found = patterns.iter().flat_map(|pattern| pattern.find_iter(&classes.row).map(|found| found.range()));
     found.map(|range| classes.bytes(&range)).collect()
 }
 
 /// The parts of a sentence that say who speaks.
 pub(super) fn reply(sentence: &str) -> Vec<Range<usize>> {
-    matches(&REPLY_FRAMES, sentence)
+    matches(&REPLY_PATTERNS, sentence)
 }
 
 /// The parts of a sentence that say who is spoken to.
 pub(super) fn prompt(sentence: &str) -> Vec<Range<usize>> {
-    matches(&PROMPT_FRAMES, sentence)
+    matches(&PROMPT_PATTERNS, sentence)
 }
