@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
 //!
-//! Other commands decide for themselves what a signal does ([`Signals`]). Where they do not, it ends them as soon as they have opened a
-//! database ([`until_signal`]), so that the database is closed; before that, the system ends the process.
+//! Other commands decide for themselves what a signal does ([`Signals`]). Where they do not, `until_signal` ends them once they open an
+//! embedded database, so that it is closed; before that, and beside PostgreSQL, the system ends the process.
 
 use std::future::pending;
 use std::pin::pin;

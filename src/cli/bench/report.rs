@@ -103,7 +103,7 @@ fn written(form: OutputLayout, report: &Report, language: Language) -> CommandRe
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let writes = options.out.is_some();
     let report = print_or_write(options, env);
-    // What writes no file is left to the system, which ends it at once.
+    // Where no file is written, a signal ends it like any other command.
     if writes { unless_interrupted(report).await } else { report.await }
 }
 

@@ -64,7 +64,7 @@ pub(super) struct ReportOptions {
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
     let stored = OnceCell::new();
     let written = write(admin, settings, options, &stored);
-    // What writes no file is left to the system, which ends it at once.
+    // Where no file is written, a signal ends it like any other command.
     let done = if options.out.is_some() { unless_interrupted(written).await } else { written.await };
     done.map_err(|error| what_stays(error, stored.get()))
 }
