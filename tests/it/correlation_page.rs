@@ -225,7 +225,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "How often chance reaches Pearson&#39;s correlation of the first row: p = 0.",
             "random orders, with the weights fitted again to each",
             "Leave-one-out (each model predicted from the others)",
-            "<th scope=\"row\">Facts</th>",
+            "<th scope=\"row\">Factual QA</th>",
             "See the two as a chart",
             "votes and judged items resampled 200 times",
         ],

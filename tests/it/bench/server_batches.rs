@@ -68,7 +68,7 @@ async fn a_dry_run_says_that_costs_are_those_of_batches() {
         let page = page(&mut ada, &format!("{form}&batch=1")).await;
         page.contains("cannot be asked in batches").then_some(page)
     });
-    assert!(refused.await.contains("(in a plan, `batch`)"));
+    assert!(refused.await.contains("plan the others with batches and this one alone"));
     server.log_at_end().await;
 }
 
