@@ -49,6 +49,16 @@ async fn half_way(arena: &TestArena) -> Visitor {
     visitor
 }
 
+/// The same person at both instances with a battle that is ready, where the models have opened gates.
+async fn ready_at_both(first: &TestArena, second: &TestArena) -> (Visitor, Visitor) {
+    let mut visitor = half_way(first).await;
+    visitor.until_ready().await;
+    let mut back = at(second, &visitor).await;
+    resume(&mut back, &visitor.battle(), visitor.last_seq()).await;
+    back.next_of(&["ready"]).await;
+    (visitor, back)
+}
+
 async fn resume(visitor: &mut Visitor, battle: &BattleId, after: u64) {
     visitor.send(json!({"type": "resume", "battle": battle, "after": after})).await;
 }
@@ -355,12 +365,8 @@ async fn a_further_turn_moves_the_battle_to_the_instance_that_was_asked() {
     let (first, second, _wire) = two_instances(&one, &two).await;
     one.open_gate();
     two.open_gate();
-    let mut visitor = half_way(&first).await;
-    visitor.until_ready().await;
+    let (visitor, mut back) = ready_at_both(&first, &second).await;
     let battle = visitor.battle();
-    let mut back = at(&second, &visitor).await;
-    resume(&mut back, &battle, visitor.last_seq()).await;
-    back.next_of(&["ready"]).await;
     back.send(json!({"type": "message", "prompt": "And then?"})).await;
     let begun = back.next_of(&["battle"]).await;
     assert_eq!(begun["turn"], 2);
@@ -382,12 +388,8 @@ async fn a_vote_on_regenerated_replies_counts_at_the_instance_that_remembers_the
     let (first, second, _wire) = two_instances(&one, &two).await;
     one.open_gate();
     two.open_gate();
-    let mut visitor = half_way(&first).await;
-    visitor.until_ready().await;
+    let (mut visitor, mut back) = ready_at_both(&first, &second).await;
     let battle = visitor.battle();
-    let mut back = at(&second, &visitor).await;
-    resume(&mut back, &battle, visitor.last_seq()).await;
-    back.next_of(&["ready"]).await;
     back.send(json!({"type": "regenerate"})).await;
     let latest = back.next_of(&["battle"]).await["answer"].clone();
     back.until_ready().await;
