@@ -2,7 +2,7 @@
 //! judges go together.
 //!
 //! [`position_bias`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
-//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items show, [`five_levels`] at win rates against a baseline, and
+//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items show, [`five_level_verdicts`] at win rates against a baseline, and
 //! [`weighted_scores`] at how far expected scores are from written ones. [`failed_judgements`] counts what gave no verdict. A number that does not exist is an
 //! [`Undefined`](crate::stats::Undefined) with its reason.
 
