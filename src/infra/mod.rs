@@ -19,6 +19,7 @@ pub mod moderation;
 pub mod oidc;
 pub mod pacing_class_draws;
 pub mod passphrase_hash;
+pub mod process_stalls;
 pub mod public_log_key;
 pub mod public_log_source;
 pub mod raw_pacing_ticks;

@@ -59,6 +59,8 @@ pub struct Pacer {
     quantum: Option<usize>,
     schedule: Schedule,
     seed: u64,
+    /// Time in which each side's model usually writes a byte; zero where that is unknown.
+    usual_byte_times: [Duration; 2],
 }
 
 impl Pacer {
@@ -68,7 +70,27 @@ impl Pacer {
     pub fn new(pace: Pace, quantum: usize, seed: u64) -> Self {
         let quantum = (pace != Pace::Raw).then_some(quantum.max(1));
         let lane = || Lane::new(Arrivals::new(quantum.unwrap_or(1), pace.unmeasured()));
-        Self { lanes: [lane(), lane()], quantum, schedule: Schedule::new(pace, quantum.unwrap_or(1)), seed }
+        Self {
+            lanes: [lane(), lane()],
+            quantum,
+            schedule: Schedule::new(pace, quantum.unwrap_or(1)),
+            seed,
+            usual_byte_times: [Duration::ZERO; 2],
+        }
+    }
+
+    /// The side's model usually writes a byte in so much time; zero where that is unknown. A reply that shows no tempo is shown no faster
+    /// than the slower of both models usually writes, whichever of them wrote it.
+    pub fn expect(&mut self, side: Side, byte_time: Duration) {
+        self.usual_byte_times[side.index()] = byte_time;
+        let [a, b] = self.usual_byte_times;
+        self.lanes.iter_mut().for_each(|lane| lane.arrivals.expect(a.max(b)));
+    }
+
+    /// Time in which the side's reply was written, a byte; `None` before its end and where it shows no tempo.
+    #[must_use]
+    pub fn byte_time(&self, side: Side) -> Option<Duration> {
+        self.lanes[side.index()].arrivals.byte_time()
     }
 
     /// Adds text to a side's reply, which came at `at`.

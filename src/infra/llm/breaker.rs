@@ -145,8 +145,7 @@ impl Breaker {
     pub fn failed(&mut self, ticket: Ticket, now: Instant) {
         if self.take_back(ticket) {
             self.failures = self.failures.saturating_add(1);
-            // A trial that fails is one more failure in a row, so this opens it again too.
-            if self.policy.failures > 0 && self.failures >= self.policy.failures {
+            if self.has_failed_enough() {
                 self.enter(BreakerStage::Open { until: later(now, self.policy.open_for) });
             }
         }
@@ -159,14 +158,22 @@ impl Breaker {
             return;
         }
         let is_known = self.conversations.contains(&conversation);
-        let is_trial = matches!(self.phase, BreakerStage::HalfOpen { .. });
-        if !is_known || is_trial {
+        if !is_known || self.is_on_trial() {
             self.failures = self.failures.saturating_add(1);
         }
         if !is_known && self.conversations.len() < MOST_CONVERSATIONS {
             self.conversations.push(conversation);
         }
-        self.is_suspected |= self.policy.failures > 0 && self.failures >= self.policy.failures;
+        self.is_suspected |= self.has_failed_enough();
+    }
+
+    /// Whether the latest failure is reason to open it: so many in a row, or one of a trial, whatever had opened it.
+    fn has_failed_enough(&self) -> bool {
+        self.policy.failures > 0 && (self.failures >= self.policy.failures || self.is_on_trial())
+    }
+
+    fn is_on_trial(&self) -> bool {
+        matches!(self.phase, BreakerStage::HalfOpen { .. })
     }
 
     /// Lets the arena's own question through where the model is suspected, once for each suspicion. A suspicion that arises beside such a
@@ -194,12 +201,11 @@ impl Breaker {
         ticket.period == self.period
     }
 
-    /// Opens until then, because the model failed on another instance: a trial follows here too.
+    /// Opens until then for another reason than failures in a row, which are counted on: a trial follows here too.
     pub fn open_until(&mut self, until: Instant) {
         if self.policy.failures == 0 {
             return;
         }
-        self.failures = self.failures.max(self.policy.failures);
         match &mut self.phase {
             // All instances close it at the same time.
             BreakerStage::Open { until: own } => *own = until,
@@ -447,22 +453,22 @@ mod tests {
         let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
         let under_way = breaker.admit(now).unwrap();
         breaker.open_until(now + OPEN_FOR / 2);
-        check(&breaker, BreakerPhase::Open, 3);
+        check(&breaker, BreakerPhase::Open, 0);
         breaker.succeeded(under_way);
-        check(&breaker, BreakerPhase::Open, 3);
+        check(&breaker, BreakerPhase::Open, 0);
         assert_eq!(breaker.remaining_open(now), Some(OPEN_FOR / 2));
         assert_eq!(breaker.remaining_open(now + OPEN_FOR / 2), None);
 
         let trial = breaker.admit(now + OPEN_FOR / 2).unwrap();
         breaker.failed(trial, now + OPEN_FOR / 2);
-        check(&breaker, BreakerPhase::Open, 4);
+        check(&breaker, BreakerPhase::Open, 1);
         breaker.open_until(now + OPEN_FOR);
         assert_eq!(breaker.remaining_open(now), Some(OPEN_FOR), "all instances close it at the same time");
         let trial = breaker.admit(now + OPEN_FOR).unwrap();
         assert_eq!(breaker.remaining_open(now + OPEN_FOR), None);
         breaker.open_until(now + 2 * OPEN_FOR);
         breaker.succeeded(trial);
-        check(&breaker, BreakerPhase::Open, 4);
+        check(&breaker, BreakerPhase::Open, 1);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod breaker_changes;
 mod permit;
+mod reply_waits;
 mod visitor_question;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,6 +37,7 @@ use crate::config::{ProviderSettings, Timeouts};
 use crate::domain::battle::{RunId, VisitorId};
 use crate::domain::visible_text::has_visible_text;
 use crate::metrics::{first_token, first_token_histogram, model_error};
+use breaker_changes::OpeningReason;
 use permit::{Arriving, BreakerPermit, ReplyOutcome};
 pub use visitor_question::VisitorQuestion;
 
@@ -122,6 +124,12 @@ impl ResilientModel {
         Self { card, weight, shared: Arc::clone(&self.shared) }
     }
 
+    /// Whether both are the same model, whatever their public faces and weights.
+    #[must_use]
+    pub fn is_same_model(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// The same model in a wrapper of its own that neither tries again nor opens a breaker, for a caller that does both.
     #[must_use]
     pub fn without_retries(&self, rng: ChaCha8Rng) -> Self {
@@ -156,7 +164,7 @@ impl ResilientModel {
             return;
         }
         let BreakerPolicy { failures, open_for } = self.shared.limits.breaker;
-        self.shared.with_breaker(|breaker| {
+        self.shared.change_breaker(OpeningReason::FailedAlone, |breaker| {
             let now = Instant::now();
             if failures > 0 && breaker.remaining_open(now).is_none() {
                 breaker.open_until(later(now, open_for));
@@ -166,7 +174,7 @@ impl ResilientModel {
 
     /// Opens the circuit breaker until then, because the model failed on another instance.
     pub fn open_breaker_until(&self, until: Instant) {
-        self.shared.with_breaker(|breaker| breaker.open_until(until));
+        self.shared.change_breaker(OpeningReason::OtherInstance, |breaker| breaker.open_until(until));
     }
 
     /// How long the circuit breaker stays open from now on; `None` if it is not open.
@@ -355,6 +363,7 @@ impl GuardedReply {
                     tracing::debug!(model.id = %self.shared.card.id, retry.number = tries, %error, "asking again");
                     (self.reply, self.text_ended_at) = (None, None);
                     sleep_until(again_at).await;
+                    self.give_back_stall(again_at, again_at);
                 }
                 _ => return Err(error),
             }
@@ -363,40 +372,6 @@ impl GuardedReply {
 
     async fn next_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
         self.part_by(later(Instant::now(), self.shared.limits.timeouts.idle), "next token").await
-    }
-
-    async fn part_by(&mut self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
-        loop {
-            match self.read_by(by).await {
-                Some(Some(Ok(ReplyPart::Usage(counted)))) => {
-                    self.usage = Some(self.usage.unwrap_or_default().updated(counted));
-                }
-                Some(Some(Ok(ReplyPart::TextEnded))) => {
-                    self.text_ended_at.get_or_insert_with(Instant::now);
-                }
-                Some(part) => return part.transpose(),
-                None => return self.nothing_by(by, awaited),
-            }
-        }
-    }
-
-    /// What comes next of the reply; `None` where nothing does in time.
-    async fn read_by(&mut self, by: Instant) -> Option<Option<Result<ReplyPart, ChatError>>> {
-        let closed_by = self.text_ended_at.filter(|_| self.question.is_some()).map(|at| at + VISITOR_CLOSING);
-        let by = [self.end_by, by].into_iter().chain(closed_by).min().unwrap_or(by);
-        let reply = self.reply.get_or_insert_with(|| self.shared.model.ask(&self.messages, &self.sampling));
-        self.timer.until(by, reply.next()).await
-    }
-
-    /// What it means that nothing came in time.
-    fn nothing_by(&self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
-        let timeouts = self.shared.limits.timeouts;
-        match () {
-            () if self.text_ended_at.is_some() => Ok(None),
-            () if self.end_by <= by => Err(ChatError::Timeout { awaited: "end of the reply", after: timeouts.total }),
-            () if self.flowing.is_some() => Err(ChatError::Timeout { awaited, after: timeouts.idle }),
-            () => Err(ChatError::Timeout { awaited, after: timeouts.first_token }),
-        }
     }
 
     fn end(&mut self) {

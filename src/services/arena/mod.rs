@@ -15,4 +15,5 @@ pub mod prompt_rules;
 mod remote_battles;
 pub mod reply_moderation;
 mod turn;
+mod usual_speeds;
 pub mod voting;

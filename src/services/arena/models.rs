@@ -8,11 +8,12 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use crate::arena::usual_speeds::UsualSpeeds;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::model_card::shared_names;
 use crate::infra::clock::Clock;
 use crate::infra::llm::ModelCard;
-use crate::infra::llm::discover::REMOTE_WAIT;
+use crate::infra::llm::model_discovery::REMOTE_WAIT;
 use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
@@ -29,6 +30,8 @@ pub struct Models {
     /// Models that left the roster, the latest last: battles that have them go on.
     retired: RwLock<Vec<Arc<ResilientModel>>>,
     cards: RwLock<HashMap<ModelId, ModelCard>>,
+    /// How fast they usually write.
+    pub(super) usual_speeds: UsualSpeeds,
     /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
     settled: watch::Sender<bool>,
     opened_at: Instant,
@@ -40,17 +43,22 @@ impl Models {
     /// # Errors
     /// [`StoreError`].
     pub async fn open(roster: Roster, store: &Store, clock: &dyn Clock) -> Result<Self, StoreError> {
-        let models = Self {
-            roster: RwLock::new(Arc::new(Roster::default())),
-            retired: RwLock::default(),
-            cards: RwLock::default(),
-            settled: watch::Sender::new(false),
-            opened_at: Instant::now(),
-        };
+        let models = Self::empty();
         let settled = !roster.awaits_discovery();
         models.replace(roster, store, clock).await?;
         models.settled.send_replace(settled);
         Ok(models)
+    }
+
+    fn empty() -> Self {
+        Self {
+            roster: RwLock::new(Arc::new(Roster::default())),
+            retired: RwLock::default(),
+            cards: RwLock::default(),
+            usual_speeds: UsualSpeeds::default(),
+            settled: watch::Sender::new(false),
+            opened_at: Instant::now(),
+        }
     }
 
     /// Puts another roster in place, after models were looked for where the settings allow that. Battles under way keep the
@@ -72,11 +80,20 @@ impl Models {
         store.register_models(&cards, clock.now()).await?;
         let known = store.registered_models().await?.into_iter().map(|model| (model.card.id.clone(), model.card));
         *self.cards.write() = known.collect();
+        self.set_roster(roster);
+        Ok(())
+    }
+
+    fn set_roster(&self, roster: Roster) {
         let roster = Arc::new(roster);
         let mut current = self.roster.write();
         let former = std::mem::replace(&mut *current, Arc::clone(&roster));
         self.retire(&former, &roster);
-        Ok(())
+        let stays = |id: &ModelId| {
+            let both = former.get(id).zip(roster.get(id));
+            both.is_some_and(|(before, now)| now.is_same_model(&before))
+        };
+        self.usual_speeds.follow(roster.all().iter().map(|model| model.card.id.clone()), stays);
     }
 
     /// Announces every new roster: `true` once it is what the settings come to.
@@ -133,11 +150,26 @@ impl Models {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::llm::discover::DiscoveryTargets;
+    use crate::infra::config::{Environment, Settings};
+    use crate::infra::llm::model_discovery::DiscoveryTargets;
 
     #[test]
     fn battles_wait_longer_than_any_server_that_discovery_still_hears() {
         let DiscoveryTargets { local_wait, remote_wait, .. } = DiscoveryTargets::default();
         assert!(SEARCH_ENDS_WITHIN > local_wait.max(remote_wait), "{SEARCH_ENDS_WITHIN:?}");
+    }
+
+    #[test]
+    fn the_usual_speed_of_a_model_stays_while_it_is_asked_as_before() {
+        let (settings, env) = (Settings::default(), Environment::default());
+        let build = |former: &Roster| Roster::rebuild(&settings, &env, 1, former).unwrap();
+        let (models, first, byte_time) = (Models::empty(), build(&Roster::default()), Duration::from_millis(5));
+        let model = first.all()[0].card.id.clone();
+        models.set_roster(first.clone());
+        models.usual_speeds.note(&model, byte_time);
+        models.set_roster(build(&first));
+        assert_eq!(models.usual_speeds.byte_time(&model), Some(byte_time));
+        models.set_roster(build(&Roster::default()));
+        assert_eq!(models.usual_speeds.byte_time(&model), None, "another model under the same name");
     }
 }

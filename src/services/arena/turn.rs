@@ -6,6 +6,7 @@
 
 mod keep_replies;
 mod lone_failures;
+mod reply_speeds;
 mod side;
 mod turn_metrics;
 
@@ -61,6 +62,7 @@ pub(super) async fn run(
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
     turn.note_lone_failures();
+    turn.note_reply_speeds();
     turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
         battle.state().stopper = None;
@@ -174,6 +176,7 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
+        self.expect_usual_speed(side);
         let mut messages = self.battle.state().active.conversation(self.number, side);
         let question = VisitorQuestion {
             visitor: self.battle.state().active.row.visitor.clone(),

@@ -15,13 +15,18 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::stats::real_len;
 use speed::Speed;
 pub(super) use text_size::{BytesPerChar, TextSize, whole_bytes};
 
 /// Chunks that are remembered; later ones replace the oldest.
 const KEPT: usize = 128;
-/// A reply of fewer steps says nothing about its model, and the one beside it has to look the same.
+/// A reply of fewer steps of ASCII says nothing about its model, and the one beside it has to look the same.
 const FEW: usize = 4;
+/// Gaps of a reply, at least, that show how fast its model writes.
+const ENOUGH_GAPS: usize = 8;
+/// How much slower than its model usually writes a reply is shown that shows no tempo: some are slower than usual.
+const SLOWER_THAN_USUAL: f64 = 1.2;
 /// A gap of so many unmeasured ones is a pause: the reserve is for it, and the tempo stays. One of the square of it is
 /// not continued at its length.
 const LONG: u32 = 4;
@@ -54,7 +59,7 @@ pub(super) struct Arrivals {
     latest: Option<TextChunk>,
     last: Duration,
     speed: Speed,
-    /// Characters after the first gap.
+    /// Bytes after the first gap.
     measured_after: Option<usize>,
     /// What the continuation is drawn from.
     chunks: VecDeque<TextChunk>,
@@ -62,8 +67,12 @@ pub(super) struct Arrivals {
     /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
     /// be distinguished from those of a model that goes on by coming again.
     paused: bool,
-    /// The gap between two steps of a reply that was too short to show one.
+    /// The gap between two steps of a reply that was too short to show one, at least.
     unmeasured: Duration,
+    /// Time in which the slower of both models usually writes a byte; zero where that is unknown.
+    usual_byte_time: Duration,
+    /// Time in which this reply, which has ended, was written, a byte.
+    byte_time: Option<Duration>,
     continuation: Option<Continuation>,
 }
 
@@ -93,8 +102,15 @@ impl Arrivals {
             longest: Duration::ZERO,
             paused: false,
             unmeasured,
+            usual_byte_time: Duration::ZERO,
+            byte_time: None,
             continuation: None,
         }
+    }
+
+    /// The slower of both models usually writes a byte in so much time.
+    pub(super) fn expect(&mut self, usual_byte_time: Duration) {
+        self.usual_byte_time = usual_byte_time;
     }
 
     /// So much text came at `at`.
@@ -135,7 +151,7 @@ impl Arrivals {
     fn count(&mut self, chunk: TextChunk, at: Duration) {
         self.speed.add(chunk.gap.min(self.pause()), chunk.size.bytes);
         self.arrived += chunk.size;
-        self.measured_after.get_or_insert(self.arrived.chars);
+        self.measured_after.get_or_insert(self.arrived.bytes);
         self.longest = self.longest.max(chunk.gap);
         (self.latest, self.last) = (Some(chunk), at);
     }
@@ -153,13 +169,19 @@ impl Arrivals {
             return;
         }
         (self.ended, self.length) = (Some(at), Some(self.arrived));
-        if self.began.is_none() {
-            (self.began, self.last) = (Some(at), at);
-        }
+        let began = *self.began.get_or_insert(at);
+        self.last = self.last.max(began);
+        self.byte_time = self.measured_byte_time(began);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let rest = self.cut_off(&mut rng);
         self.arrived += rest;
         self.continuation = Some(Continuation { rng, coming: VecDeque::new(), last: self.last, block: (0, 0) });
+    }
+
+    /// Pauses count, unlike in the tempo: a model may write a line every few seconds.
+    fn measured_byte_time(&self, began: Duration) -> Option<Duration> {
+        let bytes = self.arrived.saturating_sub(self.first).bytes.max(1);
+        (self.speed.gaps >= ENOUGH_GAPS).then(|| self.last.saturating_sub(began).div_f64(real_len(bytes)))
     }
 
     /// Takes out the last chunk, which the end cut short: it makes the model look slower than it is. Returns how much more
@@ -195,6 +217,11 @@ impl Arrivals {
         self.ended
     }
 
+    /// Time in which the reply was written, a byte; `None` before its end and where it shows no tempo.
+    pub(super) fn byte_time(&self) -> Option<Duration> {
+        self.byte_time
+    }
+
     /// Characters of the reply, once it has ended.
     pub(super) fn length(&self) -> Option<usize> {
         self.length.map(|length| length.chars)
@@ -210,32 +237,47 @@ impl Arrivals {
         self.length.unwrap_or(self.arrived).chars.saturating_sub(1) / self.quantum + 1
     }
 
-    /// Mean time between two steps of text with so many bytes a character, as far as `shared` characters show it.
+    /// Mean time between two steps of text with so many bytes a character, as far as `shared` bytes show it.
     pub(super) fn mean_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
-        if self.is_measured(shared) { self.speed.time_of(text.bytes_of(self.quantum)) } else { self.unmeasured }
+        if self.is_measured(shared) {
+            self.speed.time_of(text.bytes_of(self.quantum))
+        } else {
+            self.unmeasured_gap(text)
+        }
     }
 
     /// Time between two such steps that the model keeps.
     pub(super) fn kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
-        if self.is_measured(shared) { self.speed.kept_time_of(text.bytes_of(self.quantum)) } else { self.unmeasured }
+        if self.is_measured(shared) {
+            self.speed.kept_time_of(text.bytes_of(self.quantum))
+        } else {
+            self.unmeasured_gap(text)
+        }
     }
 
-    /// The same, as the first `shared` characters show it.
+    /// The same, as the first `shared` bytes show it.
     pub(super) fn first_kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if !self.is_measured(shared) {
-            return self.unmeasured;
+            return self.unmeasured_gap(text);
         }
         self.speed_of_first(shared.unwrap_or(usize::MAX)).kept_time_of(text.bytes_of(self.quantum))
     }
 
+    /// Time between two such steps where the reply shows none: of both models the same, whichever of them wrote the reply. A pause at most,
+    /// since a model that stalled in former replies is no reason for more.
+    fn unmeasured_gap(&self, text: BytesPerChar) -> Duration {
+        let usual = self.usual_byte_time.mul_f64(SLOWER_THAN_USUAL * text.bytes_of(self.quantum));
+        self.unmeasured.max(usual.min(self.pause()))
+    }
+
     fn speed_of_first(&self, shared: usize) -> Speed {
-        if shared >= self.arrived.chars || self.chunks.len() == KEPT {
+        if shared >= self.arrived.bytes || self.chunks.len() == KEPT {
             return self.speed;
         }
-        let (mut chars, mut speed) = (self.first.chars, Speed::default());
+        let (mut bytes, mut speed) = (self.first.bytes, Speed::default());
         for chunk in &self.chunks {
-            chars += chunk.size.chars;
-            if chars >= shared {
+            bytes += chunk.size.bytes;
+            if bytes >= shared {
                 break;
             }
             speed.add(chunk.gap.min(self.pause()), chunk.size.bytes);
@@ -243,7 +285,7 @@ impl Arrivals {
         if speed.gaps == 0 { self.speed } else { speed }
     }
 
-    /// Whether so many characters of both replies say nothing about the models.
+    /// Whether so many bytes of both replies say nothing about the models.
     pub(super) fn are_few(&self, shared: Option<usize>) -> bool {
         shared.is_some_and(|shared| shared < FEW * self.quantum)
     }
@@ -285,10 +327,11 @@ impl Arrivals {
     }
 
     fn draw(&mut self, text: BytesPerChar, next: &mut Continuation) -> TextChunk {
-        if !self.is_measured(self.length()) || self.chunks.is_empty() {
+        let shared = self.length().map(|chars| whole_bytes(text.bytes_of(chars)));
+        if !self.is_measured(shared) || self.chunks.is_empty() {
             let chars = self.quantum.div_ceil(4);
             return TextChunk {
-                gap: self.unmeasured / 4,
+                gap: self.unmeasured_gap(text) / 4,
                 size: TextSize { chars, bytes: whole_bytes(text.bytes_of(chars)).max(1) },
             };
         }

@@ -15,7 +15,7 @@ const PAUSES: f64 = 1.25;
 /// A pause that was longer than so many reserves is no reason to wait longer. Nor does text that both sides have wait
 /// longer for the reserve: a model that writes steadily fills the longest one meanwhile.
 const LONGEST_RESERVE: u32 = 4;
-/// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step.
+/// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step, or more slowly.
 const UNMEASURED: u32 = 3;
 
 /// Bytes that a reply has to be ahead of what is shown at most, because its text counts as that of a denser script. Far less than a turn
@@ -293,8 +293,10 @@ fn denser(a: &Arrivals, b: &Arrivals) -> BytesPerChar {
     a.bytes_per_char().max(b.bytes_per_char())
 }
 
-/// Characters of the shorter reply. What only the rest of the longer one could reveal about its model does not count: of the
-/// other model it would not be known.
+/// Bytes that the characters of the shorter reply have in the denser script: a model shows as much of its speed in them as in so
+/// many bytes of any other. What only the rest of the longer one could reveal about its model does not count: of the other model
+/// it would not be known.
 fn shared(a: &Arrivals, b: &Arrivals) -> Option<usize> {
-    a.length().into_iter().chain(b.length()).min()
+    let chars = a.length().into_iter().chain(b.length()).min()?;
+    Some(whole_bytes(a.bytes_per_char().max(b.bytes_per_char()).bytes_of(chars)))
 }

@@ -16,7 +16,9 @@ use super::{DurationClasses, Pace};
 use crate::stats::real_len;
 use classifiers::{Dataset, Forest, Logistic};
 use features::features;
-use models::{BURSTY, Battle, CHINESE, CRAWLING, ENGLISH, FAST, PAIRS, RUSHING, SLOW, battle, battle_in_scripts};
+use models::{
+    BURSTY, Battle, CHINESE, CRAWLING, ENGLISH, FAST, LINE_BY_LINE, PAIRS, RUSHING, SLOW, battle, battle_in_scripts,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use wire::{ReleaseRule, ShownSteps, Tail};
@@ -204,12 +206,15 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
         let found = ShortReplies { models, scripts, reserve_ms, short, more }.attack_accuracy(battles);
         assert!(found.is_chance(), "{models:?}: {found:?}");
     }
-    // Something is left where a reply has ended before the visible text begins, most where it is a word or two. Of a few Chinese
-    // characters, those of the slow model are often not over by then.
+    // Something is left where a reply has ended before the visible text begins, most where it is a word or two. Were Chinese
+    // characters counted like English ones, 80 to 97 % would be found out; without the usual speed, 76 % of the last row.
     for (models, scripts, short, more, most) in [
         ([RUSHING, CRAWLING], [ENGLISH; 2], 192..=192, 150..=150, 0.6),
         ([FAST, SLOW], [ENGLISH; 2], 5..=60, 400..=2_000, 0.6),
-        ([FAST, SLOW], [CHINESE, ENGLISH], 1..=40, 400..=2_000, 0.85),
+        ([FAST, SLOW], [CHINESE, ENGLISH], 1..=40, 400..=2_000, 0.65),
+        ([FAST, SLOW], [CHINESE; 2], 1..=40, 400..=2_000, 0.65),
+        ([FAST, SLOW], [ENGLISH, CHINESE], 5..=60, 400..=2_000, 0.75),
+        ([FAST, LINE_BY_LINE], [ENGLISH; 2], 60..=300, 50..=400, 0.65),
     ] {
         let found = ShortReplies { models, scripts, reserve_ms: 1_200, short, more }.attack_accuracy(battles);
         assert!(found.accuracy < most, "{models:?}: {found:?}");

@@ -160,8 +160,11 @@ fn even(side: Side, first: u64, gap: u64, steps: u64) -> Vec<(u64, Side, Option<
 }
 
 /// Plays what comes at these times and returns the moments of the steps in milliseconds.
-fn moments(pace: Pace, mut arrivals: Vec<(u64, Side, Option<&str>)>) -> Vec<u64> {
-    let mut pacer = Pacer::new(pace, 12, 1);
+fn moments(pace: Pace, arrivals: Vec<(u64, Side, Option<&str>)>) -> Vec<u64> {
+    moments_with(Pacer::new(pace, 12, 1), arrivals)
+}
+
+fn moments_with(mut pacer: Pacer, mut arrivals: Vec<(u64, Side, Option<&str>)>) -> Vec<u64> {
     arrivals.sort_by_key(|(at, ..)| *at);
     let (mut at, mut steps) = (0, Vec::new());
     while !pacer.finished() {
@@ -222,6 +225,81 @@ fn the_tempo_is_that_of_the_denser_script_whoever_writes_in_it() {
         let apart = |at: usize| one[at].abs_diff(other[at]) * 100 / one[at];
         assert!((0..60).all(|at| apart(at) <= 5), "{one:?} {other:?}");
     }
+}
+
+#[test]
+fn few_chinese_words_take_as_long_whichever_model_writes_them() {
+    for (gap, steps) in [(200, 2), (200, 3), (300, 2), (300, 3), (400, 2)] {
+        let slow_is_short = [even_in_chinese(Side::A, 500, gap, steps), even(Side::B, 300, 20, 40)].concat();
+        let slow_is_long = [even(Side::A, 500, gap, 40), even_in_chinese(Side::B, 300, 20, steps)].concat();
+        let [one, other] = [slow_is_short, slow_is_long].map(|replies| moments(COMMON, replies));
+        assert_eq!((one.len(), other.len()), (40, 40));
+        let apart = |at: usize| one[at].abs_diff(other[at]) * 100 / one[at];
+        assert!((0..40).all(|at| apart(at) <= 5), "{gap}, {steps}: {one:?} {other:?}");
+    }
+}
+
+/// A word that comes at once.
+fn word(side: Side, at: u64) -> Vec<(u64, Side, Option<&'static str>)> {
+    vec![(at, side, Some("word")), (at + 5, side, None)]
+}
+
+#[test]
+fn beside_a_word_text_comes_no_faster_than_the_slower_model_usually_writes_whichever_wrote_it() {
+    for slow in Side::BOTH {
+        let quick = slow.other();
+        for replies in [
+            [word(slow, 500), even(quick, 300, 20, 40)].concat(),
+            [even(slow, 500, 600, 40), word(quick, 300)].concat(),
+        ] {
+            let mut pacer = Pacer::new(COMMON, 12, 1);
+            pacer.expect(slow, millis(50));
+            pacer.expect(quick, millis(2));
+            let steps = moments_with(pacer, replies);
+            let gaps = gaps(&steps);
+            assert_eq!(steps.len(), 40);
+            // Twelve bytes of 50 ms, a fifth slower than usual, and 6 % slower than that.
+            assert!(gaps.iter().all(|gap| gap.abs_diff(763) <= 2), "{slow:?}: {gaps:?}");
+        }
+    }
+}
+
+#[test]
+fn beside_a_word_of_a_model_that_once_stalled_text_still_comes_within_seconds() {
+    let mut pacer = Pacer::new(COMMON, 12, 1);
+    pacer.expect(Side::A, millis(60_000));
+    let steps = moments_with(pacer, [word(Side::A, 500), even(Side::B, 300, 20, 40)].concat());
+    let gaps = gaps(&steps);
+    assert!(gaps.iter().all(|gap| gap.abs_diff(1_696) <= 2), "a pause of 1.6 s, and 6 % more: {gaps:?}");
+}
+
+#[test]
+fn raw_text_waits_for_no_usual_speed_and_shows_none() {
+    let mut pacer = Pacer::new(Pace::Raw, 12, 1);
+    Side::BOTH.into_iter().for_each(|side| pacer.expect(side, millis(60_000)));
+    for word in 0..20 {
+        pacer.push(Side::A, "word ", millis(100) * word);
+        assert_eq!(pacer.due(millis(100) * word), Some(Duration::ZERO));
+        assert_eq!(pacer.step(millis(100) * word), [Release::Text(Side::A, "word ".into())]);
+    }
+    pacer.end(Side::A, Ending::Complete, millis(2_000));
+    assert_eq!(pacer.byte_time(Side::A), None);
+}
+
+#[test]
+fn a_reply_that_has_ended_shows_how_fast_its_model_writes() {
+    let mut pacer = Pacer::new(COMMON, 12, 1);
+    // A line every 2.4 seconds: pauses count, and the first line does not.
+    for line in 0..9 {
+        pacer.push(Side::A, "abcdefghijkl", millis(2_400) * line);
+        assert_eq!(pacer.byte_time(Side::A), None, "it goes on");
+    }
+    pacer.end(Side::A, Ending::Complete, millis(30_000));
+    assert_eq!(pacer.byte_time(Side::A), Some(millis(200)));
+    pacer.push(Side::B, "a word", millis(100));
+    pacer.push(Side::B, " or two", millis(200));
+    pacer.end(Side::B, Ending::Complete, millis(300));
+    assert_eq!(pacer.byte_time(Side::B), None, "a single gap is no tempo");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! The practice models: small honest programs of visibly different skill, for an arena without any other model.
 //!
 //! What a model says is a pure function of the conversation and a seeded rng, in a file of its own each; to the cards of the battle
-//! page all but the echo have texts of `prepared.rs`; this file
+//! page all but the echo have texts of `prompt_card_answers.rs`; this file
 //! streams it word by word at the model's own speed, as a real one would. All of them say that they are practice models.
 
 mod arithmetic;
 mod calculator;
 mod dates;
 mod echo;
-mod prepared;
+mod prompt_card_answers;
 mod retriever;
 mod rules;
 mod scholar;
@@ -116,7 +116,7 @@ impl PracticeKind {
 
     /// What it answers to a conversation that ends with a question.
     pub fn answer(self, conversation: &[Message], rng: &mut impl Rng) -> String {
-        match (self, prepared::prepared(conversation)) {
+        match (self, prompt_card_answers::prepared(conversation)) {
             (PracticeKind::Echo, _) | (_, None) => self.improvise(conversation, rng),
             (PracticeKind::Rules, Some(prepared)) => prepared.asking_back(),
             (PracticeKind::Calculator, Some(prepared)) => prepared.brief(),

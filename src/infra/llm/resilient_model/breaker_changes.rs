@@ -3,9 +3,37 @@
 use super::super::breaker::{Breaker, BreakerPhase, BreakerState};
 use super::{Shared, lock};
 
+/// Why a breaker opens.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OpeningReason {
+    /// The replies to requests.
+    Requests,
+    /// Most of the last visitors, on questions that another model answered.
+    FailedAlone,
+    /// It is open on another instance.
+    OtherInstance,
+}
+
+impl OpeningReason {
+    /// The words for the log.
+    fn as_str(self, former: BreakerPhase) -> &'static str {
+        match self {
+            Self::Requests if former == BreakerPhase::HalfOpen => "it failed when it was tried again",
+            Self::Requests => "failures in a row",
+            Self::FailedAlone => "it fails most visitors on questions that other models answer",
+            Self::OtherInstance => "it failed on another instance",
+        }
+    }
+}
+
 impl Shared {
-    /// Changes the breaker, logs and publishes a change of its state.
+    /// Changes the breaker by what became of a request, logs and publishes a change of its state.
     pub(super) fn with_breaker<T>(&self, change: impl FnOnce(&mut Breaker) -> T) -> T {
+        self.change_breaker(OpeningReason::Requests, change)
+    }
+
+    /// The same, where the breaker may open for another reason.
+    pub(super) fn change_breaker<T>(&self, reason: OpeningReason, change: impl FnOnce(&mut Breaker) -> T) -> T {
         let mut breaker = lock(&self.breaker);
         let result = change(&mut breaker);
         // Published under the lock, so that the last state published is the breaker's.
@@ -15,11 +43,12 @@ impl Shared {
             std::mem::replace(state, new) != new
         });
         drop(breaker);
-        if old_phase.is_some() {
+        if let Some(former) = old_phase {
             let BreakerState { phase, failures } = new;
             match phase {
                 BreakerPhase::Open => {
-                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, "circuit breaker open after failures");
+                    let reason = reason.as_str(former);
+                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, reason = %reason, "circuit breaker open");
                 }
                 BreakerPhase::HalfOpen => {
                     tracing::info!(model.id = %self.card.id, "circuit breaker half-open: trying the model")

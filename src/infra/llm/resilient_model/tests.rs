@@ -1,3 +1,4 @@
+mod stalls;
 mod visitors;
 
 use std::collections::VecDeque;

@@ -17,6 +17,8 @@ pub(super) const STALLING: usize = 4;
 /// Far apart in speed: a quantum every 5 and every 60 milliseconds.
 pub(super) const RUSHING: usize = 5;
 pub(super) const CRAWLING: usize = 6;
+/// Writes a line every few seconds: of a short reply that is no tempo.
+pub(super) const LINE_BY_LINE: usize = 7;
 
 /// The model that counts as the slower one comes last.
 pub(super) const PAIRS: [[usize; 2]; 6] =
@@ -37,7 +39,7 @@ struct WritingModel {
     stalls: f64,
 }
 
-const MODELS: [WritingModel; 7] = [
+const MODELS: [WritingModel; 8] = [
     WritingModel {
         first: (0.4, 0.3),
         bytes_per_second: 260.0,
@@ -94,6 +96,14 @@ const MODELS: [WritingModel; 7] = [
         pauses: 0.0,
         stalls: 0.0,
     },
+    WritingModel {
+        first: (0.9, 0.3),
+        bytes_per_second: 25.0,
+        chunk: (60, 120),
+        variation: 0.3,
+        pauses: 0.0,
+        stalls: 0.0,
+    },
 ];
 
 /// Characters of the shorter reply.
@@ -112,6 +122,8 @@ pub(super) struct Battle {
     pub(super) longer_is_slower: bool,
     /// What each side writes, again and again.
     pub(super) letters: [&'static str; 2],
+    /// Time in which the model of each side usually writes a byte.
+    pub(super) usual_byte_times: [Duration; 2],
 }
 
 /// A letter of a script with one byte a character, and one with three.
@@ -145,7 +157,10 @@ pub(super) fn battle_in_scripts(
     arrivals.sort_by_key(|(at, ..)| *at);
     let mut letters = [letter_of_long; 2];
     letters[longer_side.other().index()] = letter_of_short;
-    Battle { arrivals, longer_is_slower, letters }
+    let usual_byte_time = |model: usize| Duration::from_secs_f64(MODELS[model].bytes_per_second.recip());
+    let mut usual_byte_times = [usual_byte_time(longer); 2];
+    usual_byte_times[longer_side.other().index()] = usual_byte_time(shorter);
+    Battle { arrivals, longer_is_slower, letters, usual_byte_times }
 }
 
 /// A model writes as many bytes a second in every script.

@@ -26,7 +26,8 @@ struct PreparedFile {
 }
 
 static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
-    let file: PreparedFile = toml::from_str(include_str!("prepared.toml")).expect("a test reads the whole file");
+    let file: PreparedFile =
+        toml::from_str(include_str!("prompt_card_answers.toml")).expect("a test reads the whole file");
     file.answers
 });
 

@@ -1,0 +1,64 @@
+//! Whether this process has just stalled: stopped by a signal, on a virtual machine that was paused, or waiting for swapped memory.
+//!
+//! After a stall a timer may be looked at before the sockets are read, and what has come meanwhile is not known yet. So a limit of time
+//! that passed during a stall says nothing about the other side, and the wait is repeated once.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::backoff::later;
+
+/// In a process that does not stall, no timer fires so long after its deadline.
+const STALL: Duration = Duration::from_secs(1);
+
+/// Whether it is now so long after the deadline of a timer that this process has stalled.
+#[must_use]
+pub fn has_stalled_past(deadline: Instant) -> bool {
+    deadline.elapsed() > STALL
+}
+
+/// As [`tokio::time::timeout`], with `None` where the limit has passed. A wait that ended in a stall is repeated once.
+pub async fn timeout_unless_stalled<T>(limit: Duration, wait: impl Future<Output = T>) -> Option<T> {
+    let deadline = later(Instant::now(), limit);
+    let mut wait = pin!(wait);
+    if let Ok(done) = timeout_at(deadline, wait.as_mut()).await {
+        return Some(done);
+    }
+    if !has_stalled_past(deadline) {
+        return None;
+    }
+    timeout(limit, wait).await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio::time::{advance, sleep};
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_right_after_a_stall_is_in_time() {
+        let (sender, receiver) = oneshot::channel();
+        let waiting = timeout_unless_stalled(10 * SECOND, receiver);
+        let stalled = async {
+            advance(3_600 * SECOND).await;
+            sleep(SECOND).await;
+            sender.send("here").unwrap();
+        };
+        let (done, ()) = tokio::join!(waiting, stalled);
+        assert_eq!(done, Some(Ok("here")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_that_passes_without_a_stall_is_kept_and_after_one_it_passes_once_more() {
+        assert_eq!(timeout_unless_stalled(10 * SECOND, sleep(11 * SECOND)).await, None);
+        let waiting = timeout_unless_stalled(10 * SECOND, std::future::pending::<()>());
+        let (done, ()) = tokio::join!(waiting, advance(3_600 * SECOND));
+        assert_eq!(done, None);
+    }
+}
