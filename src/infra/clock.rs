@@ -2,7 +2,9 @@
 //!
 //! The only place that asks the system for the time of day; everything else is handed a [`Clock`].
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::domain::time::Timestamp;
 
@@ -28,4 +30,17 @@ impl Clock for SystemClock {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
     }
+}
+
+/// What counts the time since the machine started, and goes on while it sleeps.
+#[cfg(target_os = "linux")]
+const SINCE_BOOT: ClockId = ClockId::Boottime;
+/// As on macOS, where the monotonic clock of POSIX goes on while the machine sleeps.
+#[cfg(not(target_os = "linux"))]
+const SINCE_BOOT: ClockId = ClockId::Monotonic;
+
+/// Time since the machine started, with what it slept through: no setting of the time of day changes it.
+#[must_use]
+pub fn time_since_boot() -> Duration {
+    Duration::try_from(clock_gettime(SINCE_BOOT)).unwrap_or_default()
 }

@@ -3,11 +3,16 @@
 //! One instance dates what another reads: how long a ballot has waited, when a session ends. Where the clock of a machine is
 //! hours off, the others take the battles that it dates for left. So an instance compares its clock with the database's whenever it
 //! shows that it is there, and dates by the database's where they differ.
+//!
+//! Between two such comparisons the machine's clock may be set. So each reading compares it with the time since the machine started,
+//! and a jump changes no date: the shared time goes on until the next comparison.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
-use crate::clock::Clock;
+use parking_lot::Mutex;
+
+use crate::clock::{Clock, time_since_boot};
 use crate::domain::time::Timestamp;
 use crate::storage::{Store, StoreError};
 
@@ -17,20 +22,39 @@ const TOLERANCE_MS: i64 = 2_000;
 /// A machine's clock, set right by one that several machines share.
 pub struct SharedClock {
     clock: Arc<dyn Clock>,
-    offset_ms: AtomicI64,
+    since_boot: Box<dyn Fn() -> Duration + Send + Sync>,
+    correction: Mutex<ClockCorrection>,
+}
+
+/// By how much a machine's clock is set right.
+struct ClockCorrection {
+    offset_ms: i64,
+    /// Whether the shared time is known. Without it, as on an embedded database, the machine's clock is right whatever it shows.
+    is_shared: bool,
+    /// What the machine's clock showed at the latest reading, and the time since the machine started.
+    latest: (Timestamp, Duration),
 }
 
 impl SharedClock {
     /// Shows the time of this clock until it [follows](Clock::follow) another.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, offset_ms: AtomicI64::new(0) }
+        Self::with_time_since_boot(clock, Box::new(time_since_boot))
+    }
+
+    fn with_time_since_boot(clock: Arc<dyn Clock>, since_boot: Box<dyn Fn() -> Duration + Send + Sync>) -> Self {
+        let latest = (clock.now(), since_boot());
+        let correction = ClockCorrection { offset_ms: 0, is_shared: false, latest };
+        Self { clock, since_boot, correction: Mutex::new(correction) }
     }
 }
 
 impl Clock for SharedClock {
     fn now(&self) -> Timestamp {
-        Timestamp(self.clock.now().0.saturating_add(self.offset_ms.load(Ordering::Relaxed)))
+        let mut correction = self.correction.lock();
+        let shown = self.clock.now();
+        correction.undo_jump(shown, (self.since_boot)());
+        Timestamp(shown.0.saturating_add(correction.offset_ms))
     }
 
     fn follow(&self, shared: Timestamp, asked_at: Timestamp) {
@@ -41,18 +65,34 @@ impl Clock for SharedClock {
         if !(0..=TOLERANCE_MS).contains(&waited) {
             return;
         }
-        let offset = self.offset_ms.load(Ordering::Relaxed);
         let differs_by = shared.0.saturating_sub(asked_at.0.saturating_add(waited / 2));
-        if differs_by.abs() <= TOLERANCE_MS {
-            return;
+        let mut correction = self.correction.lock();
+        correction.is_shared = true;
+        if differs_by.abs() > TOLERANCE_MS {
+            correction.add(differs_by);
         }
-        let found = offset.saturating_add(differs_by);
-        let found = if found.abs() <= TOLERANCE_MS { 0 } else { found };
-        self.offset_ms.store(found, Ordering::Relaxed);
-        match found {
+    }
+}
+
+impl ClockCorrection {
+    /// Compares both clocks of the machine. Where its time of day was set, the shared time goes on as before.
+    fn undo_jump(&mut self, shown: Timestamp, since_boot: Duration) {
+        let (former, former_since_boot) = std::mem::replace(&mut self.latest, (shown, since_boot));
+        let passed = since_boot.saturating_sub(former_since_boot).as_millis();
+        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+        let jump = shown.0.saturating_sub(former.0).saturating_sub(passed);
+        if self.is_shared && jump.abs() > TOLERANCE_MS {
+            self.add(-jump);
+        }
+    }
+
+    fn add(&mut self, milliseconds: i64) {
+        let offset = self.offset_ms.saturating_add(milliseconds);
+        self.offset_ms = if offset.abs() <= TOLERANCE_MS { 0 } else { offset };
+        match self.offset_ms {
             0 => tracing::info!("this machine's clock agrees with the database's again"),
-            _ => tracing::warn!(
-                seconds = -found / 1_000,
+            offset => tracing::warn!(
+                seconds = -offset / 1_000,
                 "this machine's clock differs from the database's, whose time is used: set both with NTP"
             ),
         }
@@ -73,31 +113,53 @@ pub async fn follow_database(clock: &dyn Clock, store: &Store) -> Result<(), Sto
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
     use super::*;
 
     const HOUR: i64 = 3_600_000;
     const NOON: i64 = 12 * HOUR;
 
-    /// A clock that shows what a test sets.
-    struct ShownClock(AtomicI64);
+    /// A machine: what its clock shows, and the milliseconds since it started.
+    struct ShownClock {
+        shown: AtomicI64,
+        since_boot: AtomicU64,
+    }
+
+    impl ShownClock {
+        /// Time goes by, for both clocks.
+        fn pass(&self, milliseconds: u32) {
+            self.shown.fetch_add(milliseconds.into(), Relaxed);
+            self.since_boot.fetch_add(milliseconds.into(), Relaxed);
+        }
+
+        /// The time of day is set, while no time goes by.
+        fn jump(&self, milliseconds: i64) {
+            self.shown.fetch_add(milliseconds, Relaxed);
+        }
+    }
 
     impl Clock for ShownClock {
         fn now(&self) -> Timestamp {
-            Timestamp(self.0.load(Relaxed))
+            Timestamp(self.shown.load(Relaxed))
         }
     }
 
     fn clock(shown: i64) -> (Arc<ShownClock>, SharedClock) {
-        let shown = Arc::new(ShownClock(shown.into()));
-        (Arc::clone(&shown), SharedClock::new(shown))
+        let shown = Arc::new(ShownClock { shown: AtomicI64::new(shown), since_boot: AtomicU64::new(0) });
+        let machine = Arc::clone(&shown);
+        let since_boot = Box::new(move || Duration::from_millis(machine.since_boot.load(Relaxed)));
+        let clock = SharedClock::with_time_since_boot(Arc::clone(&shown) as Arc<dyn Clock>, since_boot);
+        (shown, clock)
     }
 
     /// The database shows this time, and answers after so long.
     fn ask(shown: &ShownClock, clock: &SharedClock, database: i64, waited: i64) {
         let asked_at = clock.now();
-        shown.0.fetch_add(waited, Relaxed);
+        match u32::try_from(waited) {
+            Ok(waited) => shown.pass(waited),
+            Err(_) => shown.jump(waited),
+        }
         clock.follow(Timestamp(database), asked_at);
     }
 
@@ -121,7 +183,7 @@ mod tests {
     fn a_clock_that_is_set_right_shows_its_own_time_again() {
         let (shown, clock) = clock(NOON - 3 * HOUR);
         ask(&shown, &clock, NOON, 0);
-        shown.0.store(NOON + 1_000, Relaxed);
+        shown.shown.store(NOON + 1_000, Relaxed);
         ask(&shown, &clock, NOON, 0);
         assert_eq!(clock.now(), Timestamp(NOON + 1_000), "not to the millisecond that the database shows");
     }
@@ -133,5 +195,54 @@ mod tests {
             ask(&shown, &clock, NOON, waited);
             assert_eq!(clock.now(), Timestamp(NOON + 3 * HOUR + waited));
         }
+    }
+
+    #[test]
+    fn a_jump_between_two_answers_of_the_database_changes_no_date() {
+        for by in [-HOUR, HOUR] {
+            let (shown, clock) = clock(NOON);
+            ask(&shown, &clock, NOON, 0);
+            shown.pass(300);
+            shown.jump(by);
+            assert_eq!(clock.now(), Timestamp(NOON + 300));
+            shown.pass(100);
+            ask(&shown, &clock, NOON + 400, 0);
+            assert_eq!(clock.now(), Timestamp(NOON + 400));
+            shown.jump(-by);
+            assert_eq!(clock.now(), Timestamp(NOON + 400), "set right again");
+        }
+    }
+
+    #[test]
+    fn a_jump_while_the_database_answers_changes_no_date() {
+        let (shown, clock) = clock(NOON);
+        ask(&shown, &clock, NOON, 0);
+        ask(&shown, &clock, NOON, -HOUR);
+        assert_eq!(clock.now(), Timestamp(NOON));
+    }
+
+    #[test]
+    fn a_clock_that_nobody_shares_shows_its_jumps() {
+        let (shown, clock) = clock(NOON);
+        shown.jump(HOUR);
+        assert_eq!(clock.now(), Timestamp(NOON + HOUR));
+    }
+
+    #[test]
+    fn an_hour_that_the_machine_slept_through_is_no_jump() {
+        let (shown, clock) = clock(NOON);
+        ask(&shown, &clock, NOON, 0);
+        shown.pass(3_600_000);
+        assert_eq!(clock.now(), Timestamp(NOON + HOUR));
+    }
+
+    #[test]
+    fn an_hour_that_only_the_time_of_day_counted_shows_after_the_next_answer_of_the_database() {
+        // A virtual machine that was paused: the time since its start stood still.
+        let (shown, clock) = clock(NOON);
+        ask(&shown, &clock, NOON, 0);
+        shown.jump(HOUR);
+        ask(&shown, &clock, NOON + HOUR, 0);
+        assert_eq!(clock.now(), Timestamp(NOON + HOUR));
     }
 }

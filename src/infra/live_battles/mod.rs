@@ -18,6 +18,7 @@ use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, VisitorId};
+use crate::process_stalls::timeout_unless_stalled;
 pub use running::RunningBattles;
 
 /// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
@@ -185,8 +186,9 @@ impl LiveBattle {
         loop {
             // The sender lives in `self`, so waiting cannot fail.
             let _ = audience.wait_for(|watching| *watching == 0).await;
-            let returned = audience.wait_for(|watching| *watching > 0);
-            if tokio::time::timeout(grace, returned).await.is_err() {
+            let returned = async { audience.wait_for(|watching| *watching > 0).await.is_ok() };
+            // After a stall, sockets of those who came back may wait to be accepted.
+            if timeout_unless_stalled(grace, returned).await.is_none() {
                 return;
             }
         }

@@ -90,7 +90,10 @@ fn is_held(all: &HashMap<BattleId, Arc<LiveBattle>>, battle: &Arc<LiveBattle>) -
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use tokio::sync::oneshot;
+    use tokio::time::{advance, sleep};
 
     use super::*;
     use crate::domain::battle::active_battle::ActiveBattle;
@@ -128,6 +131,22 @@ mod tests {
         battle.state().active.row.progress.stage = Stage::Ready;
         all.sweep();
         assert!(all.get(&battle.id).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_visitor_who_comes_back_right_after_the_process_stalled_is_in_time() {
+        let battle = battle();
+        let comes_back = async {
+            advance(Duration::from_secs(3_600)).await;
+            sleep(Duration::from_secs(1)).await;
+            battle.watch(0)
+        };
+        let watcher = tokio::select! {
+            biased;
+            () = battle.left_alone(Duration::from_secs(10)) => None,
+            watcher = comes_back => Some(watcher),
+        };
+        assert!(watcher.is_some(), "the battle counts as left");
     }
 
     #[test]

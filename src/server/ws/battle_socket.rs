@@ -12,6 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::chosen_models::ChosenModels;
+use super::client_silence::{ClientSilence, PING_EVERY};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
@@ -22,6 +23,7 @@ use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
+use crate::infra::process_stalls::timeout_unless_stalled;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles, Opening};
@@ -29,10 +31,6 @@ use crate::services::arena::consent_version::Consents;
 use crate::services::arena::post_vote_chat::{PostVoteChat, PostVoteChatError};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
-/// How often a quiet client is asked whether it is there.
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that has said nothing for so long is gone.
-const SILENCE_LIMIT: Duration = Duration::from_secs(65);
 /// How often a socket of a process that drains is looked at: whether its battle has come to its end.
 const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
@@ -63,7 +61,7 @@ struct Driver {
     session: Session,
     watching: Option<Watching>,
     chat: Option<OpenChat>,
-    last_frame_at: Instant,
+    silence: ClientSilence,
     flood: Flood,
 }
 
@@ -101,7 +99,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
         session,
         watching: None,
         chat: None,
-        last_frame_at: Instant::now(),
+        silence: ClientSilence::new(Instant::now()),
         flood: Flood::new(Instant::now()),
     };
     let end = driver.run(&mut inbox).await;
@@ -138,8 +136,8 @@ impl Driver {
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
                 _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
-                _ = heartbeat.tick() => {
-                    if self.last_frame_at.elapsed() > SILENCE_LIMIT {
+                due = heartbeat.tick() => {
+                    if self.silence.is_over_limit(due) {
                         return Err(close(Closing::Silent));
                     }
                     within_limit(self.session.ping(b"")).await?;
@@ -174,8 +172,9 @@ impl Driver {
     }
 
     async fn on_frame(&mut self, frame: AggregatedMessage) -> Result<(), End> {
-        self.last_frame_at = Instant::now();
-        match self.flood.judge(self.last_frame_at) {
+        let now = Instant::now();
+        self.silence = ClientSilence::new(now);
+        match self.flood.judge(now) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
             FloodVerdict::Accept => {}
             FloodVerdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
@@ -451,10 +450,10 @@ impl Driver {
     where
         E: ErrorCode + std::error::Error,
     {
-        let is_outage = |source: &(dyn std::error::Error + 'static)| {
-            source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_outage)
+        let is_logged = |source: &(dyn std::error::Error + 'static)| {
+            source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_logged)
         };
-        if let Some(source) = error.source().filter(|source| !is_outage(*source)) {
+        if let Some(source) = error.source().filter(|source| !is_logged(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
         let message = ServerMessage::Error {
@@ -489,7 +488,7 @@ async fn next_in_chat(chat: &mut Option<OpenChat>) -> Vec<EventEntry> {
 
 /// Waits for a client to take something in, but not forever.
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
-    tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
+    timeout_unless_stalled(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
 }
 
 fn close(why: Closing) -> End {

@@ -1,7 +1,6 @@
 //! `/ws/leaderboard`: the leaderboard now, and again after every change.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_ws::{Message, MessageStream, Session};
 use bytestring::ByteString;
@@ -9,12 +8,10 @@ use futures_util::StreamExt;
 use tokio::time::Instant;
 
 use super::battle_socket::within_limit;
+use super::client_silence::PING_EVERY;
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::Closing;
 use crate::state::AppState;
-
-/// How often a quiet client is asked whether it is there.
-const PING_EVERY: Duration = Duration::from_secs(20);
 
 /// Sends `frame` of the arena at once and after every new leaderboard, until the client is gone.
 pub async fn follow(

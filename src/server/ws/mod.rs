@@ -5,6 +5,7 @@
 
 pub mod battle_socket;
 mod chosen_models;
+mod client_silence;
 pub(crate) mod error_codes;
 mod flood;
 pub mod frame_limit;

@@ -1,0 +1,65 @@
+//! Whether the client of a socket is still there: one that does not answer several pings is gone.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::infra::process_stalls::has_stalled_past;
+
+/// How often a quiet client is asked whether it is there.
+pub(super) const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that has said nothing for so long is gone.
+const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+
+/// The time since a client last said something.
+#[derive(Debug)]
+pub(super) struct ClientSilence {
+    began: Instant,
+}
+
+impl ClientSilence {
+    /// The client has just said something.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { began: now }
+    }
+
+    /// Looks at a ping that was due at `ping_due` whether the client is gone. If this process has stalled past that, what the
+    /// client said meanwhile is not read yet, and its silence begins anew.
+    pub(super) fn is_over_limit(&mut self, ping_due: Instant) -> bool {
+        if has_stalled_past(ping_due) {
+            *self = Self::new(Instant::now());
+        }
+        self.began.elapsed() > SILENCE_LIMIT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Interval, MissedTickBehavior, advance, interval};
+
+    use super::*;
+
+    /// A client that has just said something, and the pings that it is sent from now on.
+    async fn client() -> (ClientSilence, Interval) {
+        let mut pings = interval(PING_EVERY);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        (ClientSilence::new(pings.tick().await), pings)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_answers_no_ping_is_gone_at_the_fourth() {
+        let (mut silence, mut pings) = client().await;
+        for is_gone in [false, false, false, true] {
+            assert_eq!(silence.is_over_limit(pings.tick().await), is_gone);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_for_which_the_process_stalled_is_no_silence_of_the_client() {
+        let (mut silence, mut pings) = client().await;
+        advance(Duration::from_secs(3_600)).await;
+        for is_gone in [false, false, false, false, true] {
+            assert_eq!(silence.is_over_limit(pings.tick().await), is_gone);
+        }
+    }
+}
