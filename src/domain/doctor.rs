@@ -1,9 +1,12 @@
 //! What `langya doctor` and the admin say of an arena's health: findings as data, which
 //! `render::i18n::doctor` puts into words, and the rules by which they are judged.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::battle::model_card::SharedName;
+use crate::public_log::promised_vote::included_by;
 use crate::time::Timestamp;
 
 /// Below this much free space something is wrong: a day of a busy arena does not fit.
@@ -17,7 +20,9 @@ const OLD_BACKUP_MS: i64 = 7 * DAY_MS;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-const HOUR_MS: i64 = 60 * 60 * 1000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+
+const MINUTE_MS: i64 = 60 * 1000;
 
 /// How far the clock may be behind what was written before.
 const CLOCK_SLACK_MS: i64 = 60 * 1000;
@@ -61,6 +66,8 @@ pub enum Check {
     Moderation,
     /// Whether the provider answers where people sign in.
     SignInProvider,
+    /// Whether the public log has the votes that it should have.
+    PublicLog,
     /// Whether Redis can be used, through which instances reach each other.
     Redis,
 }
@@ -79,6 +86,7 @@ impl Check {
             Self::Models => "models",
             Self::Moderation => "moderation",
             Self::SignInProvider => "sign-in provider",
+            Self::PublicLog => "public log",
             Self::Redis => "redis",
         }
     }
@@ -162,6 +170,10 @@ pub enum Finding {
     ProviderAnswers(String),
     /// Nobody can sign in there; with the error.
     ProviderUnusable(String),
+    /// The public log has every vote that was promised to be in it by now.
+    PublicLogCurrent,
+    /// It lacks one that came so many minutes ago.
+    PublicLogBehind(i64),
     /// Redis answers and takes writes.
     RedisAnswers,
     /// It cannot be used; with the reason.
@@ -231,6 +243,7 @@ impl Finding {
             Self::ModelsAnswer(_) | Self::ModelsShareName(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
             Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
+            Self::PublicLogCurrent | Self::PublicLogBehind(_) => Check::PublicLog,
             Self::RedisAnswers | Self::RedisUnusable(_) | Self::RedisWithSqlite => Check::Redis,
         }
     }
@@ -248,6 +261,7 @@ impl Finding {
             | Self::BackupFresh(_)
             | Self::ModerationAnswers(_)
             | Self::ProviderAnswers(_)
+            | Self::PublicLogCurrent
             | Self::RedisAnswers => Severity::Ok,
             Self::DatabaseMissing
             | Self::NoProxyTrusted
@@ -268,7 +282,8 @@ impl Finding {
             | Self::EveryAddressTrusted
             | Self::BackupOld(_)
             | Self::ModerationSilent { .. }
-            | Self::ProviderUnusable(_) => Severity::Wrong,
+            | Self::ProviderUnusable(_)
+            | Self::PublicLogBehind(_) => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < TOO_LITTLE_SPACE => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < LITTLE_SPACE => Severity::Warning,
             Self::DiskSpace { .. } => Severity::Ok,
@@ -287,6 +302,16 @@ pub fn check_clock(now: Timestamp, written: Option<Timestamp>, database: Option<
         _ if now.0 < BEFORE_THIS_PROGRAM_MS => Finding::ClockBeforeProgram,
         Some(written) if written.0 > now.0 + CLOCK_SLACK_MS => Finding::ClockBehind((written.0 - now.0) / 1000),
         _ => Finding::ClockPlausible,
+    }
+}
+
+/// Whether the public log keeps up with what voters were promised: the oldest vote that it lacks came at `oldest`, and each is to be
+/// in it `within` this time.
+#[must_use]
+pub fn check_public_log(oldest: Option<Timestamp>, within: Duration, now: Timestamp) -> Finding {
+    match oldest.filter(|oldest| included_by(*oldest, within) < now) {
+        Some(oldest) => Finding::PublicLogBehind((now.0 - oldest.0) / MINUTE_MS),
+        None => Finding::PublicLogCurrent,
     }
 }
 
@@ -409,6 +434,16 @@ mod tests {
         assert_eq!(check_backup(made(1, true), 5, NOW), Finding::BackupFresh(24));
         assert_eq!(check_backup(made(1, false), 5, NOW), Finding::BackupMoved("/b".into()));
         assert_eq!(check_backup(made(8, true), 5, NOW), Finding::BackupOld(8));
+    }
+
+    #[test]
+    fn a_public_log_that_lacks_a_vote_for_longer_than_is_promised_is_behind() {
+        let (within, ago) = (Duration::from_secs(60), |seconds: i64| Some(Timestamp(NOW.0 - 1000 * seconds)));
+        for oldest in [None, ago(0), ago(60), ago(-3600)] {
+            assert_eq!(check_public_log(oldest, within, NOW), Finding::PublicLogCurrent, "{oldest:?}");
+        }
+        assert_eq!(check_public_log(ago(61), within, NOW), Finding::PublicLogBehind(1));
+        assert_eq!(check_public_log(ago(7200), within, NOW), Finding::PublicLogBehind(120));
     }
 
     #[test]

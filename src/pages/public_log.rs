@@ -20,6 +20,8 @@ pub struct PublicLogView {
     pub witnesses: Vec<String>,
     /// The latest checkpoint.
     pub state: Option<LogState>,
+    /// Whether votes wait longer for it than is promised.
+    pub is_behind: bool,
     /// The vote that is looked up.
     pub vote: String,
     /// What the log knows of it.
@@ -47,6 +49,8 @@ pub enum ReceiptView {
     Unknown,
     /// It will be in the log by then.
     Promised(String),
+    /// It waits, and nothing can be promised.
+    Delayed,
     /// It is in the log.
     Logged(LoggedView),
 }

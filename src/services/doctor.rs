@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use crate::domain::battle::model_card::shared_names;
-use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy};
+use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy, check_public_log};
+use crate::domain::public_log::promised_vote::included_within;
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ServerSettings, Settings, StorageSettings};
 use crate::infra::disk;
@@ -29,6 +30,8 @@ struct DatabaseFacts {
     bytes: u64,
     latest_fit: Option<Timestamp>,
     time_of_day: Option<Timestamp>,
+    /// When the oldest vote was cast that is not in the public log.
+    oldest_unlogged: Option<Timestamp>,
 }
 
 async fn read_database(opened: Result<Store, StoreError>) -> Result<DatabaseFacts, StoreError> {
@@ -48,11 +51,15 @@ async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
         bytes: store.bytes().await?,
         latest_fit: store.latest_leaderboard().await?.map(|leaderboard| leaderboard.fitted_at),
         time_of_day: store.time_of_day().await?,
+        // Imported votes are promised to nobody, and wait for the next start of the arena.
+        oldest_unlogged: store.first_unlogged_vote().await?.filter(|vote| !vote.is_imported).map(|vote| vote.since),
     })
 }
 
 fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: Timestamp) -> Vec<Finding> {
     let database = database(&read, &settings.storage);
+    let within = included_within(settings.rating.leaderboards_every());
+    let log = read.as_ref().ok().map(|facts| check_public_log(facts.oldest_unlogged, within, now));
     let facts = read.unwrap_or_default();
     let folder = &settings.storage.data_dir;
     let disk = match disk::space(folder) {
@@ -64,6 +71,7 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
     findings.extend(check_proxy(address(&settings.server)));
     findings.push(check_backup(newest, facts.votes, now));
+    findings.extend(log);
     let cards: Vec<ModelCard> = entries(settings).iter().map(card).collect();
     findings.extend(shared_names(&cards).into_iter().map(Finding::ModelsShareName));
     if !settings.redis.url.is_empty() && !settings.storage.is_postgres() {

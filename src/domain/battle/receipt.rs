@@ -27,7 +27,8 @@ pub struct Receipt {
     /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<ExclusionNotice>,
-    /// When the vote is in the public log at the latest, in milliseconds since 1970; `None` in receipts from before this was promised.
+    /// When the vote is in the public log at the latest, in milliseconds since 1970; `None` where nothing was promised, as while
+    /// the log was behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub included_by: Option<i64>,
     /// The signed promise of that. It follows from the vote, and is not stored.

@@ -310,6 +310,11 @@ pub fn leaderboard(votes: u64, fitted_at_ms: i64) {
     });
 }
 
+/// How long the oldest vote waits that is not in the public log.
+pub fn public_log_lag(lag: Duration) {
+    METRICS.here(|| gauge!("langya_public_log_lag_seconds").set(lag.as_secs_f64()));
+}
+
 /// An operation of the database under way; its time is recorded when this is dropped.
 #[derive(Debug)]
 #[must_use = "the time is taken when this is dropped"]

@@ -32,7 +32,7 @@ const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
 /// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
-pub const ALL: [MetricName; 36] = [
+pub const ALL: [MetricName; 37] = [
     gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
     counter("langya_battles_started_total", "Battles begun"),
     counter("langya_turns_ready_total", "Turns whose two replies were kept, so that a vote could be cast"),
@@ -92,6 +92,11 @@ pub const ALL: [MetricName; 36] = [
     counter("langya_moderation_flags_lost_total", "Flagged texts that could not be stored for review"),
     gauge("langya_leaderboard_votes", Unit::Count, "Rated votes in the latest leaderboard"),
     gauge("langya_leaderboard_timestamp_seconds", Unit::Seconds, "When the latest leaderboard was fitted, since 1970"),
+    gauge(
+        "langya_public_log_lag_seconds",
+        Unit::Seconds,
+        "Age of the oldest vote that is not in the public log, since its import where it was imported; 0 where all are in it",
+    ),
     histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),
     counter("langya_http_requests_total", "Answers by route and status"),
     gauge(

@@ -48,6 +48,7 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
         Check::Moderation => names[7],
         Check::SignInProvider => names[8],
         Check::Redis => names[9],
+        Check::PublicLog => names[10],
     }
 }
 
@@ -56,7 +57,7 @@ type FindingTemplate = [&'static str; 2];
 
 /// The texts of findings in one language.
 struct DoctorTexts {
-    checks: [&'static str; 10],
+    checks: [&'static str; 11],
     settings_usable: FindingTemplate,
     settings_unusable: FindingTemplate,
     database_reachable: FindingTemplate,
@@ -88,6 +89,8 @@ struct DoctorTexts {
     moderation_refuses: FindingTemplate,
     provider_answers: FindingTemplate,
     provider_unusable: FindingTemplate,
+    public_log_current: FindingTemplate,
+    public_log_behind: FindingTemplate,
     redis_answers: FindingTemplate,
     redis_unusable: FindingTemplate,
     redis_with_sqlite: FindingTemplate,
@@ -128,6 +131,8 @@ impl DoctorTexts {
             Finding::ModerationSilent { refuses: true, .. } => self.moderation_refuses,
             Finding::ProviderAnswers(_) => self.provider_answers,
             Finding::ProviderUnusable(_) => self.provider_unusable,
+            Finding::PublicLogCurrent => self.public_log_current,
+            Finding::PublicLogBehind(_) => self.public_log_behind,
             Finding::RedisAnswers => self.redis_answers,
             Finding::RedisUnusable(_) => self.redis_unusable,
             Finding::RedisWithSqlite => self.redis_with_sqlite,
@@ -153,6 +158,7 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::ModerationAnswers(host) => vec![("host", host.clone())],
         Finding::ModerationSilent { host, reason, .. } => vec![("host", host.clone()), ("reason", reason.clone())],
         Finding::BackupOld(days) => vec![("days", days.to_string())],
+        Finding::PublicLogBehind(minutes) => vec![("minutes", minutes.to_string())],
         Finding::ProviderAnswers(name) => vec![("name", name.clone())],
         Finding::ModelsShareName(shared) => vec![("name", shared.name.clone()), ("models", shared.listed())],
         Finding::BackupMoved(path) | Finding::FolderUnusable(path) => vec![("path", path.clone())],
@@ -205,6 +211,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "moderation service",
         "sign-in provider",
         "redis",
+        "public log",
     ],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "fix the settings; the arena does not start with these"],
@@ -267,6 +274,12 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "{error}",
         "check oidc.issuer and the network path to it; people with a passphrase can still sign in",
     ],
+    public_log_current: ["it has every vote that was promised to be in it by now", ""],
+    public_log_behind: [
+        "it lacks a vote that was cast {minutes} {minutes:minute|minutes} ago",
+        "start the arena if it is stopped; if it runs, its log says why the public log is not continued, such as a data folder that cannot \
+         be read or written; until then, votes are counted, and voters get no promise that their vote will be in the log",
+    ],
     redis_answers: ["it answers and accepts writes", ""],
     redis_unusable: [
         "{error}",
@@ -287,7 +300,7 @@ const CLOCK_ADVICE: &str =
 const BACKUP_ADVICE: &str = "run `langya backup --out DIR` daily from a timer, and keep the backups on another machine";
 
 const CHINESE: DoctorTexts = DoctorTexts {
-    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务", "Redis"],
+    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务", "Redis", "公开日志"],
     settings_usable: ["可用", ""],
     database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
     database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
@@ -331,6 +344,11 @@ const CHINESE: DoctorTexts = DoctorTexts {
     moderation_lets_through: ["{host} 没有应答（{reason}）：问题未经检查直接放行", CHINESE_MODERATION_ADVICE],
     moderation_refuses: ["{host} 没有应答（{reason}）：问题一律被拒绝", CHINESE_MODERATION_ADVICE],
     provider_answers: ["{name} 有应答，其密钥可读取", ""],
+    public_log_current: ["凡是承诺过此时应已进入日志的票，都已在其中", ""],
+    public_log_behind: [
+        "缺少 {minutes} 分钟前投出的一票",
+        "竞技场如已停止，请启动；如正在运行，其运行日志会写明公开日志为何没有继续，例如数据文件夹无法读写。在此之前，投票照常计入，但投票者得不到其票将进入日志的承诺",
+    ],
     redis_answers: ["有应答，可写入", ""],
     redis_with_sqlite: [
         "设置了 redis.url，而数据库是只能由一个实例使用的 SQLite",

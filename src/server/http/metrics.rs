@@ -12,6 +12,7 @@ use ipnet::IpNet;
 
 use super::hosts::is_by_public_name;
 use super::probes::{Readiness, is_draining, takes_writes};
+use crate::infra::clock::Clock as _;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::backup::LastBackup;
@@ -61,6 +62,7 @@ async fn look(app: &AppState) {
     if let Some(fitted_at) = snapshot.fitted_at {
         metrics::leaderboard(snapshot.leaderboard.votes.rated, fitted_at.0);
     }
+    metrics::public_log_lag(app.public_log.lag(app.clock.now()));
     match *app.events.state().borrow() {
         BusState::Alone => {}
         state => metrics::redis(state == BusState::Connected, takes_writes(app)),

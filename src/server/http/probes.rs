@@ -7,6 +7,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
+use super::public_log::is_behind;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
@@ -35,9 +36,10 @@ impl Readiness {
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
         let draining = is_draining(app).then_some("process: it is about to end");
+        let log = is_behind(app).then_some("public log: behind, new votes are counted without a promise, see the log");
         let mut readiness = Self {
             obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
-            remarks: redis(app).into_iter().map(Cow::from).collect(),
+            remarks: [redis(app), log].into_iter().flatten().map(Cow::from).collect(),
         };
         readiness.add_jobs(&app.tasks);
         readiness

@@ -1,5 +1,7 @@
 //! The public log: checkpoint, tiles and entries as C2SP tlog-tiles, receipts of votes, and the page about it.
 
+use std::time::Duration;
+
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
@@ -10,6 +12,7 @@ use super::hosts::public_address;
 use crate::domain::public_log::promised_vote::included_within;
 use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
+use crate::infra::clock::Clock as _;
 use crate::infra::config::RatingSettings;
 use crate::pages;
 use crate::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
@@ -54,7 +57,7 @@ pub(super) struct LogDescription<'a> {
 pub(super) struct ReceiptJson<'a> {
     /// Id of the vote.
     vote: &'a str,
-    /// `logged` or `promised`.
+    /// `logged`, `promised`, or `delayed` while the log is behind and nothing can be promised.
     state: &'static str,
     /// When the vote is in the log at the latest, in milliseconds since 1970; of a promised vote.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +115,7 @@ pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageE
         size: latest.as_ref().map_or(0, |latest| latest.head.size),
         root: latest.as_ref().map(|latest| latest.head.root.to_base64()),
         signed_at: latest.as_ref().map(|latest| latest.signed_at.0),
-        included_within: included_within(settings.rating.leaderboards_every()).as_secs(),
+        included_within: promised_delay(&app).as_secs(),
         witnesses: settings.public_log.witnesses.iter().map(|witness| witness.key.as_str()).collect(),
         rating: rules(&settings.rating),
     }))
@@ -142,15 +145,11 @@ pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -
         PublicLogLookup::Promised(_) if only_proof => {
             Err(PageError::Missing("this vote waits for the next checkpoint: try again in a minute".into()))
         }
-        PublicLogLookup::Promised(time) => Ok(HttpResponse::Ok().json(ReceiptJson {
-            vote,
-            state: "promised",
-            included_by: Some(time.0),
-            index: None,
-            entry: None,
-            salt: None,
-            proof: None,
-        })),
+        PublicLogLookup::Promised(time) => {
+            let (state, included_by) = if is_behind(&app) { ("delayed", None) } else { ("promised", Some(time.0)) };
+            let (index, entry, salt, proof) = (None, None, None, None);
+            Ok(HttpResponse::Ok().json(ReceiptJson { vote, state, included_by, index, entry, salt, proof }))
+        }
         PublicLogLookup::Logged(found) if only_proof => {
             Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(found.logged.to_text()))
         }
@@ -175,7 +174,17 @@ async fn find(app: &AppState, vote: &str) -> Result<Option<PublicLogLookup>, Pag
     if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
         return Ok(None);
     }
-    Ok(app.public_log.receipt(vote, included_within(app.settings.now().rating.leaderboards_every())).await?)
+    Ok(app.public_log.receipt(vote, promised_delay(app)).await?)
+}
+
+/// How long after it was cast a vote is promised to be in the log at the latest.
+fn promised_delay(app: &AppState) -> Duration {
+    included_within(app.settings.now().rating.leaderboards_every())
+}
+
+/// Whether the log lacks a vote that has waited longer than is promised.
+pub(super) fn is_behind(app: &AppState) -> bool {
+    app.public_log.lag(app.clock.now()) > promised_delay(app)
 }
 
 /// `GET /log`
@@ -188,9 +197,11 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let vote = vote.trim().to_owned();
     let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
     let size = latest.as_ref().map_or(0, |latest| latest.head.size);
+    let is_behind = is_behind(&app);
     let receipt = match (vote.as_str(), find(&app, &vote).await?) {
         ("", _) => ReceiptView::NotAsked,
         (_, None) => ReceiptView::Unknown,
+        (_, Some(PublicLogLookup::Promised(_))) if is_behind => ReceiptView::Delayed,
         (_, Some(PublicLogLookup::Promised(time))) => ReceiptView::Promised(time_text(time.0)),
         (_, Some(PublicLogLookup::Logged(found))) => ReceiptView::Logged(LoggedView {
             position: found.logged.index,
@@ -208,6 +219,6 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let witnesses = app.settings.now().public_log.witnesses.iter().map(|witness| witness.key.clone()).collect();
     Ok(pages::public_log::public_log(
         &request,
-        &PublicLogView { address, origin, key, witnesses, state, vote, receipt },
+        &PublicLogView { address, origin, key, witnesses, state, is_behind, vote, receipt },
     ))
 }

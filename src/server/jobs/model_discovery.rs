@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::infra::allowed_addresses::AllowedAddresses;
 use crate::infra::config::{Environment, Settings};
-use crate::infra::llm::discover::{self, DiscoveryTargets};
+use crate::infra::llm::model_discovery::{self, DiscoveryTargets};
 
 /// These settings, and where they name no model and allow to look: with the models of local servers and of keys in the
 /// environment. Practice models then leave or stay as the settings say.
@@ -13,6 +13,6 @@ pub(super) async fn with_found_models<'a>(settings: &'a Settings, env: &Environm
         return Cow::Borrowed(settings);
     }
     let allowed = AllowedAddresses::new(&settings.providers.private_networks);
-    let models = discover::discover(env, &DiscoveryTargets { allowed, ..DiscoveryTargets::default() }).await;
+    let models = model_discovery::discover(env, &DiscoveryTargets { allowed, ..DiscoveryTargets::default() }).await;
     Cow::Owned(Settings { models, ..settings.clone() })
 }

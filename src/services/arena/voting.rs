@@ -148,7 +148,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     let rules = voting.rules.apply(record).await;
     let now = voting.clock.now();
     let mut receipt = new_receipt(voting, id, vote, record, &rules)?;
-    receipt.included_by = Some(included_by(now, included_within(voting.settings.now().rating.leaderboards_every())).0);
+    receipt.included_by = promised_time(voting, now).map(|time| time.0);
     match voting.store.insert_vote(&new_row(&receipt, vote, record, rules.exclusions, now)).await? {
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
@@ -163,6 +163,12 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
         InsertedVote::Existing(first) => promised_receipt(voting, &first, replies),
         InsertedVote::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
+}
+
+/// By when a vote of this moment will be in the public log; `None` while the log has not kept up with what it promised before.
+fn promised_time(voting: &Voting, now: Timestamp) -> Option<Timestamp> {
+    let within = included_within(voting.settings.now().rating.leaderboards_every());
+    (voting.log.lag(now) <= within).then(|| included_by(now, within))
 }
 
 /// The receipt of the vote on a visitor's battle, if it has one.

@@ -1,8 +1,9 @@
 //! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts. [`verification`] checks a log from
+//! entries and receipts. [`PublicLog::lag`] says how far it is behind the votes. [`verification`] checks a log from
 //! outside, [`database_check`] the database against its own log.
 
 pub mod database_check;
+mod lag;
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;
@@ -14,6 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use secrecy::ExposeSecret;
 
 use crate::domain::plural::counted;
@@ -25,6 +27,7 @@ use crate::infra::clock::Clock;
 use crate::infra::public_log_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use lag::SeenLag;
 
 /// Names among the database's secrets.
 const KEY_NAME: &str = "log_key";
@@ -92,6 +95,7 @@ impl PublicLogError {
 pub struct PublicLog {
     store: Store,
     key: Arc<PublicLogKey>,
+    seen_lag: Arc<Mutex<SeenLag>>,
 }
 
 impl PublicLog {
@@ -110,7 +114,7 @@ impl PublicLog {
         let seed = store.secret(KEY_NAME, &(rng.token() + &rng.token()), now).await?;
         let origin = store.secret(ORIGIN_NAME, &new_origin(public_url, rng), now).await?;
         let key = PublicLogKey::new(origin.expose_secret(), seed.expose_secret())?;
-        Ok(Self { store, key: Arc::new(key) })
+        Ok(Self { store, key: Arc::new(key), seen_lag: Arc::new(Mutex::new(SeenLag::none())) })
     }
 
     /// The key that verifies checkpoints, under the name of the log.

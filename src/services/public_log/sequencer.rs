@@ -75,6 +75,12 @@ impl Sequencer {
         &self.leaderboard
     }
 
+    /// The log.
+    #[must_use]
+    pub fn log(&self) -> &PublicLog {
+        &self.log
+    }
+
     /// Appends the next votes of the leaderboard or, where there are none, changes of exclusions, and signs the tree. Returns the number
     /// of entries; 0 where there was nothing to append, or another instance appended first.
     ///
@@ -85,7 +91,13 @@ impl Sequencer {
         let stored = self.log.store.log_checkpoint().await?;
         let frontier = self.continued(stored.as_ref(), kept).await?;
         let step = self.next_step(stored.as_ref()).await?;
-        if step.entries.is_empty() && stored.is_some() {
+        if step.entries.is_empty()
+            && let Some(stored) = &stored
+        {
+            // A checkpoint that could not be kept when it was signed.
+            if kept != Some(stored.head) {
+                self.keep(stored.note.clone()).await?;
+            }
             return Ok(0);
         }
         let appended = step.entries.len();
