@@ -198,6 +198,19 @@ impl StoreError {
         self.outage_kind().is_some()
     }
 
+    /// Whether the log has it already, so that no caller logs it again: an outage, or a lock that keeps votes out.
+    #[must_use]
+    pub fn is_logged(&self) -> bool {
+        self.is_outage() || matches!(self, Self::Group(error) if error.is_lock_timeout())
+    }
+
+    /// Whether another session held a lock for longer than `lock_timeout`.
+    pub(super) fn is_lock_timeout(&self) -> bool {
+        /// `lock_not_available` of PostgreSQL.
+        const LOCK_TIMEOUT: &str = "55P03";
+        self.code().is_some_and(|code| code == LOCK_TIMEOUT)
+    }
+
     /// Whether what is kept can be read all the same.
     #[must_use]
     pub fn stops_writes_only(&self) -> bool {

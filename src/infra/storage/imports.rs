@@ -2,17 +2,24 @@
 //!
 //! Rows go in many at a time, in one statement whose text is the same each time.
 
+use std::collections::HashSet;
+
 use sqlx::{Connection, QueryBuilder};
 
-use super::{Store, StoreError, on_writer_once};
+use super::{Database, Store, StoreError, on_reader, on_writer_once};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
 
 /// Rows in one statement.
 const ROWS: usize = 1_000;
 
+/// Which of the battles in a JSON array of ids have a vote.
+const SELECT_VOTED_ON_SQLITE: &str = "SELECT battle_id FROM votes WHERE battle_id IN (SELECT value FROM json_each($1))";
+const SELECT_VOTED_ON_POSTGRES: &str =
+    "SELECT battle_id FROM votes WHERE battle_id IN (SELECT json_array_elements_text(CAST($1 AS JSON)))";
 const INSERT_IMPORT: &str =
     "INSERT INTO imports (id, source, votes, imported_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING";
 const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \
@@ -156,6 +163,23 @@ macro_rules! insert_all {
 }
 
 impl Store {
+    /// Those of these battles that have a vote, in one statement. A text that is no battle's id is none of them.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn voted_battles(&self, battles: &[String]) -> Result<HashSet<String>, StoreError> {
+        let _time = store_time("voted_battles");
+        let ids: Vec<&str> = battles.iter().map(String::as_str).filter(|id| BattleId::parse(id).is_some()).collect();
+        let ids = serde_json::to_string(&ids).expect("ids are plain texts");
+        let statement = match self.database {
+            Database::Sqlite(_) => SELECT_VOTED_ON_SQLITE,
+            Database::Postgres(_) => SELECT_VOTED_ON_POSTGRES,
+        };
+        let voted: Vec<String> =
+            on_reader!(self, |pool| sqlx::query_scalar(statement).bind(&ids).fetch_all(pool).await)?;
+        Ok(voted.into_iter().collect())
+    }
+
     /// Keeps all votes of a file, in their order, or none of them.
     ///
     /// # Errors

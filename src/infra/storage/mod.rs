@@ -151,7 +151,7 @@ pub use own_battles::{OwnBattleRow, OwnBattlesFilter};
 pub use pending_migrations::PendingMigration;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow};
 pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};
-pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
+pub use public_log_sources::{UnloggedChange, UnloggedVote, VotedPrompt, VotedReply};
 pub use question_digests::FirstQuestion;
 pub use request_attempts::{AttemptRow, AttemptStatus, OpenAttempts};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
@@ -278,10 +278,14 @@ macro_rules! on_postgres {
     ($postgres:expr, |$connection:ident| $body:expr) => {{
         let attempt = Box::pin(async {
             let mut pooled = $postgres.acquire().await?;
-            let $connection = &mut *pooled;
-            Ok($body?)
+            let answer = async {
+                let $connection = &mut *pooled;
+                Ok($body?)
+            };
+            let answer = answer.await;
+            $crate::storage::postgres::give_back(pooled, answer)
         });
-        $crate::storage::answered_within($postgres.longest, attempt).await
+        $crate::storage::postgres::answered_within($postgres.longest, attempt).await
     }};
 }
 
@@ -437,15 +441,6 @@ impl Database {
             Self::Postgres(postgres) => &postgres.outage,
         }
     }
-}
-
-/// Gives up on a server that has gone silent; its own limits end a statement much earlier.
-async fn answered_within<T>(
-    longest: Duration,
-    statement: impl Future<Output = Result<T, StoreError>>,
-) -> Result<T, StoreError> {
-    let silent = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
-    tokio::time::timeout(longest, statement).await.unwrap_or_else(silent)
 }
 
 /// The kind of database that the settings name.

@@ -4,7 +4,7 @@
 
 use sqlx::postgres::PgConnection;
 
-use super::{Database, Store, StoreError};
+use super::{Database, Store, StoreError, on_postgres};
 use crate::metrics::store_time;
 
 /// Months after the current one that have partitions.
@@ -21,7 +21,7 @@ impl Store {
     pub async fn add_partitions(&self) -> Result<u32, StoreError> {
         let Database::Postgres(postgres) = &self.database else { return Ok(0) };
         let _time = store_time("add_partitions");
-        add_months_ahead(&mut *postgres.pool.acquire().await?).await
+        on_postgres!(postgres, |connection| add_months_ahead(connection).await)
     }
 }
 

@@ -186,24 +186,46 @@ impl PostgresPool {
     }
 }
 
+/// Gives a connection back to its pool after a statement. One that refused to write is closed instead: where the database itself was
+/// made read-only, a session that began meanwhile stays so for good.
+pub(super) fn give_back<T>(
+    mut connection: PoolConnection<Postgres>,
+    answer: Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    if answer.as_ref().is_err_and(|error| error.outage_kind() == Some(OutageKind::ReadOnly)) {
+        connection.close_on_drop();
+    }
+    answer
+}
+
+/// Gives up on a server that has gone silent; its own limits end a statement much earlier.
+pub(super) async fn answered_within<T>(
+    longest: Duration,
+    statement: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let silent = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
+    timeout(longest, statement).await.unwrap_or_else(silent)
+}
+
 /// A pool of so many connections at most, each of which is made when it is needed. `limit` is the longest statement in milliseconds.
 fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections: u32) -> PgPool {
-    let outage_of_connections = Arc::clone(outage);
+    let (outage_of_new, outage_of_idle) = (Arc::clone(outage), Arc::clone(outage));
     PgPoolOptions::new()
         .after_connect(move |connection, _| {
-            let outage = Arc::clone(&outage_of_connections);
+            let outage = Arc::clone(&outage_of_new);
             Box::pin(async move { prepare(connection, &outage).await })
         })
         .max_connections(connections)
         .acquire_timeout(server.patience)
         // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
         .test_before_acquire(false)
-        .before_acquire(|connection, meta| {
+        .before_acquire(move |connection, meta| {
+            let may_write = !outage_of_idle.may_refuse_writes(meta.age);
             Box::pin(async move {
-                if meta.idle_for > REST {
+                if may_write && meta.idle_for > REST {
                     connection.ping().await?;
                 }
-                Ok(true)
+                Ok(may_write)
             })
         })
         .connect_lazy_with(server.options.clone().options([

@@ -7,6 +7,10 @@ use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
 const SELECT_CAST_AT: &str = "SELECT created_at FROM votes WHERE id = $1";
+/// Votes are logged in the order of their numbers, so the first one after the checkpoint has waited longest.
+const SELECT_FIRST_UNLOGGED: &str = "SELECT created_at, (SELECT imported_at FROM imports \
+     WHERE votes.battle_id LIKE imports.id || '-%') FROM votes \
+     WHERE seq > COALESCE((SELECT last_vote_seq FROM log_checkpoint WHERE id = 1), 0) ORDER BY seq LIMIT 1";
 /// Two queries, because each has a small index of its own.
 const SELECT_CAST_WITH: &str = "SELECT vote_seq, rule, reason FROM vote_exclusions \
      WHERE with_vote AND withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2 \
@@ -25,6 +29,15 @@ const SELECT_PROMPTS: &str = "SELECT turns.battle_id, turns.turn, turns.prompt F
 const SELECT_REPLIES: &str = "SELECT replies.battle_id, replies.turn, replies.side, replies.text FROM votes \
      JOIN replies ON replies.battle_id = votes.battle_id AND replies.turn <= votes.turn \
      WHERE votes.seq > $1 AND votes.seq <= $2";
+
+/// A vote that is not in the log yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnloggedVote {
+    /// When the arena got it: when it was cast here, or imported.
+    pub since: Timestamp,
+    /// Whether it was imported.
+    pub is_imported: bool,
+}
 
 /// An exclusion of which the exclusion or the withdrawal is not in the log yet.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
@@ -79,6 +92,20 @@ impl Store {
         let time: Option<i64> =
             on_reader!(self, |pool| sqlx::query_scalar(SELECT_CAST_AT).bind(vote).fetch_optional(pool).await)?;
         Ok(time.map(Timestamp))
+    }
+
+    /// The vote that has waited longest for the log; `None` where every vote is in it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn first_unlogged_vote(&self) -> Result<Option<UnloggedVote>, StoreError> {
+        let _time = store_time("first_unlogged_vote");
+        let row: Option<(i64, Option<i64>)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_FIRST_UNLOGGED).fetch_optional(pool).await)?;
+        Ok(row.map(|(cast_at, imported_at)| UnloggedVote {
+            since: Timestamp(imported_at.unwrap_or(cast_at)),
+            is_imported: imported_at.is_some(),
+        }))
     }
 
     /// Rules and reasons that excluded votes of a range of numbers when they were cast, in the order of votes and rules.

@@ -43,6 +43,8 @@ struct OutageState {
     logged: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
+    /// When the database last took a write after it had been read-only.
+    writable_at: Option<Instant>,
 }
 
 impl Outage {
@@ -87,11 +89,18 @@ impl Outage {
         }
     }
 
+    /// Whether a session of this age may still refuse writes: it began before the database, which was read-only, took them again.
+    pub(super) fn may_refuse_writes(&self, age: Duration) -> bool {
+        self.state().writable_at.is_some_and(|at| at.elapsed() < age)
+    }
+
     fn ends(&self) {
-        let mut state = self.state();
-        state.kind = None;
+        let (mut state, now) = (self.state(), Instant::now());
+        if state.kind.take() == Some(OutageKind::ReadOnly) {
+            state.writable_at = Some(now);
+        }
         self.open.store(false, Ordering::Relaxed);
-        state.ended_at = Some(Instant::now());
+        state.ended_at = Some(now);
         if !std::mem::take(&mut state.logged).is_empty() {
             tracing::info!("the database answers again");
         }
@@ -253,6 +262,18 @@ mod tests {
         }
         tokio::time::advance(2 * SETTLED).await;
         assert!(outage.may_be_over(OutageKind::DiskFull));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_sessions_from_before_a_read_only_database_took_writes_again_may_refuse_them() {
+        let (outage, second) = (Outage::default(), Duration::from_secs(1));
+        for kind in [OutageKind::Unreachable, OutageKind::ReadOnly] {
+            outage.note(kind);
+            outage.ends();
+            tokio::time::advance(2 * second).await;
+            assert_eq!(outage.may_refuse_writes(3 * second), kind == OutageKind::ReadOnly);
+            assert!(!outage.may_refuse_writes(second));
+        }
     }
 
     #[tokio::test(start_paused = true)]

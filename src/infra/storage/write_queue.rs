@@ -6,6 +6,7 @@
 //! beginning. Where a lane stays full, callers are refused.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -66,7 +67,7 @@ impl WriteQueue {
             embedded @ Database::Sqlite(_) => embedded,
         };
         let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
-        let writer = tokio::spawn(lanes.write_all(GroupWriter { database }, stop.clone()));
+        let writer = tokio::spawn(lanes.write_all(GroupWriter { database, locked_out: Arc::default() }, stop.clone()));
         Self { battles, votes, stop, writer: Arc::new(Mutex::new(Some(writer))) }
     }
 
@@ -184,22 +185,23 @@ impl CommitGroup {
 #[derive(Clone)]
 struct GroupWriter {
     database: Database,
+    /// Votes that were refused because another session holds a lock, since the last group that was stored.
+    locked_out: Arc<AtomicUsize>,
 }
 
 impl GroupWriter {
-    /// Writes a group, and answers every caller. Where the database refuses it, one of its writes is at fault: each is
-    /// tried alone then, so that none pays for another.
+    /// Writes a group, and answers every caller. Where the database refuses it and one of its writes may be at fault, each is
+    /// tried alone, so that none pays for another.
     async fn write(self, group: CommitGroup) {
         let (writes, changes): (Vec<_>, Vec<_>) = group.battles.into_iter().map(Pending::split).unzip();
         let (inserts, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
         match self.commit(&writes, &inserts).await {
             Ok((changed, written)) => {
+                self.log_end_of_lock();
                 changes.into_iter().zip(changed).for_each(|(caller, changed)| answer(caller, Ok(changed)));
                 receipts.into_iter().for_each(|caller| answer(caller, Ok(written)));
             }
-            Err(error)
-                if writes.len() + inserts.len() > 1 && !error.is_outage() && !self.database.is_transient(&error) =>
-            {
+            Err(error) if writes.len() + inserts.len() > 1 && self.may_be_of_one_write(&error) => {
                 for (write, caller) in writes.iter().zip(changes) {
                     let written = self.commit(std::slice::from_ref(write), &[]).await;
                     answer(caller, written.map(|(changed, _)| changed.into_iter().sum()));
@@ -210,10 +212,32 @@ impl GroupWriter {
                 }
             }
             Err(error) => {
+                if error.is_lock_timeout() {
+                    self.log_lock(inserts.len(), &error);
+                }
                 let error = Arc::new(error);
                 changes.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
                 receipts.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
             }
+        }
+    }
+
+    /// A lock is waited for until its time is up; if each write did that, those behind them would wait for minutes.
+    fn may_be_of_one_write(&self, error: &StoreError) -> bool {
+        !error.is_outage() && !error.is_lock_timeout() && !self.database.is_transient(error)
+    }
+
+    /// Logs the first group that a lock keeps out; of the next ones the votes are counted.
+    fn log_lock(&self, votes: usize, error: &StoreError) {
+        if self.locked_out.fetch_add(votes, Ordering::Relaxed) == 0 {
+            tracing::warn!(error = ?error, "votes are refused while another session holds a lock that they need: pg_locks names it");
+        }
+    }
+
+    fn log_end_of_lock(&self) {
+        let votes = self.locked_out.swap(0, Ordering::Relaxed);
+        if votes > 0 {
+            tracing::info!(votes.refused = votes, "votes are stored again: the lock has ended");
         }
     }
 

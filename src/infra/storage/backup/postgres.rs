@@ -13,19 +13,27 @@ use crate::config::StorageSettings;
 use crate::storage::StoreError;
 use crate::storage::postgres::Server;
 
+/// A transaction that sees one moment, and stays open although it is silent while `pg_dump` starts.
+const BEGIN_SNAPSHOT: [&str; 2] =
+    ["BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET LOCAL idle_in_transaction_session_timeout = 0"];
+const EXPORT_SNAPSHOT: &str = "SELECT pg_export_snapshot()";
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
 const COUNT_RELATIONS: &str = "SELECT COUNT(*) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace \
      WHERE relkind IN ('r', 'p', 'v', 'S') AND nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'";
 
-/// Dumps the database into a file and reads it back; returns the votes that there were before.
+/// Dumps the database into a file and reads it back; returns the votes in it.
 pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i64, BackupError> {
-    let votes = count(&mut Server::from_settings(settings)?.connect().await?, COUNT_VOTES).await?;
+    let mut connection = Server::from_settings(settings)?.connect().await?;
+    let (snapshot, votes) = count_in_snapshot(&mut connection).await?;
     let address = PostgresAddress::new(settings)?;
     let mut dump = Command::new("pg_dump");
     // Unlogged tables hold what nobody needs after a crash.
-    dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--file"]).arg(partial);
+    dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--snapshot"]);
+    dump.arg(snapshot).arg("--file").arg(partial);
     run("pg_dump", "kept", address.given_to(dump)).await?;
+    // The dump is whole, also where the server has ended the session of the snapshot meanwhile.
+    let _ = connection.close().await;
     // Reads and unpacks everything.
     let mut read_back = Command::new("pg_restore");
     read_back.args(["--file=/dev/null"]).arg(partial);
@@ -51,6 +59,16 @@ pub(super) async fn restore(settings: &StorageSettings, file: &Path) -> Result<R
     let log_entries = count(&mut connection, LOG_SIZE).await.unwrap_or(0);
     connection.close().await.map_err(StoreError::from)?;
     Ok(RestoreReport { votes, log_entries })
+}
+
+/// The name of a snapshot for `pg_dump`, and the votes in it. The snapshot lasts as long as the connection.
+async fn count_in_snapshot(connection: &mut PgConnection) -> Result<(String, i64), BackupError> {
+    for statement in BEGIN_SNAPSHOT {
+        sqlx::query(statement).execute(&mut *connection).await.map_err(StoreError::from)?;
+    }
+    let votes = count(connection, COUNT_VOTES).await?;
+    let export = sqlx::query_scalar(EXPORT_SNAPSHOT);
+    Ok((export.fetch_one(connection).await.map_err(StoreError::from)?, votes))
 }
 
 async fn count(connection: &mut PgConnection, statement: &'static str) -> Result<i64, BackupError> {
