@@ -39,7 +39,7 @@ pub struct ImportOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum ImportKind {
-    /// Votes cast elsewhere, which the leaderboard counts. Importing the same file again changes nothing
+    /// Votes cast elsewhere, which the leaderboard counts. The same file again, and votes that this arena exported, change nothing
     Votes(Box<ImportVotesOptions>),
     /// Items of a benchmark suite, from its data file (--help shows the formats). Importing the same file again changes nothing
     Suite(ImportSuiteOptions),
@@ -212,12 +212,17 @@ async fn read_votes(file: &Path, options: &ReadOptions) -> CommandResult<VotesFi
 /// Imports a file that was read, and prints what became of it.
 async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandResult<()> {
     let bar = progress::bar("importing votes");
-    let ImportReport { imported, excluded } =
+    let ImportReport { imported, already_here, excluded } =
         import::votes(store, read, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
     let file = input_name(file);
     match imported {
-        Imported::All(votes) => print(&format!("{file}: {} imported\n", counted(votes, "vote", "votes")))?,
+        Imported::All(votes) => {
+            print(&format!("{file}: {} imported\n", counted(votes, "vote", "votes")))?;
+            if already_here > 0 {
+                print(&format!("{file}: {} already here\n", counted(already_here, "vote is", "votes are")))?;
+            }
+        }
         Imported::Before => print(&format!("{file}: already imported; nothing changed\n"))?,
     }
     for (reason, votes) in excluded {

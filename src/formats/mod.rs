@@ -1,6 +1,6 @@
 //! Files to rows and back, without a database.
 
-pub mod agreement;
+pub mod agreement_files;
 pub mod bench_records;
 pub mod campaign_files;
 pub mod data_card;

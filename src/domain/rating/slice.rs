@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::vote_log::{ColumnSet, ExcludedVotes, Labels, VoteLog};
+use super::label_names::split_names;
+use super::vote_log::{ColumnSet, ExcludedVotes, InternedTexts, Labels, VoteLog};
 
 /// Prompts of at least this many tokens are long, as in LMArena's "longer query".
 pub const LONG_PROMPT_TOKENS: u32 = 500;
@@ -211,13 +212,15 @@ impl Slice {
         Ok(log)
     }
 
-    /// The models and outcomes of the votes of the slice, without any other column: a small copy of a shared log.
-    /// Models keep their positions.
+    /// The models, outcomes and voters of the votes of the slice, without any other column: a small copy of a shared log.
+    /// Models and voters keep their positions, and voters without a vote of the slice stay known, as in [`Self::take`].
     ///
     /// # Errors
     /// As [`Self::take`].
     pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
-        let mut picked = log.outcomes_picked(&self.selection(log, log.len())?);
+        let keep = self.selection(log, log.len())?;
+        let voters = log.voters.as_ref().map(|voters| voters.picked(&keep));
+        let mut picked = VoteLog { voters, ..log.outcomes_picked(&keep) };
         if let Some(excluded) = &log.excluded_votes {
             self.uncount_others(excluded, &mut picked.excluded);
         }
@@ -297,11 +300,14 @@ fn by_label(
     let Some(value) = value else { return Ok(()) };
     let labels = labels.ok_or(SliceError::Missing(column))?;
     let names = labels.names.as_slice();
-    // A vote may have several values: LMArena's tags, for example, are joined by commas.
-    let requested: Vec<bool> =
-        names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
+    let has_value = |label: &String| label == value || split_names(label).iter().any(|name| **name == **value);
+    let requested: Vec<bool> = names.iter().map(has_value).collect();
     if !requested.contains(&true) {
-        return Err(SliceError::Unknown { column, value: value.clone(), known: first_names(names) });
+        let mut known = InternedTexts::default();
+        for name in names.iter().flat_map(|label| split_names(label)) {
+            known.position(&name);
+        }
+        return Err(SliceError::Unknown { column, value: value.clone(), known: first_names(known.as_slice()) });
     }
     keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= requested.get(row as usize) == Some(&true));
     Ok(())
@@ -348,8 +354,10 @@ mod tests {
 
     #[test]
     fn picked_votes_are_those_that_would_be_taken() {
-        let mut log = VoteLog::with_columns(ColumnSet { languages: true, turns: true, ..ColumnSet::default() });
+        let columns = ColumnSet { voters: true, languages: true, turns: true, ..ColumnSet::default() };
+        let mut log = VoteLog::with_columns(columns);
         for number in 0..12_u32 {
+            log.voters.as_mut().unwrap().push(Some(&format!("voter {}", number % 7)));
             log.push(["a", "b", "c"][number as usize % 3], "d", Outcome::ALL[number as usize % 4]).unwrap();
             log.languages.as_mut().unwrap().push(Some(["en", "zh"][number as usize % 2]));
             log.turns.as_mut().unwrap().push(1 + number % 5);
@@ -357,7 +365,7 @@ mod tests {
         let slice = Slice { language: Some("zh".into()), turns: Some(Turns::Multi), ..Slice::default() };
         let (picked, taken) = (slice.pick(&log).unwrap(), slice.take(log.clone()).unwrap());
         assert_eq!((&picked.models, &picked.a, &picked.b), (&taken.models, &taken.a, &taken.b));
-        assert_eq!(picked.outcomes, taken.outcomes);
+        assert_eq!((&picked.outcomes, &picked.voters), (&taken.outcomes, &taken.voters));
         assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
         let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
         assert!(nobody.pick(&log).is_err());

@@ -62,6 +62,8 @@ pub struct ColumnSet {
     pub timings: bool,
     /// How the pairs were chosen, which says where the votes come from.
     pub pairing_policies: bool,
+    /// Ids of the battles. Only files are read with them.
+    pub battle_ids: bool,
     /// Excluded votes one by one, to count those of a slice.
     pub excluded_votes: bool,
 }
@@ -128,6 +130,8 @@ pub struct VoteLog {
     pub timings: Option<Vec<[ReplyTiming; 2]>>,
     /// How the pairs were chosen; [`VoteSource`](super::slice::VoteSource) says what that means.
     pub pairing_policies: Option<Labels>,
+    /// Ids of the battles, as the file names them.
+    pub battle_ids: Option<Labels>,
     /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
     /// These votes one by one, as far as the source says what they are.
@@ -158,6 +162,7 @@ impl VoteLog {
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
             timings: columns.timings.then(Vec::new),
             pairing_policies: columns.pairing_policies.then(Labels::default),
+            battle_ids: columns.battle_ids.then(Labels::default),
             excluded_votes: columns.excluded_votes.then(|| {
                 let columns = Self::with_columns(columns.of_slices());
                 Box::new(ExcludedVotes { rules: Labels::default(), columns })
@@ -191,6 +196,7 @@ impl VoteLog {
             (&mut self.categories, &other.categories),
             (&mut self.intents, &other.intents),
             (&mut self.pairing_policies, &other.pairing_policies),
+            (&mut self.battle_ids, &other.battle_ids),
         ] {
             if let (Some(mine), Some(theirs)) = (mine, theirs) {
                 mine.append(theirs);
@@ -232,7 +238,8 @@ impl VoteLog {
     /// All columns of labels.
     fn labels_mut(&mut self) -> impl Iterator<Item = &mut Labels> {
         let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
-        labels.into_iter().chain([&mut self.pairing_policies]).flatten().chain(self.reasons.iter_mut().flatten())
+        let beside = [&mut self.pairing_policies, &mut self.battle_ids];
+        labels.into_iter().chain(beside).flatten().chain(self.reasons.iter_mut().flatten())
     }
 
     fn reorder(&mut self, order: &[u32]) {

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::domain::battle::text_counts::TextCounts;
 
-/// Text counts under LMArena's names.
+/// Text counts under LMArena's names; none where the counts of a battle are not known.
 #[derive(Serialize)]
 pub struct ConversationMetadata {
-    sum_assistant_a_tokens: u64,
-    sum_assistant_b_tokens: u64,
+    sum_assistant_a_tokens: Option<u64>,
+    sum_assistant_b_tokens: Option<u64>,
     header_count_a: HeaderCount,
     header_count_b: HeaderCount,
     list_count_a: ListCount,
@@ -19,48 +19,51 @@ pub struct ConversationMetadata {
 
 #[derive(Serialize)]
 struct HeaderCount {
-    h1: u64,
-    h2: u64,
-    h3: u64,
-    h4: u64,
-    h5: u64,
-    h6: u64,
+    h1: Option<u64>,
+    h2: Option<u64>,
+    h3: Option<u64>,
+    h4: Option<u64>,
+    h5: Option<u64>,
+    h6: Option<u64>,
 }
 
 #[derive(Serialize)]
 struct ListCount {
-    ordered: u64,
-    unordered: u64,
+    ordered: Option<u64>,
+    unordered: Option<u64>,
 }
 
 #[derive(Serialize)]
 struct BoldCount {
     #[serde(rename = "**")]
-    stars: u64,
+    stars: Option<u64>,
     #[serde(rename = "__")]
-    underscores: u64,
+    underscores: Option<u64>,
 }
 
 impl ConversationMetadata {
-    /// From the counts of both sides.
+    /// From the counts of both sides. They are not known where all of them are 0, as votes of a file without counts are kept: no two
+    /// replies are empty.
     #[must_use]
-    pub fn new([a, b]: &[TextCounts; 2]) -> Self {
+    pub fn new(counts: &[TextCounts; 2]) -> Self {
+        let is_known = *counts != [TextCounts::default(); 2];
+        let known = |count: u64| is_known.then_some(count);
+        let [a, b] = counts;
+        let headers = |of: &TextCounts| {
+            let [h1, h2, h3, h4, h5, h6] = of.headings.map(known);
+            HeaderCount { h1, h2, h3, h4, h5, h6 }
+        };
+        let lists = |of: &TextCounts| ListCount { ordered: known(of.ordered), unordered: known(of.unordered) };
+        let bold = |of: &TextCounts| BoldCount { stars: known(of.bold_stars), underscores: known(of.bold_underscores) };
         Self {
-            sum_assistant_a_tokens: a.tokens,
-            sum_assistant_b_tokens: b.tokens,
-            header_count_a: a.into(),
-            header_count_b: b.into(),
-            list_count_a: ListCount { ordered: a.ordered, unordered: a.unordered },
-            list_count_b: ListCount { ordered: b.ordered, unordered: b.unordered },
-            bold_count_a: BoldCount { stars: a.bold_stars, underscores: a.bold_underscores },
-            bold_count_b: BoldCount { stars: b.bold_stars, underscores: b.bold_underscores },
+            sum_assistant_a_tokens: known(a.tokens),
+            sum_assistant_b_tokens: known(b.tokens),
+            header_count_a: headers(a),
+            header_count_b: headers(b),
+            list_count_a: lists(a),
+            list_count_b: lists(b),
+            bold_count_a: bold(a),
+            bold_count_b: bold(b),
         }
-    }
-}
-
-impl From<&TextCounts> for HeaderCount {
-    fn from(counts: &TextCounts) -> Self {
-        let [h1, h2, h3, h4, h5, h6] = counts.headings;
-        Self { h1, h2, h3, h4, h5, h6 }
     }
 }

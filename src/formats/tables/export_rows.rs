@@ -36,8 +36,8 @@ pub struct VoteLogRow<'a> {
     pair_probability: f64,
     first_token_ms_a: Option<u64>,
     first_token_ms_b: Option<u64>,
-    duration_ms_a: u64,
-    duration_ms_b: u64,
+    duration_ms_a: Option<u64>,
+    duration_ms_b: Option<u64>,
     rated: bool,
     exclusion: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +67,8 @@ impl<'a> VoteLogRow<'a> {
         conversation_a: Option<Vec<Message>>,
         conversation_b: Option<Vec<Message>>,
     ) -> Self {
+        // Imported votes without a time are kept with 0.
+        let duration_ms = |side: usize| Some(vote.duration_ms[side]).filter(|milliseconds| *milliseconds > 0);
         Self {
             seq: vote.seq,
             battle_id: vote.battle.as_str(),
@@ -88,8 +90,8 @@ impl<'a> VoteLogRow<'a> {
             pair_probability: vote.pair_probability,
             first_token_ms_a: vote.first_token_ms[0],
             first_token_ms_b: vote.first_token_ms[1],
-            duration_ms_a: vote.duration_ms[0],
-            duration_ms_b: vote.duration_ms[1],
+            duration_ms_a: duration_ms(0),
+            duration_ms_b: duration_ms(1),
             rated: vote.exclusion.is_none(),
             exclusion: vote.exclusion.as_deref(),
             conversation_a,
@@ -235,6 +237,7 @@ mod tests {
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::vote_reasons::ReasonSet;
     use crate::domain::sha256::sha256;
+    use crate::tables::export_columns::VOTE_COLUMNS;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {
@@ -279,6 +282,20 @@ mod tests {
         assert_eq!(judge(""), "", "votes without a voter are not one person's");
         let plain = sha256(b"session-of-ann");
         assert!(!plain.starts_with(&judge("session-of-ann")));
+    }
+
+    #[test]
+    fn what_is_not_known_of_an_imported_vote_is_not_zero() {
+        let unknown = VoteRow { duration_ms: [0, 22], text_counts: [TextCounts::default(); 2], ..vote("ann") };
+        let row = serde_json::to_value(VoteLogRow::new(&unknown, &FinalLabels::default(), None, None)).unwrap();
+        assert_eq!((&row["duration_ms_a"], &row["duration_ms_b"]), (&Value::Null, &json!(22)));
+        let counted = VOTE_COLUMNS.into_iter().filter(|column| column.root() == "conv_metadata");
+        assert_eq!(counted.clone().count(), 22);
+        counted.for_each(|column| assert!(column.of(&row).is_null() && column.optional, "{}", column.path));
+        let one_empty = [TextCounts { tokens: 3, ..TextCounts::default() }, TextCounts::default()];
+        let known = VoteRow { text_counts: one_empty, ..vote("ann") };
+        let row = serde_json::to_value(VoteLogRow::new(&known, &FinalLabels::default(), None, None)).unwrap();
+        assert_eq!(row["conv_metadata"]["sum_assistant_b_tokens"], 0, "an empty reply has no words");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::cell::{Cell, FileRow, in_calendar};
+use super::cell_value::{Cell, FileRow, in_calendar};
 use super::column_names::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
@@ -26,8 +26,12 @@ pub(super) struct VoteBatch {
     pub(super) log: VoteLog,
     /// Which of the wanted columns the file has anything in.
     pub(super) seen: ColumnSet,
-    /// The lines or rows that the part takes up.
+    /// The lines or rows that the part takes up; while JSON is read, the number of the line or row that is read.
     pub(super) rows: u64,
+    /// Whether a vote has a time.
+    pub(super) timed: bool,
+    /// The line or row of the first vote without a time.
+    pub(super) first_untimed: Option<u64>,
 }
 
 /// What a row says beside models and outcome.
@@ -39,6 +43,7 @@ pub(super) struct Details<'r> {
     pub(super) category: Option<Cow<'r, str>>,
     pub(super) intent: Option<Cow<'r, str>>,
     pub(super) pairing_policy: Option<Cow<'r, str>>,
+    pub(super) battle_id: Option<Cow<'r, str>>,
     pub(super) turn: Option<u32>,
     pub(super) prompt_tokens: Option<u32>,
     pub(super) satisfaction: Option<u32>,
@@ -55,13 +60,16 @@ impl VoteBatch {
     /// No votes yet. A file with times has them kept until its votes are in order.
     pub(super) fn new(wanted: ColumnSet, timed: bool) -> Self {
         let columns = ColumnSet { seconds: wanted.seconds || timed, ..wanted };
-        Self { log: VoteLog::with_columns(columns), seen: ColumnSet::default(), rows: 0 }
+        let log = VoteLog::with_columns(columns);
+        Self { log, seen: ColumnSet::default(), rows: 0, timed: false, first_untimed: None }
     }
 
     /// Puts what follows in the file behind this.
     pub(super) fn append(&mut self, other: &Self) {
         self.log.append(&other.log);
         self.seen = either(self.seen, other.seen);
+        self.timed |= other.timed;
+        self.first_untimed = self.first_untimed.or(other.first_untimed.map(|row| self.rows + row));
         self.rows += other.rows;
     }
 
@@ -86,6 +94,7 @@ impl VoteBatch {
         log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
         log.timings = log.timings.filter(|_| seen.timings);
         log.pairing_policies = log.pairing_policies.filter(|_| seen.pairing_policies);
+        log.battle_ids = log.battle_ids.filter(|_| seen.battle_ids);
         log
     }
 
@@ -121,6 +130,7 @@ impl VoteBatch {
 
     /// Counts a vote that a rule leaves out, and keeps what slices select it by where they are wanted.
     fn exclude_vote(&mut self, rule: &str, details: &Details<'_>) {
+        self.note_time(details);
         self.log.exclude_vote(rule);
         if let Some(excluded) = &mut self.log.excluded_votes {
             add_details(&mut excluded.columns, &mut ColumnSet::default(), details);
@@ -130,13 +140,34 @@ impl VoteBatch {
     /// Adds a vote to every column.
     pub(super) fn push(&mut self, a: &str, b: &str, outcome: Outcome, details: &Details<'_>) -> Result<(), SelfPlay> {
         self.log.push(a, b, outcome)?;
+        self.note_time(details);
         add_details(&mut self.log, &mut self.seen, details);
         Ok(())
+    }
+
+    fn note_time(&mut self, details: &Details<'_>) {
+        self.timed |= details.seconds.is_some();
+        if details.seconds.is_none() && self.first_untimed.is_none() {
+            self.first_untimed = Some(self.rows);
+        }
+    }
+
+    /// Leaves out the votes without a time, and counts them by this reason.
+    pub(super) fn exclude_untimed(&mut self, reason: &str) {
+        let Some(seconds) = &self.log.seconds else { return };
+        let keep: Vec<bool> = seconds.iter().map(|time| time.is_finite()).collect();
+        let left_out = keep.iter().filter(|keep| !**keep).count();
+        if left_out > 0 {
+            self.log.retain(&keep);
+            self.log.forget_unused_names();
+            *self.log.excluded.entry(reason.to_owned()).or_default() += left_out as u64;
+        }
     }
 
     fn details<'r>(&self, row: &RowReader<'r, impl FileRow>) -> Result<Details<'r>, RowError> {
         let log = &self.log;
         let text = |wanted: bool, field| if wanted { row.first(field).and_then(|(cell, _)| cell.text()) } else { None };
+        let label = |wanted: bool, field| wanted.then(|| row.first(field)?.0.label()).flatten();
         let number = |wanted: bool, field| if wanted { row.number(field) } else { Ok(None) };
         let bounded = |wanted: bool, field| if wanted { row.bounded(field) } else { Ok(None) };
         let metadata = (log.style.is_some() || log.prompt_tokens.is_some() || log.turns.is_some())
@@ -150,10 +181,11 @@ impl VoteBatch {
         Ok(Details {
             seconds: row.seconds()?,
             voter: text(log.voters.is_some(), Field::Voter),
-            language: text(log.languages.is_some(), Field::Language),
-            category: text(categories, Field::Category).or_else(|| categories.then(|| row.tags()).flatten()),
-            intent: text(log.intents.is_some(), Field::Intent),
+            language: label(log.languages.is_some(), Field::Language),
+            category: label(categories, Field::Category).or_else(|| categories.then(|| row.tags()).flatten()),
+            intent: label(log.intents.is_some(), Field::Intent),
             pairing_policy: text(log.pairing_policies.is_some(), Field::PairingPolicy),
+            battle_id: text(log.battle_ids.is_some(), Field::BattleId),
             turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
             satisfaction: bounded(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             reasons: [Field::ReasonsA, Field::ReasonsB].map(|field| text(log.reasons.is_some(), field)),
@@ -173,6 +205,7 @@ fn add_details(log: &mut VoteLog, seen: &mut ColumnSet, details: &Details<'_>) {
         (&mut log.categories, &mut seen.categories, &details.category),
         (&mut log.intents, &mut seen.intents, &details.intent),
         (&mut log.pairing_policies, &mut seen.pairing_policies, &details.pairing_policy),
+        (&mut log.battle_ids, &mut seen.battle_ids, &details.battle_id),
     ] {
         if let Some(labels) = labels {
             labels.push(text.as_deref());
@@ -217,6 +250,7 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,
         timings: x.timings || y.timings,
         pairing_policies: x.pairing_policies || y.pairing_policies,
+        battle_ids: x.battle_ids || y.battle_ids,
         excluded_votes: x.excluded_votes || y.excluded_votes,
     }
 }

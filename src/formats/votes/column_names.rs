@@ -47,13 +47,15 @@ pub(super) enum Field {
     Feedback,
     /// Open WebUI: what the rating is about.
     FeedbackMeta,
+    /// The id of the battle in the arena that exported the vote.
+    BattleId,
 }
 
 /// ComparIA's column for the model on side A.
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Names of each field, best known first. Those of the two models belong together by position.
-const KNOWN: [(Field, &[&str]); 32] = [
+const KNOWN: [(Field, &[&str]); 33] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -99,6 +101,7 @@ const KNOWN: [(Field, &[&str]); 32] = [
     (Field::Metadata, &["conv_metadata"]),
     (Field::Feedback, &["data"]),
     (Field::FeedbackMeta, &["meta"]),
+    (Field::BattleId, &["battle_id"]),
 ];
 
 /// Of each side, the columns of the times of a reply in milliseconds: until its first token, and until its end.
@@ -163,6 +166,11 @@ impl ColumnNames {
         given.as_deref()
     }
 
+    /// The columns that flags give.
+    pub(super) fn all_given(&self) -> impl Iterator<Item = &str> {
+        KNOWN.iter().filter_map(|(field, _)| self.given(*field))
+    }
+
     /// The names under which a field may stand. A flag leaves one; another column for the same thing is then not looked at.
     fn names(&self, field: Field) -> Vec<&str> {
         let replaced = (field == Field::Millis && self.time.is_some())
@@ -206,7 +214,7 @@ impl Header {
             if let Some(name) = given.given(field)
                 && columns[field as usize].is_empty()
             {
-                return Err(HeaderError::NotThere(name.to_owned()));
+                return Err(HeaderError::not_there(name, names.iter().copied()));
             }
         }
         let mut header = Self { columns: columns.into(), style: style_columns(names), timed: false };
@@ -229,8 +237,9 @@ impl Header {
         used.find(is_double).map_or(Ok(()), |at| Err(HeaderError::Twice(names[at].trim().to_owned())))
     }
 
-    /// Every known name, for a file in which each row names its own columns; and their positions.
-    pub(super) fn of_any(given: &ColumnNames, timed: bool) -> (Self, HashMap<String, usize>) {
+    /// Every known name, for a file in which each row names its own columns; and their positions. Whether such a file has times
+    /// shows only once all rows were read.
+    pub(super) fn of_any(given: &ColumnNames) -> (Self, HashMap<String, usize>) {
         let mut positions = HashMap::new();
         let columns = KNOWN.map(|(field, _)| {
             let mut column = |name: &str| {
@@ -249,7 +258,7 @@ impl Header {
             (*positions.entry(name).or_insert(next), feature, side)
         });
         let style = style.collect();
-        (Self { columns: columns.into(), style, timed }, positions)
+        (Self { columns: columns.into(), style, timed: false }, positions)
     }
 
     /// The columns that may hold a field, best known first.

@@ -3,11 +3,11 @@
 use csv::ByteRecord;
 
 use super::batch::VoteBatch;
-use super::cell::{Cell, FileRow};
+use super::cell_value::{Cell, FileRow};
 use super::column_names::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
+use super::format_detection::Text;
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
-use super::source::Text;
 use super::{FileVotes, ReadJob};
 use crate::domain::csv_injection::restored;
 

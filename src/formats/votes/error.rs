@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::text_file::input_name;
 
+/// Columns that a message lists at most.
+const MOST_LISTED_COLUMNS: usize = 40;
+
 /// Why a file of votes cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
 pub enum VoteFileError {
@@ -69,11 +72,29 @@ pub enum HeaderError {
     )]
     Missing(&'static str),
     /// A column that a flag names.
-    #[error("no column {0}: use the name of a column as the first line of the file spells it")]
-    NotThere(String),
+    #[error("no column {name}: name one of its columns, which are {columns}")]
+    NotThere {
+        /// The column that the flag names.
+        name: String,
+        /// The columns of the file; of one in which each row names its own, those of a row.
+        columns: String,
+    },
     /// Two columns have one name.
     #[error("two columns {0}: take one of them out, or give it another name")]
     Twice(String),
+}
+
+impl HeaderError {
+    /// The error of a flag that names none of these columns.
+    pub(super) fn not_there<'n>(name: &str, columns: impl Iterator<Item = &'n str>) -> Self {
+        let columns: Vec<String> = columns.map(|name| shortened(name.trim())).filter(|name| !name.is_empty()).collect();
+        let more = match columns.len().saturating_sub(MOST_LISTED_COLUMNS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let listed: Vec<&str> = columns.iter().take(MOST_LISTED_COLUMNS).map(String::as_str).collect();
+        Self::NotThere { name: name.to_owned(), columns: listed.join(", ") + &more }
+    }
 }
 
 /// Where a row stands in its file.

@@ -1,6 +1,8 @@
 //! Votes from JSON: one object a line, or one array of objects.
+//!
+//! Each object names its own columns and may leave some out, so what the file has shows only once all of them were read: whether its
+//! votes have times, and whether a column that a flag names is there.
 
-use super::json_fields::{FieldPositions, JsonFields};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufReader;
@@ -8,38 +10,37 @@ use std::io::BufReader;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::batch::VoteBatch;
-use super::cell::FileRow;
+use super::cell_value::Cell;
 use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
+use super::format_detection::Text;
+use super::json_fields::{FieldPositions, GivenColumns, JsonFields};
 use super::limits::{Allowance, Bounded};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
-use super::source::Text;
 use super::{FileVotes, ReadJob, open_webui};
 
 /// Reads a file with one object a line.
 pub(super) fn read_lines(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let mut blocks = Blocks::new(text, None, job.options.limits);
-    let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
-    let form = JsonLayout::of_first(job, &first);
-    let mut votes = VoteBatch::new(job.wanted, form.header.timed);
-    let parse = |block: &[u8]| form.parse_lines(block);
-    let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(FilePosition::Line(line + 1), reason));
-    let all = begun.and_then(|batch| {
-        votes.append(&batch);
-        read_blocks(&mut blocks, &mut votes, parse)
-    });
-    all.map_err(|stopped| job.stopped(stopped))?;
-    Ok(FileVotes { votes, timed: form.header.timed })
+    let layout = JsonLayout::new(job);
+    let mut votes = layout.no_votes();
+    let read = read_blocks(&mut blocks, &mut votes, |block| layout.parse_lines(block));
+    read.map_err(|stopped| match stopped {
+        Stopped::Row(place, reason) => layout.row_error(place, reason),
+        unreadable => job.stopped(unreadable),
+    })?;
+    layout.finish(votes, |line| FilePosition::Line(line + 1))
 }
 
 /// Reads a file that is one array.
 pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let (text, allowance) = Bounded::by_record(text, job.options.limits);
-    let mut rows = JsonRows { job, form: None, votes: VoteBatch::new(job.wanted, false), bad: None, allowance };
+    let layout = JsonLayout::new(job);
+    let mut rows = JsonRows { layout: &layout, votes: layout.no_votes(), bad: None, allowance };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
     if let Some(reason) = rows.bad {
-        return Err(job.row(FilePosition::Row(rows.votes.rows), reason));
+        return Err(layout.row_error(FilePosition::Row(rows.votes.rows), reason));
     }
     if let Err(error) = read {
         let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
@@ -51,8 +52,7 @@ pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, Vot
             _ => job.row(FilePosition::Line(line), malformed("not JSON", &error)),
         });
     }
-    let timed = rows.form.is_some_and(|form| form.header.timed);
-    Ok(FileVotes { votes: rows.votes, timed })
+    layout.finish(rows.votes, FilePosition::Row)
 }
 
 /// The reason without its line, which stands before it and is another one within a block.
@@ -67,33 +67,31 @@ struct JsonLayout<'f> {
     job: &'f ReadJob<'f>,
     header: Header,
     positions: HashMap<String, usize>,
+    given: GivenColumns,
 }
 
 impl<'f> JsonLayout<'f> {
-    /// Whether votes have times is as the first object has it.
-    fn of_first(job: &'f ReadJob<'f>, block: &[u8]) -> Self {
-        let mut form = Self::new(job, false);
-        let first = block.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-        form.header.timed = first.and_then(|line| form.object(line).ok()).is_some_and(|object| form.has_time(&object));
-        form
+    fn new(job: &'f ReadJob<'f>) -> Self {
+        let (header, positions) = Header::of_any(&job.options.columns);
+        Self { job, header, positions, given: GivenColumns::new(&job.options.columns) }
     }
 
-    fn new(job: &'f ReadJob<'f>, timed: bool) -> Self {
-        let (header, positions) = Header::of_any(&job.options.columns, timed);
-        Self { job, header, positions }
+    /// Times are kept in any case: a later object may have one.
+    fn no_votes(&self) -> VoteBatch {
+        VoteBatch::new(self.job.wanted, true)
     }
 
-    fn has_time(&self, object: &JsonFields) -> bool {
-        let mut columns = self.header.all(Field::Time).iter().chain(self.header.all(Field::Millis));
-        columns.any(|column| !object.cell(column.at).is_empty())
+    fn fields(&self) -> FieldPositions<'_> {
+        FieldPositions { positions: &self.positions, given: &self.given }
     }
 
     fn parse_lines(&self, block: &[u8]) -> Result<VoteBatch, (u64, RowError)> {
-        let mut batch = VoteBatch::new(self.job.wanted, self.header.timed);
+        let mut batch = self.no_votes();
         for (at, line) in (0..).zip(block.split(|&byte| byte == b'\n')) {
             if line.trim_ascii().is_empty() {
                 continue;
             }
+            batch.rows = at;
             let done = self.object(line).and_then(|object| self.add(&mut batch, &object));
             settle(&mut batch, self.job.options, done, at)?;
         }
@@ -103,8 +101,7 @@ impl<'f> JsonLayout<'f> {
 
     fn object(&self, line: &[u8]) -> Result<JsonFields, RowError> {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let fields =
-            FieldPositions(&self.positions).deserialize(&mut reader).and_then(|fields| reader.end().map(|()| fields));
+        let fields = self.fields().deserialize(&mut reader).and_then(|fields| reader.end().map(|()| fields));
         fields.map_err(|error| malformed("not a JSON object", &error))
     }
 
@@ -114,12 +111,43 @@ impl<'f> JsonLayout<'f> {
             None => batch.add(object, &self.header),
         }
     }
+
+    /// The error of a bad row; where it lacks a column that a flag names and no row so far has, that of the flag.
+    fn row_error(&self, place: FilePosition, reason: RowError) -> VoteFileError {
+        let lacking = match &reason {
+            RowError::NoModel(column) => Some(column.as_str()),
+            RowError::Winner(text) if text.is_empty() => self.column(&[Field::Winner]),
+            _ => None,
+        };
+        let missing = lacking.and_then(|lacking| self.given.missing(|name| name == lacking));
+        missing.map_or_else(|| self.job.row(place, reason), |missing| self.job.columns(missing))
+    }
+
+    /// The best known name of the first of these fields that may be there.
+    fn column(&self, fields: &[Field]) -> Option<&str> {
+        fields.iter().find_map(|&field| self.header.one(field)).map(|column| column.name.as_str())
+    }
+
+    /// What all rows make. If one vote has a time, every one must.
+    fn finish(&self, mut votes: VoteBatch, place: impl Fn(u64) -> FilePosition) -> Result<FileVotes, VoteFileError> {
+        if let Some(missing) = self.given.missing(|_| true) {
+            return Err(self.job.columns(missing));
+        }
+        let timed = votes.timed;
+        if let Some(row) = votes.first_untimed.filter(|_| timed) {
+            let reason = Cell::Empty.no_time(self.column(&[Field::Time, Field::Millis]).unwrap_or_default());
+            if !self.job.options.skip_bad {
+                return Err(self.job.row(place(row), reason));
+            }
+            votes.exclude_untimed(reason.kind());
+        }
+        Ok(FileVotes { votes, timed })
+    }
 }
 
 /// The votes of an array, one object after the other.
 struct JsonRows<'f> {
-    job: &'f ReadJob<'f>,
-    form: Option<JsonLayout<'f>>,
+    layout: &'f JsonLayout<'f>,
     votes: VoteBatch,
     bad: Option<RowError>,
     /// Bytes of the file that the next object may take.
@@ -142,10 +170,9 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
-        let positions = Header::of_any(&self.job.options.columns, false).1;
-        while let Some(object) = rows.next_element_seed(FieldPositions(&positions))? {
+        while let Some(object) = rows.next_element_seed(self.layout.fields())? {
             self.votes.rows += 1;
-            self.allowance.renew(self.job.options.limits.line_bytes);
+            self.allowance.renew(self.layout.job.options.limits.line_bytes);
             if let Err(reason) = self.add(&object) {
                 self.bad = Some(reason);
                 return Err(Error::custom("a row that is not a vote"));
@@ -157,16 +184,7 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
 
 impl JsonRows<'_> {
     fn add(&mut self, object: &JsonFields) -> Result<(), RowError> {
-        let Self { job, form, votes, .. } = self;
-        let form = form.get_or_insert_with(|| {
-            let mut form = JsonLayout::new(job, false);
-            form.header.timed = form.has_time(object);
-            let rows = votes.rows;
-            *votes = VoteBatch::new(job.wanted, form.header.timed);
-            votes.rows = rows;
-            form
-        });
-        let done = form.add(votes, object);
-        settle(votes, job.options, done, 0).map_err(|(_, reason)| reason)
+        let done = self.layout.add(&mut self.votes, object);
+        settle(&mut self.votes, self.layout.job.options, done, 0).map_err(|(_, reason)| reason)
     }
 }

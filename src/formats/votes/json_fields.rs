@@ -1,10 +1,17 @@
 //! The values of a JSON object that stand under known names.
 
-use crate::votes::cell::{Cell, FileRow};
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::cell_value::{Cell, FileRow};
+use super::column_names::ColumnNames;
+use super::error::HeaderError;
 
 /// The values of an object that have a known name.
 pub(super) struct JsonFields(pub(super) Vec<Value>);
@@ -19,12 +26,50 @@ impl FileRow for JsonFields {
     }
 }
 
+/// The columns that flags name, of a file in which each object names its own: which of them any object has. Threads that read parts
+/// of the file share it.
+pub(super) struct GivenColumns {
+    /// Their names, and whether an object has them.
+    given: Vec<(String, AtomicBool)>,
+    /// All names in the object that was read first, for the error of a column that none has.
+    example: OnceLock<Vec<String>>,
+}
+
+impl GivenColumns {
+    pub(super) fn new(columns: &ColumnNames) -> Self {
+        let given = columns.all_given().map(|name| (name.to_owned(), AtomicBool::new(false)));
+        Self { given: given.collect(), example: OnceLock::new() }
+    }
+
+    /// The error of such a column that no object has so far; `None` also where no object was read.
+    pub(super) fn missing(&self, is_meant: impl Fn(&str) -> bool) -> Option<HeaderError> {
+        let example = self.example.get()?;
+        let mut given = self.given.iter().filter(|(name, _)| is_meant(name));
+        let (name, _) = given.find(|(_, found)| !found.load(Ordering::Relaxed))?;
+        Some(HeaderError::not_there(name, example.iter().map(String::as_str)))
+    }
+
+    fn needs_example(&self) -> bool {
+        !self.given.is_empty() && self.example.get().is_none()
+    }
+
+    fn note(&self, name: &str) {
+        // A flag that is set is only read: threads do not wait for each other.
+        let found = self.given.iter().filter(|(given, found)| given == name && !found.load(Ordering::Relaxed));
+        found.for_each(|(_, found)| found.store(true, Ordering::Relaxed));
+    }
+}
+
 /// Reads an object and keeps what has a known name.
-pub(super) struct FieldPositions<'p>(pub(super) &'p HashMap<String, usize>);
+#[derive(Clone, Copy)]
+pub(super) struct FieldPositions<'p> {
+    pub(super) positions: &'p HashMap<String, usize>,
+    pub(super) given: &'p GivenColumns,
+}
 
 impl FieldPositions<'_> {
     fn twice(&self, position: usize) -> String {
-        let name = self.0.iter().find(|(_, at)| **at == position).map_or("a name", |(name, _)| name.as_str());
+        let name = self.positions.iter().find(|(_, at)| **at == position).map_or("a name", |(name, _)| name.as_str());
         format!("{name} appears twice")
     }
 }
@@ -45,8 +90,9 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonFields, A::Error> {
-        let mut values = vec![Value::Null; self.0.len()];
-        while let Some(position) = map.next_key_seed(Key(self.0))? {
+        let mut values = vec![Value::Null; self.positions.len()];
+        let names = self.given.needs_example().then(|| RefCell::new(Vec::new()));
+        while let Some(position) = map.next_key_seed(Key { fields: self, names: names.as_ref() })? {
             match position {
                 // Of two values nobody knows which is meant.
                 Some(at) if !values[at].is_null() => return Err(Error::custom(self.twice(at))),
@@ -54,12 +100,20 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
         }
+        if let Some(names) = names {
+            // Another thread may have read an object meanwhile; one of them is enough.
+            drop(self.given.example.set(names.into_inner()));
+        }
         Ok(JsonFields(values))
     }
 }
 
 /// The position of a name, where it is known.
-struct Key<'p>(&'p HashMap<String, usize>);
+struct Key<'p> {
+    fields: FieldPositions<'p>,
+    /// All names of the object, where they are wanted.
+    names: Option<&'p RefCell<Vec<String>>>,
+}
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = Option<usize>;
@@ -77,6 +131,10 @@ impl Visitor<'_> for Key<'_> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.get(name).copied())
+        self.fields.given.note(name);
+        if let Some(names) = self.names {
+            names.borrow_mut().push(name.to_owned());
+        }
+        Ok(self.fields.positions.get(name).copied())
     }
 }

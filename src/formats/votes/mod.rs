@@ -1,25 +1,25 @@
 //! Votes from files: our own log, LMArena's, FastChat's, ComparIA's and Open WebUI's, and any other table with two model
 //! columns and a winner column.
 //!
-//! `source` finds out what a file is: Parquet, lines of JSON, one JSON array, or fields between delimiters, each of them
-//! packed by gzip or zstd or not. `column_names` knows the names under which models, winner and the rest stand, `cell` and
+//! `format_detection` finds out what a file is: Parquet, lines of JSON, one JSON array, or fields between delimiters, each of them
+//! packed by gzip or zstd or not. `column_names` knows the names under which models, winner and the rest stand, `cell_value` and
 //! `winner` their spellings, and `batch` checks each row and puts it into the columns of a [`VoteLog`]; Parquet comes in
 //! columns already and takes a way of its own (`parquet`). Votes come in the order of the time column where the file has
 //! one, else as they stand. A row that cannot be read ends the whole reading with its file, place and reason, unless bad
 //! rows are to be skipped: then they are counted by reason among what is excluded.
 
 mod batch;
-mod cell;
+mod cell_value;
 mod column_names;
 mod delimited;
 mod error;
+mod format_detection;
 mod json;
 mod json_fields;
 mod limits;
 mod lines;
 mod open_webui;
 mod parquet;
-mod source;
 mod table_reader;
 mod text_table;
 mod winner;
@@ -29,16 +29,16 @@ use std::path::Path;
 
 pub use column_names::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
+pub(crate) use format_detection::delimiter_of;
 pub use limits::ReadLimits;
-pub(crate) use source::delimiter_of;
 pub(crate) use table_reader::read_table;
 pub(crate) use text_table::TextTable;
 pub(crate) use winner::is_short_word;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::VoteBatch;
+use format_detection::VoteFile;
 use lines::Stopped;
-use source::VoteFile;
 
 /// How files are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -143,6 +143,8 @@ impl ReadJob<'_> {
     }
 }
 
+#[cfg(test)]
+mod json_tests;
 #[cfg(test)]
 mod published_formats_tests;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::batch::{Details, VoteBatch};
-use super::cell::{Cell, FileRow, as_seconds};
+use super::cell_value::{Cell, FileRow, as_seconds};
 use super::column_names::{Field, Header};
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
@@ -34,7 +34,7 @@ impl<'r> Feedback<'r> {
             header.all(Field::Time).iter().find_map(|column| as_seconds(object.cell(column.at).number("").ok()??));
         let tags = cell(Field::FeedbackMeta)
             .nested()
-            .and_then(|meta| Cell::Json(meta.get("tags")?).text().map(Cow::into_owned));
+            .and_then(|meta| Cell::Json(meta.get("tags")?).label().map(Cow::into_owned));
         let details =
             Details { seconds, voter: text(Field::Voter), category: tags.map(Cow::Owned), ..Details::default() };
         Some(Self { data, details })

@@ -96,8 +96,16 @@ fn reserve(log: &mut VoteLog, rows: i64) {
 }
 
 /// Fields whose values are names.
-const NAMES: [Field; 7] =
-    [Field::ModelA, Field::ModelB, Field::Voter, Field::Language, Field::Category, Field::Intent, Field::PairingPolicy];
+const NAMES: [Field; 8] = [
+    Field::ModelA,
+    Field::ModelB,
+    Field::Voter,
+    Field::Language,
+    Field::Category,
+    Field::Intent,
+    Field::PairingPolicy,
+    Field::BattleId,
+];
 
 /// What to read of a file.
 struct ReadPlan<'p> {
@@ -130,6 +138,7 @@ impl<'p> ReadPlan<'p> {
             (Field::Category, wanted.categories),
             (Field::Intent, wanted.intents),
             (Field::PairingPolicy, wanted.pairing_policies),
+            (Field::BattleId, wanted.battle_ids),
             (Field::Turn, wanted.turns),
             (Field::PromptTokens, wanted.prompt_tokens),
             (Field::Satisfaction, wanted.satisfactions),

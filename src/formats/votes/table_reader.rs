@@ -8,12 +8,12 @@ use std::path::Path;
 use csv::ByteRecord;
 use serde_json::{Map, Value};
 
-use super::cell::Cell;
+use super::cell_value::Cell;
 use super::delimited::{csv_reader, first_line, malformed, utf8_error};
 use super::error::{FilePosition, HeaderError, RowError, VoteFileError};
+use super::format_detection::{Text, VoteFile};
 use super::limits::ReadLimits;
 use super::parquet;
-use super::source::{Text, VoteFile};
 use super::text_table::{TextTable, chosen};
 use crate::domain::csv_injection::restored;
 

@@ -14,7 +14,7 @@ fn read(files: &[&[u8]]) -> Result<Vec<String>, String> {
 }
 
 /// The log of files with these contents, with every column.
-fn read_as(files: &[&[u8]], options: &ReadOptions) -> Result<VoteLog, String> {
+pub(super) fn read_as(files: &[&[u8]], options: &ReadOptions) -> Result<VoteLog, String> {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..files.len()).map(|n| folder.path().join(format!("votes{n}.csv"))).collect();
     for (path, text) in paths.iter().zip(files) {
@@ -38,6 +38,7 @@ pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     pair_probabilities: true,
     timings: true,
     pairing_policies: true,
+    battle_ids: true,
     excluded_votes: true,
 };
 

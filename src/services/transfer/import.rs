@@ -1,7 +1,8 @@
 //! Imports votes from files as battles and votes.
 //!
 //! A file is read to its end before anything is written, and all of its votes are kept in one transaction. Its id is made
-//! of its bytes, so the same file a second time changes nothing.
+//! of its bytes, so the same file a second time changes nothing. A vote on a battle that has one here, as in a log that this arena
+//! exported, is left out.
 
 use std::path::{Path, PathBuf};
 
@@ -28,8 +29,12 @@ const KEPT: ColumnSet = ColumnSet {
     pair_probabilities: true,
     timings: true,
     pairing_policies: false,
+    battle_ids: true,
     excluded_votes: false,
 };
+
+/// Battles that are looked up in one statement.
+const LOOKED_UP: usize = 5_000;
 
 /// Why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +57,8 @@ pub enum ImportError {
 pub struct ImportReport {
     /// Whether its votes were new.
     pub imported: Imported,
+    /// Votes that were left out because their battles have votes here.
+    pub already_here: u64,
     /// Votes and rows that were left out, by reason.
     pub excluded: Vec<(String, u64)>,
 }
@@ -96,10 +103,31 @@ pub async fn votes(
     file: VotesFile,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<ImportReport, StoreError> {
-    let VotesFile { id, source, log, read_at } = file;
+    let VotesFile { id, source, mut log, read_at } = file;
+    let already_here = leave_out_votes_here(store, &mut log).await?;
     let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: read_at };
     let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, read_at));
     let all = log.len() as u64;
     let imported = store.import_votes(import, rows, |done| progress(done, all)).await?;
-    Ok(ImportReport { imported, excluded: log.excluded.into_iter().collect() })
+    Ok(ImportReport { imported, already_here, excluded: log.excluded.into_iter().collect() })
+}
+
+/// Leaves out the votes on battles that have a vote here, and returns how many they were.
+async fn leave_out_votes_here(store: &Store, log: &mut VoteLog) -> Result<u64, StoreError> {
+    let Some(battles) = log.battle_ids.take() else { return Ok(0) };
+    let ids = battles.names.as_slice();
+    let mut is_new = Vec::with_capacity(ids.len());
+    for page in ids.chunks(LOOKED_UP) {
+        let here = store.voted_battles(page).await?;
+        is_new.extend(page.iter().map(|id| !here.contains(id)));
+    }
+    // A vote that names no battle is new.
+    let keep: Vec<bool> =
+        battles.rows.iter().map(|&battle| is_new.get(battle as usize).copied().unwrap_or(true)).collect();
+    let left_out = keep.iter().filter(|keep| !**keep).count();
+    if left_out > 0 {
+        log.retain(&keep);
+        log.forget_unused_names();
+    }
+    Ok(left_out as u64)
 }

@@ -1,7 +1,9 @@
 //! The votes of each slice, as losses of its models.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::super::label_names::split_names;
 use super::super::model_block::ModelBlock;
 use super::super::negative_log_likelihood::{Likelihood, PairLoss};
 use super::super::pair_counts::PairCounts;
@@ -48,28 +50,28 @@ pub(super) struct SliceLoss {
 type BlockCounts = HashMap<(usize, usize), PairCounts>;
 
 impl SlicedVotes {
-    /// A vote with several labels, joined by commas, counts as a fraction of a vote in each of their slices.
+    /// A vote whose label has several names counts as a fraction of a vote in each of their slices.
     pub(super) fn new(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally, block: &ModelBlock) -> Self {
         let counts = counts_by_label(log, labels, scoring, tally, block);
-        let mut by_slice: HashMap<&str, Vec<(f64, &BlockCounts)>> = HashMap::new();
+        let mut by_slice: HashMap<Cow<'_, str>, Vec<(f64, &BlockCounts)>> = HashMap::new();
         let mut rest: Vec<(f64, &BlockCounts)> = Vec::new();
         for (label, counts) in &counts {
-            let slices: Vec<&str> = label.map_or_else(Vec::new, |label| parts(label).collect());
+            let slices = label.map_or_else(Vec::new, split_names);
             let share = 1.0 / real_len(slices.len().max(1));
-            for slice in &slices {
-                by_slice.entry(slice).or_default().push((share, counts));
-            }
             if slices.is_empty() {
                 rest.push((share, counts));
+            }
+            for slice in slices {
+                by_slice.entry(slice).or_default().push((share, counts));
             }
         }
         let total = |counts: &[(f64, &BlockCounts)]| -> u64 {
             counts.iter().flat_map(|(_, counts)| counts.values()).map(|pair| pair.total()).sum()
         };
-        let mut largest: Vec<(&str, Vec<(f64, &BlockCounts)>)> = by_slice.into_iter().collect();
-        largest.sort_by_key(|(name, counts)| (std::cmp::Reverse(total(counts)), *name));
+        let mut largest: Vec<_> = by_slice.into_iter().collect();
+        largest.sort_by(|(one, ones), (other, others)| total(others).cmp(&total(ones)).then_with(|| one.cmp(other)));
         rest.extend(largest.split_off(largest.len().min(MOST_SLICES)).into_iter().flat_map(|(_, counts)| counts));
-        let named = largest.into_iter().map(|(name, counts)| (Some(name.to_owned()), counts));
+        let named = largest.into_iter().map(|(name, counts)| (Some(name.into_owned()), counts));
         let slices = named.chain([(None, rest)]).map(|(name, counts)| SliceVotes::new(name, &counts));
         Self { slices: slices.filter(|slice| slice.votes > 0).collect() }
     }
@@ -145,9 +147,4 @@ fn counts_by_label<'log>(
     let mut counts: Vec<_> = counts.into_iter().enumerate().map(|(position, c)| (label(position), c)).collect();
     counts.sort_by_key(|(label, _)| *label);
     counts
-}
-
-/// The single values of a label.
-fn parts(label: &str) -> impl Iterator<Item = &str> {
-    label.split(',').map(str::trim).filter(|part| !part.is_empty())
 }

@@ -13,7 +13,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescriptor;
 
-use super::super::cell::parse_flag;
+use super::super::cell_value::parse_flag;
 use super::pages::read_texts;
 use crate::domain::rating::vote_log::InternedTexts;
 

@@ -68,13 +68,14 @@ impl RowGroup<'_> {
     }
 
     /// Texts beside, for the rows that are kept, where they are wanted.
-    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 7] {
+    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 8] {
         let fields = [
             (Field::Voter, log.voters.is_some()),
             (Field::Language, log.languages.is_some()),
             (Field::Category, log.categories.is_some()),
             (Field::Intent, log.intents.is_some()),
             (Field::PairingPolicy, log.pairing_policies.is_some()),
+            (Field::BattleId, log.battle_ids.is_some()),
             (Field::ReasonsA, log.reasons.is_some()),
             (Field::ReasonsB, log.reasons.is_some()),
         ];
@@ -176,10 +177,10 @@ struct GroupRows {
 /// before: most voters are known by then, and their names need no place of their own.
 pub(super) struct GroupVotes {
     batch: VoteBatch,
-    /// Voters, languages, categories, intents and pairing policies of the votes, and the reasons for both sides.
-    labels: [Option<Texts>; 7],
+    /// Voters, languages, categories, intents, pairing policies and battle ids of the votes, and the reasons for both sides.
+    labels: [Option<Texts>; 8],
     /// Those of the excluded votes, where they are wanted.
-    excluded_labels: Option<[Option<Texts>; 7]>,
+    excluded_labels: Option<[Option<Texts>; 8]>,
 }
 
 impl GroupVotes {
@@ -194,13 +195,14 @@ impl GroupVotes {
 }
 
 /// Adds the texts of the votes of a row group.
-fn add_labels(log: &mut VoteLog, seen: &mut ColumnSet, labels: &[Option<Texts>; 7]) {
+fn add_labels(log: &mut VoteLog, seen: &mut ColumnSet, labels: &[Option<Texts>; 8]) {
     let columns = [
         (&mut log.voters, &mut seen.voters),
         (&mut log.languages, &mut seen.languages),
         (&mut log.categories, &mut seen.categories),
         (&mut log.intents, &mut seen.intents),
         (&mut log.pairing_policies, &mut seen.pairing_policies),
+        (&mut log.battle_ids, &mut seen.battle_ids),
     ];
     let [beside @ .., reasons_a, reasons_b] = labels;
     for ((labels, seen), texts) in columns.into_iter().zip(beside) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED, check_range};
-use super::super::cell::{as_seconds, in_calendar, parse_seconds};
+use super::super::cell_value::{as_seconds, in_calendar, parse_seconds};
 use super::super::column_names::Field;
 use super::super::error::{RowError, shortened};
 use super::super::winner::{is_short_word, one_of, parse_winner, parse_word};

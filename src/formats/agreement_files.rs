@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::domain::battle::Outcome;
 use crate::domain::correlation::agreement::{
     AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreSheet, Scored, Vote, Votes, bias, compare,
     question_key, scores,
 };
-use crate::domain::stats::agreement::choices::Choice;
 use crate::text_file::input_name;
 use crate::votes::{RowError, TextTable, VoteFileError, is_short_word, read_table};
 
@@ -109,27 +109,28 @@ fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
-        let choice = choice(&row[winner], names)?;
+        let outcome = outcome(&row[winner], names)?;
         if names[0] == names[1] {
             return Err(format!("both sides are the model {:?}", names[0]));
         }
         let [question, voter] = asked.read(row);
-        Ok(Some(Vote { question, voter, models: names.map(str::to_owned), choice }))
+        Ok(Some(Vote { question, voter, models: names.map(str::to_owned), outcome }))
     })?;
     Ok(Votes(votes))
 }
 
-fn choice(winner: &str, [first, second]: [&str; 2]) -> Result<Choice, String> {
+fn outcome(winner: &str, [first, second]: [&str; 2]) -> Result<Outcome, String> {
     let winner = winner.trim();
     let side = match winner {
-        "left" | "a" | "A" | "model_a" | "model_1" => Some(Choice::First),
-        "right" | "b" | "B" | "model_b" | "model_2" => Some(Choice::Second),
-        "tie" | "both_bad" | "bothbad" | "tie (bothbad)" | "inconsistent" => Some(Choice::Tie),
+        "left" | "a" | "A" | "model_a" | "model_1" => Some(Outcome::AWins),
+        "right" | "b" | "B" | "model_b" | "model_2" => Some(Outcome::BWins),
+        "tie" | "inconsistent" => Some(Outcome::Tie),
+        "both_bad" | "bothbad" | "tie (bothbad)" => Some(Outcome::BothBad),
         _ => None,
     };
     let model = match winner {
-        name if name == first => Some(Choice::First),
-        name if name == second => Some(Choice::Second),
+        name if name == first => Some(Outcome::AWins),
+        name if name == second => Some(Outcome::BWins),
         _ => None,
     };
     match (side, model) {

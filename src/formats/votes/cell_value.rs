@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::error::{RowError, shortened};
+use crate::domain::rating::label_names::join_names;
 use crate::domain::time::parse_moment;
 
 /// A number of seconds above this is a number of milliseconds: as seconds it would be past the year 5000.
@@ -42,6 +43,15 @@ impl<'r> Cell<'r> {
             Self::Json(value) => json_text(value)?,
         };
         (!text.is_empty()).then_some(text)
+    }
+
+    /// As a label; the names of a list are joined so that [`split_names`](crate::domain::rating::label_names::split_names) gives
+    /// them back.
+    pub(super) fn label(self) -> Option<Cow<'r, str>> {
+        let Self::Json(Value::Array(items)) = self else { return self.text() };
+        let names: Vec<Cow<'_, str>> = items.iter().filter_map(json_text).collect();
+        let joined = join_names(names.iter().map(|name| &**name));
+        (!joined.is_empty()).then_some(joined.into())
     }
 
     /// Whether it says yes.
