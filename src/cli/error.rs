@@ -16,7 +16,7 @@ use crate::domain::public_log::trust_anchors::TrustError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
-use crate::formats::agreement::{AgreementError, AgreementFileError};
+use crate::formats::agreement_files::{AgreementError, AgreementFileError};
 use crate::formats::campaign_files::CampaignFileError;
 use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;

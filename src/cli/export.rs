@@ -1,6 +1,6 @@
 //! `langya export`: data sets and preferences, the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
 
-mod published;
+mod dataset_and_preferences;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -28,7 +28,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::export::{self, ExportSelection};
-use published::{DatasetOptions, PreferenceOptions};
+use dataset_and_preferences::{DatasetOptions, PreferenceOptions};
 
 /// Flags of `langya export`.
 #[derive(Debug, Clone, Args)]
@@ -193,8 +193,8 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
             ExportContent::Scores { suite: options.suite, way: options.way, of: ScoredPart::Items },
             ("score", "scores"),
         ),
-        ExportKind::Preferences(options) => return published::print_preferences(options, env).await,
-        ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
+        ExportKind::Preferences(options) => return dataset_and_preferences::print_preferences(options, env).await,
+        ExportKind::Dataset(options) => return dataset_and_preferences::write_dataset(options, env).await,
     };
     file.check_name()?;
     let settings = file.location.settings(env)?;

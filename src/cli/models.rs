@@ -20,7 +20,7 @@ use crate::error::CommandResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
-use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
+use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, StoreError};
 use crate::output_format::OutputFormat;

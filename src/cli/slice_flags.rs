@@ -14,7 +14,7 @@ pub(super) struct SliceFlags {
     /// Only votes of this language, as the votes spell it
     #[arg(long, value_name = "L")]
     language: Option<String>,
-    /// Only votes of this category
+    /// Only votes of this category. In files, several stand with commas between them, and one with a comma in double quotes
     #[arg(long, value_name = "C")]
     category: Option<String>,
     /// Only votes of this intent

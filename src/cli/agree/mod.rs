@@ -15,7 +15,7 @@ use crate::domain::correlation::report::FEW;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::{BadInput, CommandResult};
-use crate::formats::agreement::{JudgeChoice, bias_of_file, compare_files};
+use crate::formats::agreement_files::{JudgeChoice, bias_of_file, compare_files};
 use crate::output_format::OutputFormat;
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or

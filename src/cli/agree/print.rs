@@ -12,6 +12,7 @@ use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
 use crate::domain::rating::verdict_worth::WorthReport;
+use crate::domain::stats::resample::FEW_CLUSTERS;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable, width};
 
@@ -19,9 +20,6 @@ use crate::terminal_text::{coefficient, printable, width};
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
     among those for a side; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in parentheses: \
     what a line rests on; a line without an interval has none\n";
-
-/// Resampling fewer units than this makes intervals too narrow.
-const FEW_UNITS: usize = 10;
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
@@ -82,11 +80,17 @@ fn resampling(found: &AgreementBootstrap) -> String {
             format!("{}, each with all of their questions", counted(found.units, "voter", "voters"))
         }
     };
-    let few = if found.units < FEW_UNITS { "; of so few they are too narrow" } else { "" };
+    let few = if found.units < FEW_CLUSTERS { "; of so few they are too narrow" } else { "" };
+    let same_people = match found.unit {
+        ResampledUnit::Question if found.people < FEW_CLUSTERS => {
+            format!("; they hold for {}, not for others", counted(found.people, "person", "people"))
+        }
+        _ => String::new(),
+    };
     let (confidence, seed) = (found.confidence, found.seed);
     let resamples = counted(found.replicates, "resample", "resamples");
     format!(
-        "intervals: {confidence} confidence, percentiles of {resamples} of {drawn}; means over people: of resampled people; seed {seed}{few}\n"
+        "intervals: {confidence} confidence, percentiles of {resamples} of {drawn}; means over people: of resampled people; seed {seed}{few}{same_people}\n"
     )
 }
 
@@ -343,7 +347,8 @@ fn wins(pair: &PairWins) -> Vec<StatisticLine> {
     let of = |by: &str, metrics: &WinMetrics| {
         let name = |what: &str| format!("{one} against {other} by {by}, {what}");
         let counts = metrics.counts;
-        let note = format!("({} won, {} tied, {} lost)", counts.wins, counts.ties, counts.losses);
+        let both_bad = if counts.both_bad > 0 { format!(", {} both bad", counts.both_bad) } else { String::new() };
+        let note = format!("({} won, {} tied, {} lost{both_bad})", counts.wins, counts.ties, counts.losses);
         [
             StatisticLine {
                 note,
@@ -406,12 +411,14 @@ impl StatisticLine {
     }
 
     fn mean_kappa(name: &str, found: &MeanKappa) -> Self {
+        let is_narrow = found.uncertainty.interval.is_some() && found.people < FEW_CLUSTERS;
+        let few = if is_narrow { "; the interval of so few is too narrow" } else { "" };
         Self {
             name: name.to_owned(),
             value: found.kappa,
             undefined: found.undefined.clone(),
             uncertainty: found.uncertainty.clone(),
-            note: format!("({}, {} left out)", counted(found.people, "person", "people"), found.excluded),
+            note: format!("({}, {} left out{few})", counted(found.people, "person", "people"), found.excluded),
             ..Self::default()
         }
     }

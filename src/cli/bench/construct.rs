@@ -14,7 +14,7 @@ use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgr
 use crate::error::CommandResult;
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
+use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::model_run::clients::{BudgetFlags, model_clients, tell_given_up};
 use crate::model_run::rows::left_over;
 use crate::out_file::{OutFile, Overwrite};

@@ -4,7 +4,7 @@ use super::{open_for_dry_run, open_with_suites};
 use crate::Location;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
+use crate::infra::llm::model_discovery::{DiscoveryTargets, with_discovered};
 use crate::model_run::LimitFlags;
 use crate::model_run::clients::model_clients;
 use crate::services::benchmark::batches::BatchOptions;

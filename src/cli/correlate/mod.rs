@@ -1,9 +1,9 @@
 //! `langya correlate`: correlates score series of the same models and fits mixtures.
 
 mod charts;
-mod folder;
 mod papers;
 mod print;
+mod replace_folder;
 mod study;
 
 use std::path::PathBuf;

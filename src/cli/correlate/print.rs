@@ -9,6 +9,7 @@ use crate::domain::correlation::report::{
 };
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
+use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::stats::correlation::PMethod;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable};
@@ -34,7 +35,9 @@ pub(super) fn pair(report: &PairReport) -> String {
     if let Some(bootstrap) = report.bootstrap {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
         let times = counted(replicates, "time", "times");
-        line(&mut text, &format!("resampled: battles and judged items, {times} with seed {seed}"));
+        let by_voter = [&report.x, &report.y].iter().any(|series| series.resampled == Some(ResamplingUnit::Voters));
+        let votes = if by_voter { "voters with all of their votes" } else { "battles" };
+        line(&mut text, &format!("resampled: {votes} and judged items, {times} with seed {seed}"));
     }
     text + &unmatched(&[&report.x, &report.y])
 }
@@ -107,6 +110,11 @@ fn correlations(found: &Correlations, confidence: f64) -> String {
     text.push_str(if resampled { "  resampled\n" } else { "\n" });
     for (name, coefficient) in found.named() {
         line(&mut text, row(name, coefficient).trim_end());
+    }
+    for (name, coefficient) in found.named() {
+        if let Some(p) = coefficient.exact_p {
+            line(&mut text, &format!("p of {name} by all permutations of these tied values: {}", p_value(p)));
+        }
     }
     if found.named().iter().any(|(_, coefficient)| coefficient.p.is_some()) { text + P_LEGEND } else { text }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::folder::StudyFolder;
+use super::replace_folder::StudyFolder;
 use super::{open, warn};
 use crate::domain::correlation::Aliases;
 use crate::domain::correlation::study::{Results, Study, StudySources, compute};

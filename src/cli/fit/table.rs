@@ -25,7 +25,8 @@ const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 /// The table with a summary above, and these neighbours and the notes below.
 pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
     let mut text = summary(leaderboard);
-    let mut rows: Vec<[String; 11]> = leaderboard.models.iter().map(|model| cells(model, leaderboard)).collect();
+    let mut rows: Vec<[String; 11]> =
+        in_shown_order(leaderboard).into_iter().map(|model| cells(model, leaderboard)).collect();
     if !rows.is_empty() {
         let headings = HEADINGS.map(str::to_owned);
         let mut widths: [usize; 11] = std::array::from_fn(|column| {
@@ -53,6 +54,28 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
     }
     text.extend(leaderboard.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
+}
+
+/// The models by what the table shows: by group, with those that only won above and those that only lost below the others, then by
+/// ranks, rating and name.
+fn in_shown_order(leaderboard: &Leaderboard) -> Vec<&RankedModel> {
+    let shown = |model: &RankedModel| {
+        let end = match model.unbounded {
+            Some(Direction::Above) => 0,
+            None => 1,
+            Some(Direction::Below) => 2,
+        };
+        let ranks = model.rank_range(leaderboard.interval).map_or([u64::MAX; 2], |ranks| [ranks.best, ranks.worst]);
+        (model.component, end, ranks)
+    };
+    let mut models: Vec<&RankedModel> = leaderboard.models.iter().collect();
+    models.sort_by(|x, y| {
+        shown(x)
+            .cmp(&shown(y))
+            .then_with(|| y.rating_or_limit().total_cmp(&x.rating_or_limit()))
+            .then_with(|| x.model.cmp(&y.model))
+    });
+    models
 }
 
 fn effect_line(effect: &StyleEffect) -> String {

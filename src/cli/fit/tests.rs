@@ -61,6 +61,23 @@ fn a_narrow_screen_has_fewer_columns_and_shorter_names() {
 }
 
 #[test]
+fn models_whose_shown_ranks_are_the_same_stand_by_rating() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes.csv");
+    std::fs::write(&path, "model_a,model_b,winner\nhigh,low,A\nhigh,low,A\nhigh,low,B\n").unwrap();
+    let options = FitArguments::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
+    let mut result = fit_files(&options).unwrap();
+    // As where the interval of the better model is narrower and does not reach up to that of a third one.
+    for model in &mut result.leaderboard.models {
+        model.rank = if model.model == "high" { 2 } else { 1 };
+    }
+    result.leaderboard.models.reverse();
+    let text = print_within(&result, &options, None);
+    let names: Vec<&str> = text.lines().skip(2).take(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(names, ["high", "low"], "{text}");
+}
+
+#[test]
 fn charts_are_written_into_a_folder_and_not_over_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let charts = folder.path().join("new").join("charts");

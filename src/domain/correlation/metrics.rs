@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::correlation::{Point, SeriesError};
+use crate::rating::bootstrap::ResamplingUnit;
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
-use crate::rating::options::LeaderboardOptions;
-use crate::rating::ranking::rank_log;
-use crate::rating::resample::{Metric, resample};
-use crate::rating::vote_log::VoteLog;
+use crate::rating::notes::RatingNote;
+use crate::rating::options::{IntervalMethod, LeaderboardOptions};
+use crate::rating::ranking::{few_voters_to_resample, rank_log};
+use crate::rating::resample::{BootstrapSamples, Metric, resample};
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::{VoteLog, VotersKnown};
 use crate::stats::Interval;
 use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
@@ -16,6 +19,19 @@ use crate::stats::resample::BootstrapOptions;
 const MOST_STEPS: f64 = 1e8;
 const HELD: &str =
     "the votes are too many to be resampled one by one, so Elo is held fixed; fewer replicates draw them";
+const UNKNOWN_VOTERS: &str = "no vote names its voter, so votes are taken as independent: where some people cast many of \
+    them, the intervals are too narrow";
+
+/// A metric of every model that has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricPoints {
+    /// The metric by model.
+    pub points: BTreeMap<String, Point>,
+    /// What a reader must know of it.
+    pub notes: Vec<String>,
+    /// What was resampled; `None` where the votes were held fixed, or their voters not read.
+    pub resampled: Option<ResamplingUnit>,
+}
 
 /// A metric of every model that has it. Ratings are those of the largest component, since ratings of several cannot be
 /// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
@@ -28,14 +44,17 @@ pub fn metric_points(
     metric: Metric,
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
-) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
-    let leaderboard = rank_log(log, options)?;
+) -> Result<MetricPoints, SeriesError> {
+    let interval = if metric == Metric::Rating { options.interval } else { IntervalMethod::None };
+    let leaderboard = rank_log(log, &LeaderboardOptions { interval, ..options.clone() })?;
     let held = metric == Metric::Elo && takes_too_long(log.len(), bootstrap.replicates);
     let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
     let resampled = resample(log, metric, options, bootstrap)?;
     let (models, mut notes) =
         if metric == Metric::Rating { comparable(&leaderboard) } else { (leaderboard.models.iter().collect(), vec![]) };
     notes.extend(held.then(|| HELD.to_owned()));
+    let unit = resampled_unit(log, &resampled);
+    notes.extend(unit.and_then(|unit| note_on_voters(log, unit, options.scoring)));
     let point = |model: &RankedModel| {
         let value = metric.value(model)?;
         let position = resampled.models.iter().position(|name| *name == model.model);
@@ -47,7 +66,22 @@ pub fn metric_points(
             drawn
         })
     };
-    Ok((models.into_iter().filter_map(|model| Some((model.model.clone(), point(model)?))).collect(), notes))
+    let points = models.into_iter().filter_map(|model| Some((model.model.clone(), point(model)?))).collect();
+    Ok(MetricPoints { points, notes, resampled: unit })
+}
+
+fn resampled_unit(log: &VoteLog, samples: &BootstrapSamples) -> Option<ResamplingUnit> {
+    (log.voters.is_some() && !log.is_empty() && !samples.replicates.is_empty()).then_some(samples.resampled)
+}
+
+/// What intervals from these resamples do not allow for.
+fn note_on_voters(log: &VoteLog, unit: ResamplingUnit, scoring: Scoring) -> Option<String> {
+    match (unit, log.voters_known()) {
+        (ResamplingUnit::Voters, _) => few_voters_to_resample(log, scoring).map(|note| note.to_string()),
+        (ResamplingUnit::Votes, VotersKnown::None) => Some(UNKNOWN_VOTERS.to_owned()),
+        (ResamplingUnit::Votes, VotersKnown::One) => Some(RatingNote::IntervalsOfOneVoter.to_string()),
+        (ResamplingUnit::Votes, VotersKnown::Several) => None,
+    }
 }
 
 /// Whether Elo would go through too many votes: it takes them one by one in every replicate.

@@ -8,6 +8,7 @@ use serde::Serialize;
 pub use mixture::{HeldOutCorrelations, MixtureReport, PermutationReport, mixture, search};
 
 use crate::correlation::{AlignedSeries, Point, Series, SeriesError, align};
+use crate::rating::bootstrap::ResamplingUnit;
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Correlation, PMethod};
@@ -85,6 +86,9 @@ pub struct CoefficientReport {
     /// How `p` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_method: Option<PMethod>,
+    /// Two-sided, by all permutations of one series: for at most eight values of which some are tied, where `p` is an approximation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_p: Option<f64>,
     /// Why there is no correlation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
@@ -124,11 +128,15 @@ pub struct SeriesReport {
     /// Their sample standard deviation.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// The coefficient of variation: deviation over mean.
+    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point.
     #[serde(rename = "variation")]
     pub coefficient_of_variation: Option<f64>,
     /// Models that only this one has.
     pub only_here: Vec<String>,
+    /// What was resampled of people's votes: `voters` with all of their votes, or `votes` one by one where several voters are not known;
+    /// none for other series, and where voters are not read because the settings take votes as independent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resampled: Option<ResamplingUnit>,
 }
 
 /// The numbers of a model.
@@ -259,6 +267,7 @@ impl CoefficientReport {
             lower: interval.map(|interval| interval.lower),
             upper: interval.map(|interval| interval.upper),
             p_method: Some(found.p_method),
+            exact_p: found.exact_p,
             no_interval,
             ..Self::default()
         }
@@ -284,13 +293,15 @@ impl SeriesReport {
     fn new(series: &Series, place: usize, found: &AlignedSeries) -> Self {
         let values: Vec<f64> = found.points[place].iter().map(|point| point.value).collect();
         let summary = Summary::new(&values).ok();
+        let ratios = summary.filter(|_| series.name.has_zero_point());
         Self {
             series: series.name.to_string(),
             title: series.title.clone(),
             mean: mean(&values).ok(),
             std_dev: summary.map(|summary| summary.std_dev),
-            coefficient_of_variation: summary.and_then(|summary| summary.coefficient_of_variation().ok()),
+            coefficient_of_variation: ratios.and_then(|summary| summary.coefficient_of_variation().ok()),
             only_here: found.only_in[place].clone(),
+            resampled: series.resampled,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::SeriesName;
+use crate::rating::bootstrap::ResamplingUnit;
 use crate::stats::Interval;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, uncertainty};
@@ -75,6 +76,8 @@ pub struct Series {
     pub points: BTreeMap<String, Point>,
     /// What a reader must know of it.
     pub notes: Vec<String>,
+    /// What was resampled of people's votes; `None` for other series, and for votes whose voters were not read.
+    pub resampled: Option<ResamplingUnit>,
 }
 
 /// The values of a series before it has a name.
@@ -88,6 +91,8 @@ pub struct SeriesValues {
     pub points: BTreeMap<String, Point>,
     /// Notes for readers.
     pub notes: Vec<String>,
+    /// What was resampled of people's votes; `None` for other series, and for votes whose voters were not read.
+    pub resampled: Option<ResamplingUnit>,
 }
 
 impl SeriesValues {
@@ -95,7 +100,7 @@ impl SeriesValues {
     #[must_use]
     pub fn fixed(title: String, subjects: Subjects, values: BTreeMap<String, f64>) -> Self {
         let points = values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect();
-        Self { title, subjects, points, notes: Vec::new() }
+        Self { title, subjects, points, notes: Vec::new(), resampled: None }
     }
 }
 

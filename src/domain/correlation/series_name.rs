@@ -151,6 +151,13 @@ impl SeriesName {
         if judges.len() > 1 { judges.iter().map(of_judge).filter(is_readable).collect() } else { Vec::new() }
     }
 
+    /// Whether its numbers have a zero point, so that a ratio of them says something. That of a rating is a convention: an anchor moves
+    /// it. What a column, a campaign or a publication holds its name does not say.
+    #[must_use]
+    pub fn has_zero_point(&self) -> bool {
+        !matches!(self, Self::Arena { metric: Metric::Rating | Metric::Elo, .. } | Self::Verdicts(_))
+    }
+
     /// Whether it is read out of the database.
     #[must_use]
     pub fn is_stored(&self) -> bool {

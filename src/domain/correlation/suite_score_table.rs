@@ -196,7 +196,7 @@ mod tests {
     fn series(name: &str, scores: &[(&str, f64)]) -> Series {
         let points = scores.iter().map(|(model, score)| ((*model).to_owned(), Point::fixed(*score))).collect();
         let (name, title) = (name.parse().unwrap(), name.to_owned());
-        Series { name, title, subjects: Subjects::Models, points, notes: Vec::new() }
+        Series { name, title, subjects: Subjects::Models, points, notes: Vec::new(), resampled: None }
     }
 
     #[test]

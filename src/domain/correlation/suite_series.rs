@@ -145,7 +145,8 @@ impl SuiteSeries {
     pub fn part(&self, key: &str, level: ConfidenceLevel) -> Result<SeriesValues, SeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
             let (title, points) = (format!("{}: intents", self.title()), self.by_intent(level));
-            return Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: self.notes.clone() });
+            let notes = self.notes.clone();
+            return Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes, resampled: None });
         }
         let key = if key.is_empty() { Part::overall().key() } else { key.to_owned() };
         let place = self.parts.iter().position(|part| part.key() == key).ok_or_else(|| SeriesError::Part {
@@ -162,7 +163,7 @@ impl SuiteSeries {
         let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
         let notes =
             self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
-        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
+        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes, resampled: None })
     }
 
     /// The suite's title, with the judge where one was asked for.

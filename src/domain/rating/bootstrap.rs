@@ -102,16 +102,17 @@ pub(super) fn bootstrap(
 }
 
 /// The strengths in each replicate, by position in [`Tally::models`]; not finite where a replicate does not determine
-/// one. The mean of each component equals that of the fit.
+/// one. The mean of each component equals that of the fit. Voters are drawn where `voters` gives the votes of each.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
 pub(super) fn resampled_strengths(
     tally: &Tally,
     fit: &Fit,
+    voters: Option<&VoterVotes>,
     options: BootstrapOptions,
 ) -> Result<Vec<Vec<f64>>, FitError> {
-    let (blocks, replicates) = fit_replicates(tally, fit, None, options)?;
+    let (blocks, replicates) = fit_replicates(tally, fit, voters, options)?;
     let by_model = |replicate: Vec<BlockReplicate>| {
         let mut strengths = vec![f64::NAN; tally.models.len()];
         for (centre, found) in blocks.iter().zip(replicate) {
@@ -147,22 +148,35 @@ fn fit_replicates(
 }
 
 /// Share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
-/// `None` for a model without votes in the replicate.
-pub(super) fn resampled_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
-    let rates = |replicate: u32| {
-        let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
-        let mut rng = options.rng(replicate);
-        let sampled = resample_counts(tally, &mut rng);
-        for ((pair, counts), [first, second, halves]) in tally.pairs.iter().zip(&tally.counts).zip(sampled) {
-            let ties = binomial(halves, counts.ties, counts.ties + counts.both_bad, &mut rng);
-            kept[pair.first] += real(first + ties);
-            kept[pair.second] += real(second + ties);
-            all[pair.first] += real(first + second + halves);
-            all[pair.second] += real(first + second + halves);
-        }
-        kept.iter().zip(&all).map(|(kept, &all)| (all > 0.0).then(|| kept / all)).collect()
+/// `None` for a model without votes in the replicate. Voters are drawn where `voters` gives the votes of each.
+pub(super) fn resampled_win_tie_rates(
+    tally: &Tally,
+    voters: Option<&VoterVotes>,
+    options: BootstrapOptions,
+) -> Vec<Vec<Option<f64>>> {
+    let rates = |numbers: &[u32]| -> Vec<Vec<Option<f64>>> {
+        let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
+        let drawn = match voters {
+            Some(voters) => voters.draw_counts(tally.pairs.len(), &mut rngs),
+            None => rngs.iter_mut().map(|rng| resample_outcomes(tally, rng)).collect(),
+        };
+        drawn.iter().map(|drawn| win_tie_rates(tally, drawn)).collect()
     };
-    (0..options.replicates).into_par_iter().map(rates).collect()
+    let numbers: Vec<u32> = (0..options.replicates).collect();
+    let replicates: Vec<Vec<Vec<Option<f64>>>> = numbers.par_chunks(TOGETHER).map(rates).collect();
+    replicates.into_iter().flatten().collect()
+}
+
+/// The win-and-tie rates of one replicate.
+fn win_tie_rates(tally: &Tally, drawn: &[PairCounts]) -> Vec<Option<f64>> {
+    let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
+    for (pair, drawn) in tally.pairs.iter().zip(drawn) {
+        kept[pair.first] += real(drawn.first_wins + drawn.ties);
+        kept[pair.second] += real(drawn.second_wins + drawn.ties);
+        all[pair.first] += real(drawn.total());
+        all[pair.second] += real(drawn.total());
+    }
+    kept.iter().zip(&all).map(|(kept, &all)| (all > 0.0).then(|| kept / all)).collect()
 }
 
 fn count(replicates: &[Vec<BlockReplicate>], holds: impl Fn(&BlockReplicate) -> bool) -> u32 {
@@ -191,6 +205,16 @@ pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 
     };
     let counts_by_kind = |counts: &PairCounts| [counts.first_wins, counts.second_wins, counts.ties + counts.both_bad];
     tally.counts.iter().map(|counts| counts_by_kind(counts).map(&mut sample)).collect()
+}
+
+/// Resampled votes of each pair by outcome.
+fn resample_outcomes(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairCounts> {
+    let sampled = resample_counts(tally, rng);
+    let by_outcome = |(counts, [first_wins, second_wins, halves]): (&PairCounts, [u64; 3])| {
+        let ties = binomial(halves, counts.ties, counts.ties + counts.both_bad, rng);
+        PairCounts { first_wins, second_wins, ties, both_bad: halves - ties }
+    };
+    tally.counts.iter().zip(sampled).map(by_outcome).collect()
 }
 
 /// Number of `votes` votes that fall on a category with probability `kind` / `left`.

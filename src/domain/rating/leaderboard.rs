@@ -157,9 +157,9 @@ pub struct RankedModel {
     pub worst_rank: Option<u64>,
     /// Rating on the public scale; `None` for an unbounded model.
     pub rating: Option<f64>,
-    /// Lower bound; `None` without intervals, for a model that only lost, and for a model alone in its component.
+    /// Lower bound; `None` without intervals, at an open end, for a model that only lost, and for a model alone in its component.
     pub lower: Option<f64>,
-    /// Upper bound; `None` without intervals, for a model that only won, and for a model alone in its component.
+    /// Upper bound; `None` without intervals, at an open end, for a model that only won, and for a model alone in its component.
     pub upper: Option<f64>,
     /// Elo rating, under every method.
     pub elo: f64,

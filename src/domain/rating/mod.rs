@@ -15,6 +15,7 @@ pub mod differences;
 pub mod elo;
 pub mod fit;
 pub mod history;
+pub mod label_names;
 pub mod leaderboard;
 pub mod leaderboard_days;
 pub mod leaderboard_filter;

@@ -131,13 +131,6 @@ pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) 
     Ok(inverse(&factor(loss, point)?))
 }
 
-/// H⁺ (e_one − e_other).
-pub(super) fn pull(loss: &PairLoss, point: &DVector<f64>, one: usize, other: usize) -> Result<DVector<f64>, FitError> {
-    let mut difference = DVector::zeros(point.len());
-    (difference[one], difference[other]) = (1.0, -1.0);
-    Ok(factor(loss, point)?.solve(&difference))
-}
-
 /// Cholesky factor of the Hessian at a point, made invertible along the gauges.
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
     let mut hessian = loss.hessian(point);
@@ -164,6 +157,13 @@ impl Nearby {
         let stiffness = mean_diagonal(&hessian);
         project_matrix(loss.gauges(), &mut hessian, stiffness);
         Some(Self { factor: cholesky(hessian)?, gauges: loss.gauges().to_vec() })
+    }
+
+    /// H⁺ (e_one − e_other).
+    pub(super) fn pull(&self, one: usize, other: usize) -> DVector<f64> {
+        let mut difference = DVector::zeros(self.factor.l_dirty().nrows());
+        (difference[one], difference[other]) = (1.0, -1.0);
+        self.factor.solve(&difference)
     }
 
     /// Minimises a loss; `None` if the steps shrink too slowly.

@@ -34,11 +34,12 @@ use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
 use super::ties::good_enough_change::{ShareErrors, good_enough_changes};
 use super::vote_log::{StyleColumns, VoteLog, VotersKnown};
-use super::voter_resampling::VoterVotes;
+use super::voter_resampling::{VoterVotes, votes_to_resample};
 use super::votes_by_voter::VotesByVoter;
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
-use crate::stats::{real, real_len};
+use crate::stats::real_len;
+use crate::stats::resample::FEW_CLUSTERS;
 
 /// The rule under which style control leaves out votes whose replies were not counted.
 const NO_TEXT_COUNTS: &str = "no_text_counts";
@@ -235,7 +236,8 @@ fn intervals_by(
         }
         IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => Err(FitError::WeightedBootstrap),
         IntervalMethod::Bootstrap => {
-            let voters = log.and_then(|log| voters_to_resample(log, options.scoring, tally));
+            let votes = log.and_then(|log| votes_to_resample(log, options.scoring, tally));
+            let voters = votes.map(|votes| VoterVotes::new(&votes, tally));
             let (intervals, report) = resample(tally, fit, voters.as_ref(), options.bootstrap, options.confidence)?;
             Ok((intervals.without_unvarying(tally, fit), Some(report)))
         }
@@ -243,10 +245,10 @@ fn intervals_by(
     }
 }
 
-/// The votes of each voter, where several are known.
-fn voters_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VoterVotes> {
-    let voters = log.voters.as_ref().filter(|_| log.voters_known() == VotersKnown::Several)?;
-    Some(VoterVotes::new(&VotesByVoter::new(log, voters, scoring, tally), tally))
+/// That intervals from resampling the voters of these votes rest on few of them.
+pub(crate) fn few_voters_to_resample(log: &VoteLog, scoring: Scoring) -> Option<RatingNote> {
+    let VoterNumbers { voters, effective } = VoterNumbers::count(log, scoring)?;
+    (effective < real_len(FEW_CLUSTERS)).then_some(RatingNote::TooFewVoters { voters, effective })
 }
 
 pub(super) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
@@ -345,7 +347,7 @@ fn ranked_models(
 ) -> Vec<RankedModel> {
     let empirical = empirical_win_rates(tally);
     let ranks = rank_intervals(scaled, intervals, options.confidence);
-    let is_measured = |model: &&ScaledModel| model.ends.is_some_and(|ends| ends.error.is_some());
+    let is_measured = |model: &&ScaledModel| model.unbounded.is_none() && model.ends.is_some();
     let measured: BTreeSet<usize> = scaled.iter().filter(is_measured).map(|model| model.component).collect();
     let line = |(model, here): (usize, &ScaledModel)| {
         let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
@@ -368,7 +370,7 @@ fn ranked_models(
             losses: counts.losses,
             ties: counts.ties,
             both_bad: counts.both_bad,
-            win_tie_rate: real(counts.wins + counts.ties) / real(counts.battles()),
+            win_tie_rate: counts.results().win_tie_rate().unwrap_or(0.0),
             average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other, fit))),
             component: here.component,
             provisional: counts.battles() < options.min_votes,

@@ -1,19 +1,22 @@
 //! Bootstrap samples of the metrics of a leaderboard, for studies that compare them with other metrics.
 //!
-//! All metrics of a replicate come from the same resampled votes, drawn by pair and outcome as in
-//! [`bootstrap`](super::bootstrap). Elo needs single votes: a second step samples which votes of each pair and outcome
-//! are drawn and how often; they keep their order.
+//! All metrics of a replicate come from the same resampled votes: those of whole voters where several are known, drawn as in
+//! [`bootstrap`](super::bootstrap), else votes drawn by pair and outcome. Elo needs single votes: in the second case another step
+//! samples which votes of each pair and outcome are drawn and how often. They keep their order.
 
 use std::collections::HashMap;
 
 use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::bootstrap::{resample_counts, resampled_strengths, resampled_win_tie_rates};
+use super::bootstrap::{ResamplingUnit, resample_counts, resampled_strengths, resampled_win_tie_rates};
 use super::elo::EloTable;
 use super::leaderboard::RankedModel;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
+use super::voter_resampling::{VoterVotes, votes_to_resample};
+use super::votes_by_voter::VotesByVoter;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::rating::options::LeaderboardOptions;
@@ -27,7 +30,7 @@ pub enum Metric {
     Rating,
     /// Elo rating.
     Elo,
-    /// Share of its votes that the model won, tied or got both-bad.
+    /// Share of its votes that the model won or tied.
     WinTieRate,
 }
 
@@ -69,10 +72,12 @@ pub struct BootstrapSamples {
     pub models: Vec<String>,
     /// For each replicate, the metric of each model; `None` where the replicate does not determine it.
     pub replicates: Vec<Vec<Option<f64>>>,
+    /// What was drawn.
+    pub resampled: ResamplingUnit,
 }
 
-/// Resamples the votes of a log. The ratings of each component have mean 1000: an anchor shifts all of them alike,
-/// which no correlation depends on.
+/// Resamples the votes of a log: whole voters where several are known and the interval method of the options reads them. The
+/// ratings of each component have mean 1000: an anchor shifts all of them alike, which no correlation depends on.
 ///
 /// # Errors
 /// [`FitError`] as for the fit.
@@ -84,42 +89,57 @@ pub fn resample(
 ) -> Result<BootstrapSamples, FitError> {
     let tally = Tally::from_log(log, options.scoring);
     let models = tally.models.iter().map(|model| model.name.clone()).collect();
+    let reads_voters = bootstrap.replicates > 0 && options.interval.reads_voters();
+    let by_voter = reads_voters.then(|| votes_to_resample(log, options.scoring, &tally)).flatten();
+    let voters = by_voter.as_ref().map(|by_voter| VoterVotes::new(by_voter, &tally));
     let replicates = match metric {
-        Metric::Rating => ratings(&tally, options, bootstrap)?,
-        Metric::WinTieRate => resampled_win_tie_rates(&tally, bootstrap),
-        Metric::Elo => elo(log, &tally, options, bootstrap),
+        Metric::Rating => ratings(&tally, voters.as_ref(), options, bootstrap)?,
+        Metric::WinTieRate => resampled_win_tie_rates(&tally, voters.as_ref(), bootstrap),
+        Metric::Elo => elo(log, &tally, by_voter.as_ref().zip(voters.as_ref()), options, bootstrap),
     };
-    Ok(BootstrapSamples { models, replicates })
+    let resampled = if voters.is_some() { ResamplingUnit::Voters } else { ResamplingUnit::Votes };
+    Ok(BootstrapSamples { models, replicates, resampled })
 }
 
 fn ratings(
     tally: &Tally,
+    voters: Option<&VoterVotes>,
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Result<Vec<Vec<Option<f64>>>, FitError> {
     let fit = fit_strengths(tally, options.scoring)?;
     let rating = |strength: f64| strength.is_finite().then_some(CENTRE + POINTS_PER_STRENGTH * strength);
-    let strengths = resampled_strengths(tally, &fit, bootstrap)?;
+    let strengths = resampled_strengths(tally, &fit, voters, bootstrap)?;
     Ok(strengths.into_iter().map(|strengths| strengths.into_iter().map(rating).collect()).collect())
 }
 
 fn elo(
     log: &VoteLog,
     tally: &Tally,
+    voters: Option<(&VotesByVoter, &VoterVotes)>,
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Vec<Vec<Option<f64>>> {
-    let kinds = by_kind(log, tally, options);
+    let kinds = if voters.is_some() { Vec::new() } else { by_kind(log, tally, options) };
     let one = |replicate: u32| {
         let mut rng = bootstrap.rng(replicate);
-        let mut times = vec![0_u32; log.len()];
-        for (votes, count) in kinds.iter().zip(resample_counts(tally, &mut rng).into_iter().flatten()) {
-            (0..count).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
-        }
+        let times = match voters {
+            Some((by_voter, voters)) => voters.draw_rows(by_voter, log.len(), &mut rng),
+            None => draw_rows(tally, &kinds, log.len(), &mut rng),
+        };
         let table = EloTable::from_repeated(log, options.scoring, &times);
         tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
     };
     (0..bootstrap.replicates).into_par_iter().map(one).collect()
+}
+
+/// How often each of the log's `rows` votes is drawn, where votes are drawn one by one.
+fn draw_rows(tally: &Tally, kinds: &[Vec<u32>], rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
+    let mut times = vec![0; rows];
+    for (votes, count) in kinds.iter().zip(resample_counts(tally, rng).into_iter().flatten()) {
+        (0..count).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
+    }
+    times
 }
 
 /// Log positions of the rated votes of each pair: for the first model, for the second, for neither.
@@ -151,6 +171,8 @@ mod tests {
     use super::*;
     use crate::rating::options::IntervalMethod;
     use crate::rating::ranking::rank_log;
+    use crate::rating::simulate::{Simulation, SimulationOptions};
+    use crate::rating::vote_log::Labels;
     use crate::stats::confidence::ConfidenceLevel;
 
     const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 400, seed: 3 };
@@ -162,6 +184,36 @@ mod tests {
             log.push(&format!("m{a}"), &format!("m{b}"), Outcome::ALL[(number * 7 + number / 5) % 4]).unwrap();
         }
         log
+    }
+
+    /// The same votes, cast by 37 people.
+    fn log_with_voters() -> VoteLog {
+        let mut voters = Labels::default();
+        (0..600).for_each(|number| voters.push(Some(&format!("voter {}", number % 37))));
+        VoteLog { voters: Some(voters), ..log() }
+    }
+
+    /// Votes of 30 people who each like some models better than others do.
+    fn log_of_tastes() -> VoteLog {
+        let options = SimulationOptions {
+            models: 3,
+            seed: 7,
+            spread: 0.3,
+            ties: 0.1,
+            both_bad: 0.05,
+            voters: 30,
+            voter_spread: 0.7,
+            ..SimulationOptions::default()
+        };
+        let mut simulation = Simulation::new(options).unwrap();
+        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+        let (mut log, mut voters) = (VoteLog::default(), Labels::default());
+        for _ in 0..1_200 {
+            let vote = simulation.vote();
+            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
+            voters.push(Some(&vote.voter.to_string()));
+        }
+        VoteLog { voters: Some(voters), ..log }
     }
 
     fn of_model(found: &BootstrapSamples, model: usize) -> Vec<f64> {
@@ -180,13 +232,35 @@ mod tests {
             bootstrap: BOOTSTRAP,
             ..LeaderboardOptions::default()
         };
-        let leaderboard = rank_log(&log(), &options).unwrap();
-        let found = resample(&log(), Metric::Rating, &options, BOOTSTRAP).unwrap();
-        for (position, name) in found.models.iter().enumerate() {
-            let line = leaderboard.models.iter().find(|line| line.model == *name).unwrap();
-            let values: Vec<_> = of_model(&found, position).into_iter().map(Ok).collect();
-            let ends = crate::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
-            assert!((ends.lower - line.lower.unwrap()).abs() < 1e-9 && (ends.upper - line.upper.unwrap()).abs() < 1e-9);
+        for (log, unit) in [(log(), ResamplingUnit::Votes), (log_with_voters(), ResamplingUnit::Voters)] {
+            let leaderboard = rank_log(&log, &options).unwrap();
+            let found = resample(&log, Metric::Rating, &options, BOOTSTRAP).unwrap();
+            assert_eq!((found.resampled, leaderboard.bootstrap.unwrap().resampled), (unit, unit));
+            for (position, name) in found.models.iter().enumerate() {
+                let line = leaderboard.models.iter().find(|line| line.model == *name).unwrap();
+                let values: Vec<_> = of_model(&found, position).into_iter().map(Ok).collect();
+                let ends = crate::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
+                let off = [ends.lower - line.lower.unwrap(), ends.upper - line.upper.unwrap()];
+                assert!(off.iter().all(|off| off.abs() < 1e-9), "{unit:?} {name}: {off:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_voters_have_tastes_every_metric_varies_more_than_independent_votes_would() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let by_voter = log_of_tastes();
+        let without_voters = VoteLog { voters: None, ..by_voter.clone() };
+        let options = LeaderboardOptions::default();
+        for metric in Metric::ALL {
+            let of = |log: &VoteLog| resample(log, metric, &options, BOOTSTRAP).unwrap();
+            let [of_voters, of_votes] = [of(&by_voter), of(&without_voters)];
+            for model in 0..of_voters.models.len() {
+                let [wide, narrow] = [&of_voters, &of_votes].map(|found| spread(&of_model(found, model)));
+                assert!(wide > 1.5 * narrow, "{} of {model}: {wide} and {narrow}", metric.as_str());
+            }
+            let sandwich = LeaderboardOptions { interval: IntervalMethod::Sandwich, ..options.clone() };
+            assert_eq!(resample(&by_voter, metric, &sandwich, BOOTSTRAP).unwrap(), of_votes, "{}", metric.as_str());
         }
     }
 
@@ -224,13 +298,15 @@ mod tests {
     #[test]
     fn all_figures_of_a_replicate_are_of_the_same_votes() {
         println!("seed {}", BOOTSTRAP.seed);
-        let of = |metric| resample(&log(), metric, &LeaderboardOptions::default(), BOOTSTRAP).unwrap();
-        let [ratings, elo, rates] = Metric::ALL.map(of);
-        for model in 0..ratings.models.len() {
-            let with = |other: &BootstrapSamples| {
-                crate::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model)).unwrap()
-            };
-            assert!(with(&rates) > 0.7 && with(&elo) > 0.7, "{model}: {} {}", with(&rates), with(&elo));
+        for log in [log(), log_with_voters()] {
+            let of = |metric| resample(&log, metric, &LeaderboardOptions::default(), BOOTSTRAP).unwrap();
+            let [ratings, elo, rates] = Metric::ALL.map(of);
+            for model in 0..ratings.models.len() {
+                let with = |other: &BootstrapSamples| {
+                    crate::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model)).unwrap()
+                };
+                assert!(with(&rates) > 0.7 && with(&elo) > 0.7, "{model}: {} {}", with(&rates), with(&elo));
+            }
         }
     }
 

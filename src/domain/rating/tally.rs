@@ -6,6 +6,7 @@ use super::count_by_pair::count_by_pair;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use crate::rating::pair_counts::PairCounts;
+use crate::stats::agreement::wins::WinCounts;
 use crate::stats::real;
 
 /// Rated votes by pair and by model. Models without a rated vote are left out.
@@ -54,6 +55,12 @@ impl ModelCounts {
     #[must_use]
     pub fn battles(self) -> u64 {
         self.wins + self.losses + self.ties + self.both_bad
+    }
+
+    /// The same, as the results of comparisons.
+    pub(super) fn results(self) -> WinCounts {
+        let Self { wins, losses, ties, both_bad } = self;
+        WinCounts { wins, ties, losses, both_bad }
     }
 
     /// Adds the votes of a pair, seen from its first model.

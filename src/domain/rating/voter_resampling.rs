@@ -4,12 +4,17 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::pair_counts::PairCounts;
+use super::scoring::Scoring;
 use super::tally::{PairTally, Tally};
+use super::vote_log::{VoteLog, VotersKnown};
 use super::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::battle::Outcome;
 
-/// Kinds of votes of a pair: for its first model, for its second, for neither.
-const KINDS: usize = 3;
+/// Kinds of votes of a pair: for its first model, for its second, ties, "both bad".
+const KINDS: usize = 4;
+const TIE: usize = 2;
+const BOTH_BAD: usize = 3;
 /// Replicates that are counted together.
 pub(super) const TOGETHER: usize = 8;
 
@@ -19,25 +24,39 @@ pub(super) struct VoterVotes {
     votes: Vec<u32>,
     /// Start of each voter's votes, and the end of the last.
     starts: Vec<usize>,
+    /// The group of each voter in the [`VotesByVoter`].
+    groups: Vec<usize>,
+}
+
+/// The votes by voter, where several are known: only then are voters drawn.
+pub(super) fn votes_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VotesByVoter> {
+    let voters = log.voters.as_ref().filter(|_| log.voters_known() == VotersKnown::Several)?;
+    Some(VotesByVoter::new(log, voters, scoring, tally))
 }
 
 impl VoterVotes {
     /// The votes that `tally` counts. A vote without a voter is drawn by itself. Voters are in the order of their votes, so that the
     /// order of the log does not decide which of them a random number draws.
     pub(super) fn new(by_voter: &VotesByVoter, tally: &Tally) -> Self {
-        let sorted_votes = |of_voter: &[VoterVote]| {
-            let mut votes: Vec<u32> = of_voter.iter().filter_map(|vote| kind_of_vote(vote, tally)).collect();
+        let sorted_votes = |group: usize| {
+            let of_voter = by_voter.of(group).iter();
+            let mut votes: Vec<u32> = of_voter.filter_map(|vote| kind_of_vote(vote, tally)).collect();
             votes.sort_unstable();
-            votes
+            (votes, group)
         };
-        let mut voters: Vec<Vec<u32>> = by_voter.iter().map(sorted_votes).collect();
-        voters.sort_unstable();
+        let with_votes = (0..by_voter.len()).filter(|&group| !by_voter.of(group).is_empty());
+        let mut voters: Vec<(Vec<u32>, usize)> = with_votes.map(sorted_votes).collect();
+        voters.sort_unstable_by(|(x, of_x), (y, of_y)| {
+            as_rated(x).cmp(as_rated(y)).then_with(|| x.cmp(y)).then_with(|| of_x.cmp(of_y))
+        });
         let (mut votes, mut starts) = (Vec::with_capacity(by_voter.votes()), vec![0]);
-        for of_voter in voters {
+        let mut groups = Vec::with_capacity(voters.len());
+        for (of_voter, group) in voters {
             votes.extend(of_voter);
             starts.push(votes.len());
+            groups.push(group);
         }
-        Self { votes, starts }
+        Self { votes, starts, groups }
     }
 
     /// Number of voters.
@@ -48,18 +67,41 @@ impl VoterVotes {
     /// For each stream, the votes of as many voters as there are, drawn with replacement. Each vote has the mean weight of its
     /// pair and outcome. One pass over the votes counts them for [`TOGETHER`] replicates.
     pub(super) fn draw(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
+        self.draw_counts(tally.pairs.len(), rngs).iter().map(|drawn| tally_of(tally, drawn)).collect()
+    }
+
+    /// The counts of each of the tally's `pairs` pairs in the votes that [`draw`](Self::draw) draws.
+    pub(super) fn draw_counts(&self, pairs: usize, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairCounts>> {
         let drawn = rngs.chunks_mut(TOGETHER).flat_map(|rngs| {
-            let counts = self.counts_of(rngs, KINDS * tally.pairs.len());
-            (0..rngs.len()).map(move |replicate| of_replicate(tally, &counts, replicate))
+            let counts = self.counts_of(rngs, KINDS * pairs);
+            (0..rngs.len()).map(move |replicate| {
+                counts.chunks_exact(KINDS).map(|kinds| counts_of_pair(kinds, replicate)).collect::<Vec<PairCounts>>()
+            })
         });
         drawn.collect()
+    }
+
+    /// How often each of the log's `rows` votes is among those that [`draw`](Self::draw) draws for this stream.
+    pub(super) fn draw_rows(&self, by_voter: &VotesByVoter, rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
+        let mut times = vec![0; rows];
+        for (&group, drawn) in self.groups.iter().zip(self.draw_voters(rng)) {
+            by_voter.of(group).iter().for_each(|vote| times[vote.row as usize] = drawn);
+        }
+        times
+    }
+
+    /// How often each voter is drawn.
+    fn draw_voters(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
+        let mut times = vec![0; self.voters()];
+        (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
+        times
     }
 
     /// How often each kind of vote was drawn, in each of up to [`TOGETHER`] replicates.
     fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; TOGETHER]> {
         let mut times: [Vec<u32>; TOGETHER] = std::array::from_fn(|_| vec![0; self.voters()]);
         for (times, rng) in times.iter_mut().zip(rngs) {
-            (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
+            *times = self.draw_voters(rng);
         }
         let mut counts = vec![[0; TOGETHER]; kinds];
         for (voter, ends) in self.starts.windows(2).enumerate() {
@@ -72,12 +114,24 @@ impl VoterVotes {
     }
 }
 
+/// The votes with "both bad" as ties, since a fit rates the two alike.
+fn as_rated(votes: &[u32]) -> impl Iterator<Item = u32> {
+    votes.iter().map(|&vote| vote - u32::from(vote as usize % KINDS == BOTH_BAD))
+}
+
+/// The drawn votes of a pair in one replicate.
+fn counts_of_pair(kinds: &[[u32; TOGETHER]], replicate: usize) -> PairCounts {
+    let drawn = |kind: usize| u64::from(kinds[kind][replicate]);
+    PairCounts { first_wins: drawn(0), second_wins: drawn(1), ties: drawn(TIE), both_bad: drawn(BOTH_BAD) }
+}
+
 /// The pairs of one replicate with any votes.
-fn of_replicate(tally: &Tally, counts: &[[u32; TOGETHER]], replicate: usize) -> Vec<PairTally> {
-    let drawn = tally.pairs.iter().zip(&tally.counts).zip(counts.chunks_exact(KINDS));
-    let drawn = drawn.map(|(known, kinds)| (known, std::array::from_fn(|kind| u64::from(kinds[kind][replicate]))));
-    let drawn = drawn.filter(|(_, drawn): &(_, [u64; KINDS])| drawn.iter().any(|count| *count > 0));
-    drawn.map(|((pair, known), drawn)| pair.of_drawn(*known, drawn)).collect()
+fn tally_of(tally: &Tally, drawn: &[PairCounts]) -> Vec<PairTally> {
+    let drawn = tally.pairs.iter().zip(&tally.counts).zip(drawn).filter(|(_, drawn)| drawn.total() > 0);
+    let of_pair = |((pair, known), drawn): ((&PairTally, &PairCounts), &PairCounts)| {
+        pair.of_drawn(*known, [drawn.first_wins, drawn.second_wins, drawn.ties + drawn.both_bad])
+    };
+    drawn.map(of_pair).collect()
 }
 
 fn kind_of_vote(vote: &VoterVote, tally: &Tally) -> Option<u32> {
@@ -86,7 +140,8 @@ fn kind_of_vote(vote: &VoterVote, tally: &Tally) -> Option<u32> {
     let kind = match vote.outcome {
         Outcome::AWins => usize::from(a > b),
         Outcome::BWins => usize::from(a < b),
-        Outcome::Tie | Outcome::BothBad => 2,
+        Outcome::Tie => TIE,
+        Outcome::BothBad => BOTH_BAD,
     };
     u32::try_from(KINDS * pair + kind).ok()
 }
@@ -96,8 +151,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::rating::scoring::Scoring;
-    use crate::rating::vote_log::{Labels, VoteLog};
+    use crate::rating::vote_log::Labels;
 
     const VOTES: [(&str, &str, Outcome, &str); 5] = [
         ("x", "y", Outcome::AWins, "ann"),
@@ -172,5 +226,27 @@ mod tests {
         let together = votes.draw(&tally, &mut rngs().collect::<Vec<_>>());
         let apart: Vec<Vec<PairTally>> = rngs().flat_map(|rng| votes.draw(&tally, &mut [rng])).collect();
         assert_eq!(together, apart);
+    }
+
+    #[test]
+    fn the_rows_that_are_drawn_are_the_votes_that_are_counted() {
+        let log = log();
+        let tally = Tally::from_log(&log, Scoring::default());
+        let by_voter = votes_to_resample(&log, Scoring::default(), &tally).unwrap();
+        let votes = VoterVotes::new(&by_voter, &tally);
+        for seed in 0..16 {
+            let rng = || ChaCha8Rng::seed_from_u64(seed);
+            let rows = votes.draw_rows(&by_voter, log.len(), &mut rng());
+            let counts = votes.draw_counts(tally.pairs.len(), &mut [rng()]).remove(0);
+            let (ann, ben) = (u64::from(rows[0]), u64::from(rows[3]));
+            assert_eq!(rows.iter().map(|&times| u64::from(times)).collect::<Vec<_>>(), [ann, ann, ann, ben, ben]);
+            // x and y, x and z, y and z.
+            let expected = [
+                PairCounts { first_wins: ann, second_wins: ann, ..PairCounts::default() },
+                PairCounts { ties: ben, both_bad: ann, ..PairCounts::default() },
+                PairCounts { second_wins: ben, ..PairCounts::default() },
+            ];
+            assert_eq!(counts, expected, "seed {seed}");
+        }
     }
 }

@@ -16,6 +16,9 @@ use super::{Interval, Undefined, real};
 /// Replicates of a coefficient that differ by less are equal but for rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// With fewer clusters, such as voters with all of their votes, an interval from the variation between them is too narrow.
+pub const FEW_CLUSTERS: usize = 10;
+
 /// How many replicates a bootstrap draws, and the seed of its random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapOptions {

@@ -6,6 +6,7 @@ use crate::domain::correlation::Subjects;
 use crate::domain::correlation::catalog::PairStudy;
 use crate::domain::correlation::history::HistoryPoint;
 use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
+use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
 use crate::render::chart::correlations::FEW;
@@ -26,6 +27,8 @@ pub(super) struct PairView {
     pub(super) rows: Vec<CoefficientRow>,
     pub(super) points: Vec<[String; 3]>,
     pub(super) warning: Option<String>,
+    /// That votes are resampled one by one.
+    pub(super) independent_votes: Option<&'static str>,
     pub(super) separability: Option<String>,
     /// Series with the names that only they have.
     pub(super) only_in: Vec<(String, Vec<String>)>,
@@ -57,6 +60,10 @@ impl PairView {
             scatter: drawn(Topic { key: &format!("{key}-scatter"), title: &heading }, &titles, report, &called, frame),
             rows: rows(study, names),
             points: report.points.iter().map(|point| tooltip_lines(point, &called)).collect(),
+            independent_votes: both
+                .iter()
+                .any(|series| series.resampled == Some(ResamplingUnit::Votes))
+                .then_some(names.words().independent_votes),
             warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
             separability: separability(report, names.words()),
             only_in: only_in(&report.x, &titles[0], &called)
@@ -118,7 +125,9 @@ fn p_value(found: &Correlation, words: &CorrelationTexts) -> String {
         PMethod::Exact => words.p_methods[1],
         PMethod::Normal => words.p_methods[2],
     };
-    if found.p < 1e-4 { format!("< 0.0001 ({method})") } else { format!("{:.4} ({method})", found.p) }
+    let shown = |p: f64, how: &str| if p < 1e-4 { format!("< 0.0001 ({how})") } else { format!("{p:.4} ({how})") };
+    let p = shown(found.p, method);
+    found.exact_p.map_or_else(|| p.clone(), |exact| format!("{p} · {}", shown(exact, words.p_methods[1])))
 }
 
 fn ends(interval: Interval) -> String {

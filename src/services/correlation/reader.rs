@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::{ReadSeriesError, published, satisfaction, suite_series};
 use crate::battle_judging::reports::verdict_votes;
 use crate::campaign::reports::{CampaignSeries, campaign_series};
+use crate::domain::correlation::metrics::{MetricPoints, metric_points};
 use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::series_name::CampaignPart;
 use crate::domain::correlation::suite_cache::SuiteCache;
 use crate::domain::correlation::{
     Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, VotePart, VotesUsed, bootstrap_for,
-    metrics, published_series,
+    published_series,
 };
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
@@ -105,12 +106,12 @@ impl<'s> SeriesReader<'s> {
                 SeriesValues::fixed(title, subjects, values)
             }
         };
-        let SeriesValues { title, subjects, points, notes } = found;
+        let SeriesValues { title, subjects, points, notes, resampled } = found;
         let points = match subjects {
             Subjects::Models => self.sources.aliases.apply(&name.to_string(), points)?,
             Subjects::Intents | Subjects::Methods => points,
         };
-        Ok(Series { name: name.clone(), title, subjects, points, notes })
+        Ok(Series { name: name.clone(), title, subjects, points, notes, resampled })
     }
 
     /// Provenance of everything read so far.
@@ -174,7 +175,7 @@ impl<'s> SeriesReader<'s> {
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }
 
-    /// The ratings or mean scores by a campaign, by a question of it, or by a judge's verdicts on the same answers. Its items are resampled for scores, and its judgements for ratings.
+    /// The ratings or mean scores by a campaign, by a question of it, or by a judge's verdicts on the same answers. Its items are resampled for scores, and for ratings its annotators with all of their judgements.
     async fn campaign(
         &self,
         name: &SeriesName,
@@ -198,7 +199,8 @@ impl<'s> SeriesReader<'s> {
                     CampaignPart::Task | CampaignPart::Judge(_) => "score".to_owned(),
                 };
                 let title = format!("mean {what} by the campaign {id}");
-                Ok(SeriesValues { title, subjects: Subjects::Models, points, notes: Vec::new() })
+                let (subjects, notes) = (Subjects::Models, Vec::new());
+                Ok(SeriesValues { title, subjects, points, notes, resampled: None })
             }
         }
     }
@@ -214,10 +216,10 @@ impl<'s> SeriesReader<'s> {
         let computed = tokio::task::spawn_blocking(move || {
             let whole = slice == Slice::default();
             let log = if whole { Cow::Borrowed(log.as_ref()) } else { Cow::Owned(slice.pick(&log)?) };
-            Ok::<_, ReadSeriesError>(metrics::metric_points(&log, metric, &options, bootstrap)?)
+            Ok::<_, ReadSeriesError>(metric_points(&log, metric, &options, bootstrap)?)
         });
-        let (points, notes) = computed.await??;
-        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
+        let MetricPoints { points, notes, resampled } = computed.await??;
+        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes, resampled })
     }
 
     async fn satisfaction(&mut self) -> Result<SeriesValues, ReadSeriesError> {
@@ -227,7 +229,7 @@ impl<'s> SeriesReader<'s> {
         let bootstrap = bootstrap_for(self.sources.bootstrap, "arena:satisfaction");
         let points = group_means(&by_intent, bootstrap, self.sources.rating.confidence);
         let title = "satisfaction, 1 to 5".to_owned();
-        Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: Vec::new() })
+        Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: Vec::new(), resampled: None })
     }
 
     async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
@@ -252,6 +254,8 @@ impl<'s> SeriesReader<'s> {
         for name in names {
             if let SeriesName::Arena { part, .. } = name {
                 part.0.add_columns(&mut wanted);
+                // Who is resampled, and how intervals of ratings are found, is as on the leaderboard.
+                wanted.voters |= self.sources.rating.interval.reads_voters();
                 asked = Some(name);
             }
         }

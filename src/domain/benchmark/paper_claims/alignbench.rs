@@ -76,19 +76,19 @@ struct ExplanationRow {
 const TABLE_5: [ExplanationRow; 3] = [
     ExplanationRow {
         who: "ours : general",
-        counts: WinCounts { wins: 217, ties: 94, losses: 155 },
+        counts: WinCounts { wins: 217, ties: 94, losses: 155, both_bad: 0 },
         win_rate: "58.30",
         delta: "12.40",
     },
     ExplanationRow {
         who: "ours : rules",
-        counts: WinCounts { wins: 241, ties: 102, losses: 139 },
+        counts: WinCounts { wins: 241, ties: 102, losses: 139, both_bad: 0 },
         win_rate: "63.42",
         delta: "20.40",
     },
     ExplanationRow {
         who: "rules : general",
-        counts: WinCounts { wins: 186, ties: 167, losses: 147 },
+        counts: WinCounts { wins: 186, ties: 167, losses: 147, both_bad: 0 },
         win_rate: "55.86",
         delta: "7.80",
     },

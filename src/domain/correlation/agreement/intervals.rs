@@ -36,6 +36,8 @@ pub struct AgreementBootstrap {
     pub unit: ResampledUnit,
     /// How many of them there are.
     pub units: usize,
+    /// How many people there are.
+    pub people: usize,
     /// How often they were drawn.
     pub replicates: u32,
     /// Seed of the random numbers.
@@ -78,12 +80,15 @@ pub(super) struct OpinionPatterns {
     distinct: Vec<OpinionPattern>,
     of_units: PatternsOfItems,
     unit: ResampledUnit,
+    /// Number of people.
+    people: usize,
 }
 
 impl OpinionPatterns {
     /// `label` says which label a value is.
     pub(super) fn new(opinions: Vec<Opinions<'_>>, label: impl Fn(f64) -> usize) -> Self {
         let unit = ResampledUnit::of(&opinions);
+        let number_of_people = opinions.iter().flat_map(|said| said.voters.iter()).collect::<BTreeSet<_>>().len();
         let mut places: BTreeMap<[Vec<u64>; 3], usize> = BTreeMap::new();
         let mut distinct: Vec<OpinionPattern> = Vec::new();
         let mut units: Vec<(&str, usize)> = Vec::with_capacity(opinions.len());
@@ -99,7 +104,7 @@ impl OpinionPatterns {
         }
         units.sort_unstable();
         let of_units = PatternsOfItems::new(units.into_iter(), distinct.len());
-        Self { distinct, of_units, unit }
+        Self { distinct, of_units, unit, people: number_of_people }
     }
 
     /// The intervals of several statistics, each of the same resamples.
@@ -137,6 +142,7 @@ impl OpinionPatterns {
             method: "percentiles of resamples, each unit with everything that was said of it; means over people: of resampled people",
             unit: self.unit,
             units: self.of_units.items(),
+            people: self.people,
             replicates: bootstrap.replicates,
             seed: bootstrap.seed,
             confidence: ConfidenceLevel::default().share(),

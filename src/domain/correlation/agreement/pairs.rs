@@ -85,7 +85,7 @@ pub fn compare(
         chance: by_chance(&people, &judge, intervals.chance, bootstrap),
         sides: by_side(votes, verdicts, bootstrap),
         worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
-        wins: wins(&people, &judge, planned)?,
+        wins: wins(votes, verdicts, planned)?,
         bootstrap: intervals.bootstrap,
     })
 }

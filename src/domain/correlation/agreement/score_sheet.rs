@@ -1,5 +1,6 @@
 //! Votes on pairs of models, verdicts and scores that are compared with one another.
 
+use crate::battle::Outcome;
 use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
 
 /// A vote or verdict of a file.
@@ -11,8 +12,20 @@ pub struct Vote {
     pub voter: String,
     /// The models, in the order of the file.
     pub models: [String; 2],
-    /// Which is better.
-    pub choice: Choice,
+    /// Which is better; side A is the first model.
+    pub outcome: Outcome,
+}
+
+impl Vote {
+    /// The label of agreement: all kinds of tie are one (MT-Bench, appendix D.3).
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        match self.outcome {
+            Outcome::AWins => Choice::First,
+            Outcome::BWins => Choice::Second,
+            Outcome::Tie | Outcome::BothBad => Choice::Tie,
+        }
+    }
 }
 
 /// Votes on pairs of models.
@@ -37,7 +50,7 @@ impl Votes {
             question: &vote.question,
             voter: &vote.voter,
             models: vote.models.each_ref().map(String::as_str),
-            choice: vote.choice,
+            choice: vote.choice(),
         }))
     }
 }

@@ -87,7 +87,7 @@ impl<'v> Sided<'v> {
             voter: &vote.voter,
             // In name order, so that no vote is turned.
             models: ["A", "B"],
-            choice: vote.choice,
+            choice: vote.choice(),
         }))
     }
 }
@@ -96,11 +96,12 @@ impl<'v> Sided<'v> {
 mod tests {
     use super::super::Vote;
     use super::*;
+    use crate::battle::Outcome;
 
     const NONE: BootstrapOptions = BootstrapOptions { replicates: 0, seed: 0 };
 
-    fn vote(question: &str, voter: &str, models: [&str; 2], choice: Choice) -> Vote {
-        Vote { question: question.into(), voter: voter.into(), models: models.map(str::to_owned), choice }
+    fn vote(question: &str, voter: &str, models: [&str; 2], outcome: Outcome) -> Vote {
+        Vote { question: question.into(), voter: voter.into(), models: models.map(str::to_owned), outcome }
     }
 
     #[test]
@@ -117,9 +118,9 @@ mod tests {
         // People prefer x on either side; the judge says A, and sees x there half of the time.
         let questions: Vec<(String, [&str; 2])> =
             (0..40).map(|n| (n.to_string(), if n % 2 == 0 { ["x", "y"] } else { ["y", "x"] })).collect();
-        let for_x = |models: &[&str; 2]| if models[0] == "x" { Choice::First } else { Choice::Second };
+        let for_x = |models: &[&str; 2]| if models[0] == "x" { Outcome::AWins } else { Outcome::BWins };
         let people = questions.iter().map(|(question, models)| vote(question, "ann", *models, for_x(models)));
-        let judge = questions.iter().map(|(question, models)| vote(question, "judge", *models, Choice::First));
+        let judge = questions.iter().map(|(question, models)| vote(question, "judge", *models, Outcome::AWins));
         let (people, judge) = (Votes(people.collect()), Votes(judge.collect()));
         let found = by_side(&people, &judge, NONE);
         assert_eq!((found.people.a, found.people.b, found.judge.a, found.judge.b), (20, 20, 40, 0));
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn a_vote_that_replaces_another_counts_once() {
         let votes = |times: usize| {
-            let once: Vec<Vote> = (0..5).map(|n| vote(&n.to_string(), "ann", ["x", "y"], Choice::First)).collect();
+            let once: Vec<Vote> = (0..5).map(|n| vote(&n.to_string(), "ann", ["x", "y"], Outcome::AWins)).collect();
             Votes(once.iter().cycle().take(5 * times).cloned().collect())
         };
         let (once, twice) = (by_side(&votes(1), &votes(1), NONE), by_side(&votes(2), &votes(1), NONE));

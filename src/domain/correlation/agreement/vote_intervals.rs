@@ -105,11 +105,12 @@ mod tests {
     use super::super::pairs::compare;
     use super::super::score_sheet::{Vote, Votes};
     use super::*;
+    use crate::battle::Outcome;
 
-    fn vote(question: usize, voter: &str, choice: usize) -> Vote {
-        let choice = [Choice::First, Choice::Second, Choice::Tie][choice % LABELS];
+    fn vote(question: usize, voter: &str, label: usize) -> Vote {
+        let outcome = [Outcome::AWins, Outcome::BWins, Outcome::Tie][label % LABELS];
         let models = ["x", "y"].map(str::to_owned);
-        Vote { question: question.to_string(), voter: voter.to_owned(), models, choice }
+        Vote { question: question.to_string(), voter: voter.to_owned(), models, outcome }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::MetricValue;
-use crate::stats::agreement::choices::{Choice, VotesByQuestion};
+use crate::correlation::agreement::score_sheet::Votes;
 use crate::stats::agreement::wins::WinCounts;
 
 /// More comparisons of two models than were planned.
@@ -31,10 +32,10 @@ pub struct PairWins {
 /// How one model did against another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WinMetrics {
-    /// Won, tied and lost.
+    /// Won, tied, lost, and both bad.
     #[serde(flatten)]
     pub counts: WinCounts,
-    /// Wins and ties of all.
+    /// Wins and ties of all, as on the leaderboard.
     pub win_tie_rate: MetricValue,
     /// A/(A+B).
     pub win_rate_without_ties: MetricValue,
@@ -61,11 +62,7 @@ impl WinMetrics {
 }
 
 /// The pairs that both have compared, by name.
-pub(super) fn wins(
-    people: &VotesByQuestion,
-    judge: &VotesByQuestion,
-    planned: Option<u64>,
-) -> Result<Vec<PairWins>, PlannedTooFew> {
+pub(super) fn wins(people: &Votes, judge: &Votes, planned: Option<u64>) -> Result<Vec<PairWins>, PlannedTooFew> {
     let (by_people, by_judge) = (counts(people), counts(judge));
     let both = by_people.into_iter().filter_map(|(models, votes)| Some((models, votes, *by_judge.get(&models)?)));
     let pair = |(models, votes, verdicts): ([&str; 2], WinCounts, WinCounts)| {
@@ -81,16 +78,23 @@ pub(super) fn wins(
     both.map(pair).collect()
 }
 
-fn counts<'a>(ballot: &VotesByQuestion<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
+/// Results by pair of models in name order. Of several votes of one voter on one question, the last counts.
+fn counts(votes: &Votes) -> BTreeMap<[&str; 2], WinCounts> {
+    let mut latest: BTreeMap<([&str; 2], &str, &str), Outcome> = BTreeMap::new();
+    for vote in &votes.0 {
+        let [one, other] = vote.models.each_ref().map(String::as_str);
+        let (models, outcome) =
+            if one <= other { ([one, other], vote.outcome) } else { ([other, one], vote.outcome.swapped()) };
+        latest.insert((models, vote.question.as_str(), vote.voter.as_str()), outcome);
+    }
     let mut counts: BTreeMap<[&str; 2], WinCounts> = BTreeMap::new();
-    for ((_, one, other), cast) in ballot.cast() {
-        let counts = counts.entry([one, other]).or_default();
-        for (_, choice) in cast {
-            match choice {
-                Choice::First => counts.wins += 1,
-                Choice::Tie => counts.ties += 1,
-                Choice::Second => counts.losses += 1,
-            }
+    for ((models, ..), outcome) in latest {
+        let counts = counts.entry(models).or_default();
+        match outcome {
+            Outcome::AWins => counts.wins += 1,
+            Outcome::Tie => counts.ties += 1,
+            Outcome::BWins => counts.losses += 1,
+            Outcome::BothBad => counts.both_bad += 1,
         }
     }
     counts

@@ -12,7 +12,7 @@ fn series(name: &str, values: &[f64]) -> Series {
         Subjects::Models
     };
     let points = values.iter().enumerate().map(|(at, &value)| (format!("m{at}"), Point::fixed(value))).collect();
-    Series { title: name.to_string(), name, subjects, points, notes: Vec::new() }
+    Series { title: name.to_string(), name, subjects, points, notes: Vec::new(), resampled: None }
 }
 
 fn catalog(names: &[&str]) -> SeriesCatalog {

@@ -151,6 +151,7 @@ fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
     let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();
     let values: Vec<f64> = points.iter().map(|(_, point)| point.value).collect();
     let summary = Summary::new(&values).ok();
+    let ratios = summary.filter(|_| series.name.has_zero_point());
     let point = |(subject, point): &(&String, &Point)| StudiedPoint {
         subject: (*subject).clone(),
         value: point.value,
@@ -164,7 +165,7 @@ fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
         resampled: points.iter().any(|(_, point)| !point.samples.is_empty()),
         mean: mean(&values).ok(),
         std_dev: summary.map(|summary| summary.std_dev),
-        coefficient_of_variation: summary.and_then(|summary| summary.coefficient_of_variation().ok()),
+        coefficient_of_variation: ratios.and_then(|summary| summary.coefficient_of_variation().ok()),
         points: points.iter().map(point).collect(),
     }
 }

@@ -11,9 +11,9 @@ use super::super::scoring::TieRule;
 use super::super::tally::Tally;
 use super::super::vote_log::{VoteLog, VotersKnown};
 use super::voter_numbers::VoterNumbers;
+use crate::stats::real_len;
+use crate::stats::resample::FEW_CLUSTERS;
 
-/// Below this effective number of voters, an interval is only as good as a guess at how voters differ.
-const FEW_VOTERS: f64 = 10.0;
 /// One-way connections that the note lists; [`Leaderboard::bridges`] has all of them.
 const BRIDGES_LISTED: usize = 5;
 
@@ -67,13 +67,18 @@ fn missing_tie_parameter(tally: &Tally, leaderboard: &Leaderboard, options: &Lea
     })
 }
 
+/// Whether a rated model has an interval. One end may be open, and a bootstrap with infinite replicates gives no standard error.
+fn has_interval(model: &RankedModel) -> bool {
+    model.unbounded.is_none() && (model.lower.is_some() || model.upper.is_some())
+}
+
 /// The reason why models that are compared with others have no interval.
 fn missing_intervals(leaderboard: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
         leaderboard.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
     };
-    let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
+    let missing = |model: &RankedModel| !has_interval(model) && compared(model);
     if leaderboard.models.iter().filter(rated).filter(|model| missing(model)).count() <= carried.len() {
         return None;
     }
@@ -91,7 +96,7 @@ fn carried_by_one_voter(tally: &Tally, carried: &[usize]) -> Option<RatingNote> 
 
 /// Models with intervals from few voters, and the least effective number of them.
 fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
-    let few = |model: &&RankedModel| model.standard_error.is_some() && voters(model) < FEW_VOTERS;
+    let few = |model: &&RankedModel| has_interval(model) && is_few(voters(model));
     let models: Vec<&RankedModel> = leaderboard.models.iter().filter(few).collect();
     let least = models.iter().map(|model| voters(model)).reduce(f64::min)?;
     Some(RatingNote::FewVoters { models: models.into_iter().map(|model| model.model.clone()).collect(), least })
@@ -99,10 +104,15 @@ fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
 
 /// That intervals which take no account of how few voters there are rest on few of them; the jackknife does take account.
 pub(super) fn too_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNumbers>) -> Option<RatingNote> {
-    let VoterNumbers { voters, effective } = numbers.filter(|numbers| numbers.effective < FEW_VOTERS)?;
-    let has_intervals = leaderboard.models.iter().any(|model| model.standard_error.is_some());
+    let VoterNumbers { voters, effective } = numbers.filter(|numbers| is_few(numbers.effective))?;
+    let has_intervals = leaderboard.models.iter().any(has_interval);
     let is_narrow = has_intervals && leaderboard.interval != IntervalMethod::Jackknife;
     is_narrow.then_some(RatingNote::TooFewVoters { voters, effective })
+}
+
+/// Whether an interval from so many voters, in effect, is only as good as a guess at how voters differ.
+fn is_few(voters: f64) -> bool {
+    voters < real_len(FEW_CLUSTERS)
 }
 
 fn voters(model: &RankedModel) -> f64 {

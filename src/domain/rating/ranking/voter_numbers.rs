@@ -31,7 +31,8 @@ impl VoterNumbers {
         log.filter(|_| by_voter).and_then(|log| Self::count(log, scoring))
     }
 
-    fn count(log: &VoteLog, scoring: Scoring) -> Option<Self> {
+    /// The numbers; `None` where the voters of the votes were not read, or no vote counts.
+    pub(super) fn count(log: &VoteLog, scoring: Scoring) -> Option<Self> {
         let voters = log.voters.as_ref()?;
         let mut votes = vec![0_u64; voters.names.as_slice().len()];
         let mut unnamed = 0_u64;

@@ -3,22 +3,25 @@
 //! Removing a vote (a, b, y) moves the gap between i and j by about −(y − p)·(h_a − h_b), h = H⁺(e_i − e_j): its
 //! influence (Broderick, Giordano and Meager 2020; Huang et al. 2025, "Dropping just a handful of preferences"). Votes
 //! of one pair and outcome have the same influence. [`min_votes_to_flip`] removes the most influential votes, at first
-//! half of the estimated number and at the end one at a time, with an exact refit after each step.
+//! half of the estimated number and at the end one at a time, with an exact refit after each step. As long as votes connect the
+//! models as before, the refit starts at the last fit and uses its Hessian again.
 //!
 //! The last refit confirms that the reported votes reverse the order, so their number is an upper bound of the minimum.
 //! Influence suggests that no smaller set does, which is proven only for a single vote.
 
+use nalgebra::DVector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::bradley_terry::fit;
+use super::super::graph::connected_both_ways;
 use super::super::model_block::ModelBlock;
 use super::super::negative_log_likelihood::{Likelihood, logistic};
-use super::super::newton::pull;
+use super::super::newton::Nearby;
 use super::super::tally::Tally;
 use super::pair_winner::PairWinner;
 use super::{FitError, ROUNDING, height};
-use crate::rating::fit::Fit;
+use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real;
 
 /// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.
@@ -68,10 +71,14 @@ pub(super) fn min_votes_to_flip(
         if gap < -ROUNDING {
             return Ok(Some(flip(tally, &left)));
         }
-        if !gap.is_finite() || !remove_votes(&mut left, &now, upper, lower, gap.max(0.0))? {
+        if !gap.is_finite() {
             return Ok(None);
         }
-        now = fit(&left)?;
+        let component = FittedComponent::new(&left, &now, upper)?;
+        if !component.remove_votes(&mut left, upper, lower, gap.max(0.0)) {
+            return Ok(None);
+        }
+        now = component.refit(&left, now)?;
     }
     Ok(None)
 }
@@ -83,40 +90,69 @@ fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
     (upper.component() == lower.component() && !gap.is_nan()).then_some(gap)
 }
 
-/// Removes some of the most influential votes; `false` if no vote holds the order.
-fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
-    let Some(support) = order_support(left, now, upper, lower)? else { return Ok(false) };
-    let needed = needed(&support, gap);
-    let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
-    for kind in &support {
-        let votes = kind.votes.min(to_take);
-        *kind.kind.votes(&mut left.pairs[kind.pair]) -= real(votes);
-        to_take -= votes;
-    }
-    Ok(true)
+/// The component of the two models with its latest fit.
+struct FittedComponent {
+    block: ModelBlock,
+    strengths: DVector<f64>,
+    nearby: Nearby,
 }
 
-/// The votes that hold the order, most influential first; `None` if there are none.
-fn order_support(left: &Tally, now: &Fit, upper: usize, lower: usize) -> Result<Option<Vec<OrderSupport>>, FitError> {
-    let members = now.members().swap_remove(now.model_strengths[upper].component());
-    let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
-    let Some((upper, lower)) = block.positions(upper, lower) else { return Ok(None) };
-    let strengths = block.point(now);
-    let pull = pull(&block.loss(&left.pairs), &strengths, upper, lower)?;
-    let mut support = Vec::new();
-    for (position, pair) in left.pairs.iter().enumerate() {
-        let Some((first, second)) = block.positions(pair.first, pair.second) else { continue };
-        let p = logistic(strengths[first] - strengths[second]);
-        for kind in PairWinner::ALL {
-            let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
-            let votes = whole(*kind.votes(&mut pair.clone()));
-            if influence > 0.0 && votes > 0 {
-                support.push(OrderSupport { pair: position, kind, influence, votes });
+impl FittedComponent {
+    fn new(left: &Tally, now: &Fit, model: usize) -> Result<Self, FitError> {
+        let members = now.members().swap_remove(now.model_strengths[model].component());
+        let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
+        let strengths = block.point(now);
+        let nearby = Nearby::new(&block.loss(&left.pairs), &strengths)?;
+        Ok(Self { block, strengths, nearby })
+    }
+
+    /// Removes some of the most influential votes; `false` if no vote holds the order.
+    fn remove_votes(&self, left: &mut Tally, upper: usize, lower: usize, gap: f64) -> bool {
+        let support = self.order_support(left, upper, lower);
+        let needed = needed(&support, gap);
+        let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
+        for kind in &support {
+            let votes = kind.votes.min(to_take);
+            *kind.kind.votes(&mut left.pairs[kind.pair]) -= real(votes);
+            to_take -= votes;
+        }
+        !support.is_empty()
+    }
+
+    /// The votes that hold the order, most influential first.
+    fn order_support(&self, left: &Tally, upper: usize, lower: usize) -> Vec<OrderSupport> {
+        let mut support = Vec::new();
+        let Some((upper, lower)) = self.block.positions(upper, lower) else { return support };
+        let pull = self.nearby.pull(upper, lower);
+        for (position, pair) in left.pairs.iter().enumerate() {
+            let Some((first, second)) = self.block.positions(pair.first, pair.second) else { continue };
+            let p = logistic(self.strengths[first] - self.strengths[second]);
+            for kind in PairWinner::ALL {
+                let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
+                let votes = whole(*kind.votes(&mut pair.clone()));
+                if influence > 0.0 && votes > 0 {
+                    support.push(OrderSupport { pair: position, kind, influence, votes });
+                }
             }
         }
+        support.sort_by(|x, y| y.influence.total_cmp(&x.influence));
+        support
     }
-    support.sort_by(|x, y| y.influence.total_cmp(&x.influence));
-    Ok((!support.is_empty()).then_some(support))
+
+    /// The fit without the removed votes, which are all of this component.
+    fn refit(&self, left: &Tally, mut now: Fit) -> Result<Fit, FitError> {
+        let inside = self.block.pairs(&left.pairs);
+        let models: Vec<usize> = (0..self.block.members.len()).collect();
+        let is_whole = connected_both_ways(models.len(), &inside, &models);
+        let from_last_fit = || self.nearby.minimise(&self.block.loss_of(inside), &self.strengths);
+        let Some(point) = is_whole.then(from_last_fit).flatten() else { return fit(left) };
+        for (&model, &found) in self.block.members.iter().zip(point.iter()) {
+            if let ModelStrength::Rated { strength, .. } = &mut now.model_strengths[model] {
+                *strength = found;
+            }
+        }
+        Ok(now)
+    }
 }
 
 /// Estimated number of votes to remove, by influence; all of them if that is not enough.

@@ -10,6 +10,7 @@ use super::FitError;
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::max_t::level_of_each_pair;
 use crate::stats::real_len;
 
 /// What the votes say about the strengths of one component.
@@ -24,16 +25,31 @@ pub(super) struct Information {
     /// Effective number of voters by member, where V comes from the variation between voters; 0 for a model that a single
     /// voter's votes tie to the rest.
     voters: Option<Vec<f64>>,
+    /// Whether the leaderboard has an interval of the member: without one, it differs from no other.
+    measured: Vec<bool>,
+    /// Level of the comparison of any two members at which the rank intervals hold together.
+    pub(super) level_of_pairs: ConfidenceLevel,
 }
 
 impl Information {
     /// One for every component with at least two rated models.
-    pub(super) fn of_components(tally: &Tally, fit: &Fit, intervals: &Intervals) -> Result<Vec<Self>, FitError> {
+    pub(super) fn of_components(
+        tally: &Tally,
+        fit: &Fit,
+        intervals: &Intervals,
+        level: ConfidenceLevel,
+    ) -> Result<Vec<Self>, FitError> {
         let components = fit.members().into_iter().filter(|members| members.len() > 1);
-        components.map(|members| Self::new(tally, fit, members, intervals)).collect()
+        components.map(|members| Self::new(tally, fit, members, intervals, level)).collect()
     }
 
-    fn new(tally: &Tally, fit: &Fit, members: Vec<usize>, intervals: &Intervals) -> Result<Self, FitError> {
+    fn new(
+        tally: &Tally,
+        fit: &Fit,
+        members: Vec<usize>,
+        intervals: &Intervals,
+        level: ConfidenceLevel,
+    ) -> Result<Self, FitError> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
             ModelStrength::Unbounded { .. } => 0.0,
@@ -41,12 +57,18 @@ impl Information {
         let strengths = DVector::from_iterator(members.len(), members.iter().map(strength));
         let Some(covariance) = intervals.covariances.of(&members) else {
             let covariance = of_independent_votes(tally, &members, &strengths)?;
-            return Ok(Self { members, strengths, covariance, voters: None });
+            let (measured, level_of_pairs) = (vec![true; members.len()], by_bonferroni(fit, &members, level));
+            return Ok(Self { members, strengths, covariance, voters: None, measured, level_of_pairs });
         };
+        let is_measured = |model: &usize| intervals.strengths[*model].is_some();
+        let compared: Vec<usize> = members.iter().copied().filter(is_measured).collect();
+        let together = intervals.covariances.of(&compared).and_then(|found| level_of_each_pair(&found, level));
+        let level_of_pairs = together.unwrap_or_else(|| by_bonferroni(fit, &members, level));
+        let measured = members.iter().map(is_measured).collect();
         let voters =
             |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
         let voters = intervals.voters.as_ref().map(|_| members.iter().map(voters).collect());
-        Ok(Self { members, strengths, covariance, voters })
+        Ok(Self { members, strengths, covariance, voters, measured, level_of_pairs })
     }
 
     /// Positions in `members`, best first; ties in name order.
@@ -74,10 +96,26 @@ impl Information {
         self.voters.as_ref().is_some_and(|voters| voters[member] <= 0.0)
     }
 
+    /// The quantile with which the rank intervals compare two members; infinite where the leaderboard has no interval of one of them.
+    pub(super) fn quantile_of_pair(&self, one: usize, other: usize) -> f64 {
+        if self.measured[one] && self.measured[other] {
+            self.quantile(one, other, self.level_of_pairs)
+        } else {
+            f64::INFINITY
+        }
+    }
+
     /// Half the width of the interval of a strength.
     pub(super) fn margin(&self, member: usize, level: ConfidenceLevel) -> f64 {
         self.quantile(member, member, level) * self.covariance[(member, member)].max(0.0).sqrt()
     }
+}
+
+/// The level at which one model is compared with each other one of its component: see [`super::places`].
+fn by_bonferroni(fit: &Fit, members: &[usize], level: ConfidenceLevel) -> ConfidenceLevel {
+    let component = fit.model_strengths[members[0]].component();
+    let models = fit.model_strengths.iter().filter(|strength| strength.component() == component).count();
+    level.of_each(real_len(models - 1))
 }
 
 /// The sandwich H⁺ B H⁺.

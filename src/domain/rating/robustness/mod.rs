@@ -127,7 +127,8 @@ pub struct NeighbourRobustness {
     pub votes_to_flip: Option<u64>,
     /// These votes.
     pub flipped_by: Vec<RemovedVotes>,
-    /// Further votes between the two that would separate them if the gap stays the same; `None` if they are equal.
+    /// Further votes between the two that would separate them if the gap stays the same, by the comparison on which the possible places
+    /// rest, which holds for all pairs together; `None` if they are equal.
     pub votes_to_separate: Option<u64>,
 }
 
@@ -159,15 +160,16 @@ pub fn robustness(
     let tally = Tally::from_log(log, options.scoring);
     let fit = fit(&tally)?;
     let intervals = intervals_of(log, options, &tally, &fit)?;
-    let parts = Information::of_components(&tally, &fit, &intervals)?;
+    let parts = Information::of_components(&tally, &fit, &intervals, options.confidence)?;
     let places = places_of(&fit);
     let possible = places::possible(&tally, &fit, &parts, &intervals, options.confidence)?;
-    let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
+    let neighbours = neighbours(&tally, &fit, &parts, |share| progress(0.45 * share))?;
     let votes = pair_votes_by_voter(log, options.scoring, &tally);
-    let leave_out =
-        |votes: &Vec<_>| leave_one_voter_out::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
+    let shown = |share: f64| progress(0.45 + 0.45 * share);
+    let leave_out = |votes: &Vec<_>| leave_one_voter_out::leave_each_out(votes, &tally, &fit, shown);
     let voters = votes.as_ref().map(leave_out).transpose()?;
     let overall = overall_of(log, options, &tally, &fit, votes.as_deref())?;
+    progress(1.0);
     let mut models: Vec<ModelRobustness> = (0..tally.models.len())
         .map(|model| ModelRobustness {
             model: tally.models[model].name.clone(),
@@ -251,7 +253,6 @@ fn neighbours(
     tally: &Tally,
     fit: &Fit,
     parts: &[Information],
-    level: ConfidenceLevel,
     progress: impl Fn(f64) + Sync,
 ) -> Result<Vec<NeighbourRobustness>, FitError> {
     let pairs: Vec<(&Information, usize, usize)> = parts
@@ -263,8 +264,9 @@ fn neighbours(
         .par_iter()
         .map(|&(part, upper, lower)| {
             let (gap, variance) = part.gap(upper, lower);
+            let (level, quantile) = (part.level_of_pairs, part.quantile_of_pair(upper, lower));
             // Where Student's t widens the interval, the variance of a normal interval of the same width.
-            let widened = variance * (part.quantile(upper, lower, level) / level.z()).powi(2);
+            let widened = if quantile.is_finite() { variance * (quantile / level.z()).powi(2) } else { quantile };
             let (upper, lower) = (part.members[upper], part.members[lower]);
             let swap = if gap > ROUNDING { min_votes_to_flip(tally, fit, upper, lower)? } else { None };
             done.advance();

@@ -1,11 +1,12 @@
 //! The fit without the votes of one voter.
 //!
 //! The voter's votes are subtracted from the counts and the rest is refitted exactly: by Newton's method with the Hessian of
-//! all votes, which a few votes hardly change, or by a full fit if the voter's votes connect the graph or are too many.
+//! all votes, which a few votes hardly change, or by a full fit if the graph needs the voter's votes or they are too many.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::super::bradley_terry::fit;
+use super::super::graph::connected_both_ways;
 use super::super::negative_log_likelihood::logistic;
 use super::super::tally::{PairTally, Tally};
 use super::pair_votes_by_voter::CountedVote;
@@ -23,6 +24,8 @@ pub(super) struct Refit<'a> {
     fitted: &'a Fit,
     /// Rated models in components of at least two.
     members: Vec<usize>,
+    /// The members of each component, by position in `members`.
+    components: Vec<Vec<usize>>,
     strengths: DVector<f64>,
     factor: Option<Cholesky<f64, Dyn>>,
 }
@@ -34,7 +37,10 @@ impl<'a> Refit<'a> {
         members.sort_unstable();
         let all: Vec<Option<f64>> = fitted.strengths().collect();
         let strengths = DVector::from_iterator(members.len(), members.iter().map(|&model| all[model].unwrap_or(0.0)));
-        let mut refit = Self { tally, fitted, members, strengths, factor: None };
+        let place = |model: &usize| members.binary_search(model).ok();
+        let components: Vec<Vec<usize>> =
+            components.iter().map(|component| component.iter().filter_map(place).collect()).collect();
+        let mut refit = Self { tally, fitted, members, components, strengths, factor: None };
         let mut hessian = DMatrix::zeros(refit.members.len(), refit.members.len());
         for (pair, first, second) in refit.rated(&tally.pairs) {
             let d = refit.strengths[first] - refit.strengths[second];
@@ -46,11 +52,9 @@ impl<'a> Refit<'a> {
         }
         // The Hessian is singular along shifts of a component, which the stiffness fixes.
         let stiffness = hessian.trace() / real_len(refit.members.len().max(1)).powi(2);
-        for component in &components {
-            for one in component.iter().filter_map(|&model| refit.place(model)) {
-                for other in component.iter().filter_map(|&model| refit.place(model)) {
-                    hessian[(one, other)] += stiffness;
-                }
+        for component in &refit.components {
+            for &one in component {
+                component.iter().for_each(|&other| hessian[(one, other)] += stiffness);
             }
         }
         refit.factor = hessian.cholesky();
@@ -74,17 +78,32 @@ impl<'a> Refit<'a> {
     pub(super) fn without(&self, votes: &[CountedVote]) -> Result<WithoutVoter, FitError> {
         let mut pairs = self.tally.pairs.clone();
         votes.iter().for_each(|vote| *vote.kind.votes(&mut pairs[vote.pair]) -= 1.0);
-        let same_graph = votes.iter().all(|vote| {
-            let (before, after) = (&self.tally.pairs[vote.pair], &pairs[vote.pair]);
-            (before.points_first() > 0.0) == (after.points_first() > 0.0)
-                && (before.points_second() > 0.0) == (after.points_second() > 0.0)
-        });
-        let nearby = same_graph.then(|| self.nearby(&pairs)).flatten();
+        let nearby = self.has_same_components(votes, &pairs).then(|| self.nearby(&pairs)).flatten();
         let fit = match nearby {
             Some(refitted) => refitted,
             None => fit(&Tally { pairs: pairs.clone(), ..self.tally.clone() })?,
         };
         Ok(self.compared(fit, &pairs))
+    }
+
+    /// Whether the votes that are left have the components of all votes. Only votes within a component may end a connection, and
+    /// the component has to stay connected.
+    fn has_same_components(&self, votes: &[CountedVote], left: &[PairTally]) -> bool {
+        let ends_connection = |vote: &&CountedVote| {
+            let (before, after) = (&self.tally.pairs[vote.pair], &left[vote.pair]);
+            (before.points_first() > 0.0) != (after.points_first() > 0.0)
+                || (before.points_second() > 0.0) != (after.points_second() > 0.0)
+        };
+        let mut ended = votes.iter().filter(ends_connection).peekable();
+        if ended.peek().is_none() {
+            return true;
+        }
+        let is_rated = |vote: &CountedVote| self.rated(&left[vote.pair..=vote.pair]).next().is_some();
+        let inside = |(pair, first, second): (&PairTally, usize, usize)| PairTally { first, second, ..*pair };
+        ended.all(is_rated) && {
+            let inside: Vec<PairTally> = self.rated(left).map(inside).collect();
+            self.components.iter().all(|component| connected_both_ways(self.members.len(), &inside, component))
+        }
     }
 
     /// The fit of slightly different votes; `None` if Newton's method with the old Hessian converges too slowly.

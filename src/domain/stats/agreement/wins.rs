@@ -15,13 +15,15 @@ pub struct WinCounts {
     pub ties: u64,
     /// Lost.
     pub losses: u64,
+    /// Neither won nor tied: both answers are bad.
+    pub both_bad: u64,
 }
 
 impl WinCounts {
     /// Number of comparisons.
     #[must_use]
     pub fn total(self) -> u64 {
-        self.wins + self.ties + self.losses
+        self.wins + self.ties + self.losses + self.both_bad
     }
 
     /// Share of wins among decided comparisons: A/(A+B).
@@ -32,7 +34,8 @@ impl WinCounts {
         Share { of: self.wins, total: self.wins + self.losses }.rate()
     }
 
-    /// SuperCLUE's score as a share: wins and ties of all comparisons.
+    /// The win-and-tie rate, SuperCLUE's score as a share: wins and ties of all comparisons. Where both answers are bad, nobody has won
+    /// or tied.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without comparisons.
@@ -48,7 +51,7 @@ impl WinCounts {
         if planned == 0 { Err(Undefined::Nothing) } else { Ok((real(self.wins) - real(self.losses)) / real(planned)) }
     }
 
-    /// (A−B)/(A+T+B), relative to the finished comparisons.
+    /// (A−B)/(A+T+B), relative to the finished comparisons, among them those in which both answers are bad.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without comparisons.

@@ -74,7 +74,7 @@ pub const CHINESE: PageTexts = PageTexts {
         reasoning: "作答前的推理",
         scripts_needed: "对战需要实时连接，请启用 JavaScript。排行榜和规则页不需要。",
     },
-    cards: super::cards::CHINESE,
+    cards: super::prompt_cards::CHINESE,
     vote_confirmation: super::vote_confirmation::CHINESE,
     modes: super::modes::CHINESE,
     images: super::images::CHINESE,

@@ -74,7 +74,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         reasoning: "Reasoning before the answer",
         scripts_needed: "A battle runs over a live connection, which needs JavaScript. The leaderboard and the rules work without it.",
     },
-    cards: super::cards::ENGLISH,
+    cards: super::prompt_cards::ENGLISH,
     vote_confirmation: super::vote_confirmation::ENGLISH,
     modes: super::modes::ENGLISH,
     images: super::images::ENGLISH,

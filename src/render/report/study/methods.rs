@@ -22,22 +22,25 @@ three subjects or of values that are all equal does not exist.
 
 **p-values** are two-sided. `exact` counts all orders of one series: for ρ up to n = 9 and for τ-b up to n = 33, where nothing is
 tied. Otherwise r and ρ go by `t`, t = r·√((n−2)/(1−r²)) with n−2 degrees of freedom (Student 1908), and τ-b by the `normal`
-distribution with the variance that the ties leave (Kendall 1970, chapter 4).";
+distribution with the variance that the ties leave (Kendall 1970, chapter 4). Up to n = 8, tied values have a p from all of their
+orders as well, the one called `exact` beside another.";
 
 const INTERVALS: &str = "\
 **Fisher intervals** are tanh(atanh r ± z·σ), with σ² = 1/(n−3) for r (Fisher 1921), (1+ρ²/2)/(n−3) for ρ (Bonett and Wright 2000)
 and 0.437/(n−4) for τ-b (Fieller, Hartley and Pearson 1957). They say what another choice of subjects would change.";
 
 const REDRAWN: &str = "\
-**Redrawn intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): votes are resampled with replacement and the ratings fitted to them again, judged items are resampled within their categories and the scores
-computed again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
+**Redrawn intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): voters with all of
+their votes (Field and Welsh 2007), or single votes where several voters are not known, are resampled with replacement and the ratings
+fitted to them again, judged items are resampled within their categories and the scores computed again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
 change, for these very subjects. The random numbers are ChaCha8's, a stream a replicate.";
 
 const ARENA: &str = "\
 **Ratings of the arena** are strengths by Bradley and Terry (1952), P(i beats j) = 1/(1+exp(βj−βi)), fitted by maximum likelihood to
-all rated votes, a tie and a vote for neither as half a win for each; 400/ln 10 · β + 1000 is the rating, with intervals by the
+all rated votes, a tie and a vote for neither as half a win for each; 400/ln 10 · β + 1000 is the rating, with intervals by
+leaving out each voter (Bell and McCaffrey 2002) where several voters are known and the settings name no other method, else by the
 sandwich formula (White 1982). Elo ratings follow the votes one by one (Elo 1978). The win-and-tie rate is the share of its votes
-that a model won or that were for neither.";
+that a model won or tied; a vote that both replies are bad is neither.";
 
 const SUITES: &str = "\
 **Scores of suites** are computed from stored judgements as the suites' papers say; where several judged, their mean.";

@@ -118,12 +118,11 @@ fn uncertainty(found: &CoefficientReport) -> [String; 3] {
         (Some(lower), Some(upper)) => format!("{lower:.4} to {upper:.4}"),
         _ => "–".to_owned(),
     };
-    let method = found.p_method.map_or("", |method| method.as_str());
-    let p = match found.p {
-        Some(p) if p < 1e-4 => format!("{p:.1e} ({method})"),
-        Some(p) => format!("{p:.4} ({method})"),
-        None => "–".to_owned(),
-    };
+    let shown = |p: f64, how: &str| if p < 1e-4 { format!("{p:.1e} ({how})") } else { format!("{p:.4} ({how})") };
+    let by_method = found.p.map(|p| shown(p, found.p_method.map_or("", |method| method.as_str())));
+    let exact = found.exact_p.map(|p| shown(p, "exact"));
+    let p: Vec<String> = [by_method, exact].into_iter().flatten().collect();
+    let p = if p.is_empty() { "–".to_owned() } else { p.join(", ") };
     let resampled = found.resampled.as_ref();
     let resampled = between(resampled.and_then(|found| found.lower), resampled.and_then(|found| found.upper));
     [p, between(found.lower, found.upper), resampled]
