@@ -10,7 +10,7 @@ use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::convex_mixture::{Search, leave_one_out};
 use langya::domain::stats::matrix::{DataColumn, matrix};
 use langya::domain::stats::resample::BootstrapOptions;
-use langya::formats::agreement::read_votes;
+use langya::formats::agreement_files::read_votes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

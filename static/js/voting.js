@@ -1,10 +1,10 @@
 // The vote on the battle of this page, from the choice of an outcome until the server has answered it, and the votes of earlier visits. A
 // page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
 
-import { Departure } from "./departure.js";
 import { notice } from "./notice.js";
 import { SubjectCheck, voteSubject } from "./vote_subject.js";
 import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
+import { VoteBeforeLeaving } from "./vote_before_leaving.js";
 import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
 
 const main = document.querySelector("main");
@@ -15,7 +15,7 @@ export class Voting {
   #words;
   #page;
   #confirmation;
-  #departure;
+  #leaving;
   /** What the vote is about, from the choice of an outcome until its receipt; null where that is not known. */
   #judged = null;
   /** Ends this page's care for the vote. */
@@ -38,7 +38,7 @@ export class Voting {
     this.#page = page;
     const cast = () => this.#cast();
     this.#confirmation = new VoteConfirmation(words, { cast, undo: (outcome) => this.#undo(outcome) });
-    this.#departure = new Departure({ isVoting: () => this.#isOpen, cast });
+    this.#leaving = new VoteBeforeLeaving({ isVoting: () => this.#isOpen, cast });
     this.sendUnsent = unsentVoteSender({ deliver: (vote) => this.#deliver(vote), isOwn: (battle) => this.#isVotedOnHere(battle) });
     addEventListener("pagehide", () => {
       cast();
@@ -76,7 +76,7 @@ export class Voting {
     dropVote(this.#page.battle());
     this.letGo();
     this.#confirmation.reset();
-    this.#departure.stay();
+    this.#leaving.stay();
   }
 
   /** The battle ends on this page. */
@@ -122,17 +122,17 @@ export class Voting {
   /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
   settle({ type, code, battle }) {
     const isShown = battle === this.#page.battle();
-    const isToldOf = isShown && !this.#departure.isUnderWay;
+    const isToldOf = isShown && !this.#leaving.isUnderWay;
     const isForLater = !isToldOf && FOR_LATER.includes(code);
     if (!isForLater) dropVote(battle);
     if (type !== "error" || !isShown) return;
-    if (isForLater) this.#departure.follow();
-    else this.#departure.stay();
+    if (isForLater) this.#leaving.follow();
+    else this.#leaving.stay();
   }
 
   /** Follows the link that waits for the receipt, if there is one. */
   depart() {
-    this.#departure.follow();
+    this.#leaving.follow();
   }
 
   /** Whether the choice can still be taken back. */

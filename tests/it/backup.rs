@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection, SqlitePool};
 
-use crate::support::program::{Run, Server, UnderWay, langya};
+use crate::support::program::{Run, Server, UnderWay, langya, langya_in};
 use crate::support::until;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
@@ -300,6 +300,32 @@ async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
     let run = backup.ended().await;
     assert!(run.code == Some(1) && run.stderr.contains("interrupted: no file was written"), "{run:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Stands in for `pg_dump`: a vote is cast before the real one starts.
+const VOTE_BEFORE_DUMP: &str = "#!/bin/sh
+PATH=/usr/bin:/bin
+psql --no-psqlrc --quiet --dbname \"$LATE_VOTE_IN\" --command \"INSERT INTO votes (receipt) VALUES ('late')\"
+exec pg_dump \"$@\"
+";
+
+#[test]
+fn a_backup_of_postgres_names_the_votes_that_are_in_it_also_where_more_come_meanwhile() {
+    let Some(admin) = postgres() else { return };
+    let (old, new) = (Database::create(&admin, "counted"), Database::create(&admin, "recounted"));
+    let one_vote = "CREATE TABLE votes (seq BIGINT GENERATED ALWAYS AS IDENTITY, receipt TEXT NOT NULL); \
+        INSERT INTO votes (receipt) VALUES ('early')";
+    psql(&old.url(), one_vote);
+    let (folder, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let pg_dump = tools.path().join("pg_dump");
+    std::fs::write(&pg_dump, VOTE_BEFORE_DUMP).unwrap();
+    std::fs::set_permissions(&pg_dump, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (url, path) = (old.url(), format!("{}:/usr/bin:/bin", tools.path().display()));
+    let arguments = ["backup", "--database", url.as_str(), "--out", "copy"];
+    let environment = [("PATH", path.as_str()), ("LATE_VOTE_IN", url.as_str())];
+    check_done(&langya_in(folder.path(), arguments, &environment), ": 1 vote,");
+    assert_eq!(psql(&old.url(), "SELECT COUNT(*) FROM votes"), "2\n");
+    check_done(&restore(folder.path(), "copy", &new.url()), "restored: 1 vote\n");
 }
 
 #[test]

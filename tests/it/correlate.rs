@@ -60,6 +60,9 @@ fn series_of_a_table_correlate_as_the_paper_prints() {
     close(&json["pearson"]["lower"], -0.2462);
     close(&json["pearson"]["upper"], 0.9054);
     assert_eq!(json["spearman"]["p_method"], "t");
+    // Two models have 56.67.
+    close(&json["spearman"]["exact_p"], 0.198_214);
+    close(&json["kendall"]["exact_p"], 0.220_139);
     for (series, r, p) in [("close", 0.7950, 0.1079), ("open_single", 0.8747, 0.0522), ("open_multi", 0.8985, 0.0382)] {
         let five = run(folder.path(), &["--x", series, "--y", "carena", "--format", "json"]);
         let json = found(&five);
@@ -67,7 +70,7 @@ fn series_of_a_table_correlate_as_the_paper_prints() {
         assert_eq!(json["unmatched"], serde_json::json!(["360 Brain", "SparkDesk", "Wenxin Yiyan"]));
         close(&json["pearson"]["r"], r);
         close(&json["pearson"]["p"], p);
-        assert_eq!(json["kendall"]["p_method"], "exact");
+        assert_eq!((&json["kendall"]["p_method"], &json["kendall"]["exact_p"]), (&"exact".into(), &Value::Null));
     }
 }
 
@@ -112,6 +115,8 @@ fn the_level_of_intervals_and_the_method_of_p_are_printed() {
     for printed in ["0.8 interval (Fisher z)", "  exact  ", "p: two-sided"] {
         assert!(table.contains(printed), "no {printed:?}: {table}");
     }
+    let tied = run(folder.path(), &["--x", "close", "--y", "open_single"]).stdout;
+    assert!(tied.contains("p of spearman by all permutations of these tied values: 0.1982\n"), "{tied}");
     let json = found(&run(folder.path(), &[&pair[..], &["--format", "json"]].concat()));
     assert_eq!(json["confidence"], 0.8);
     let mixed = ["--combine", "close,open_single", "--target", "carena", "--format", "json"];
@@ -164,6 +169,8 @@ fn figures_of_the_arena_are_those_of_its_leaderboard() {
     for metric in ["rating", "elo", "win_tie_rate"] {
         let json = found(&with(&format!("arena:{metric}"), metric));
         assert_eq!((&json["n"], &json["pearson"]["r"]), (&5.into(), &1.0.into()), "{metric}: {json}");
+        // A rating has no zero point.
+        assert_eq!(json["x"]["variation"].is_null(), metric != "win_tie_rate", "{metric}: {json}");
         assert!(json["pearson"]["no_interval"].is_string() && json["unmatched"] == Value::Array(vec![]), "{json}");
     }
     assert_ne!(found(&with("arena:rating", "elo"))["pearson"]["r"], 1.0);
@@ -397,4 +404,80 @@ fn a_series_is_mixed_once_and_nothing_is_drawn_for_a_mixture() {
     assert!(twice.code == Some(2) && twice.stderr.contains("is listed twice"), "{}", twice.stderr);
     let many = run(folder.path(), &["--x", "close", "--y", "carena", "--bootstrap", "100001"]);
     assert!(many.code == Some(2) && many.stderr.contains("100000"), "{}", many.stderr);
+}
+
+/// Votes of 30 people who each like some of four models better than others do, and a table of those models.
+fn tastes(folder: &Path) {
+    let votes = ["--models", "4", "--votes", "1200", "--seed", "5", "--out", "votes.jsonl"];
+    let people = ["--voters", "30", "--voter-spread", "0.7", "--spread", "0.5", "--ties", "0.1", "--both-bad", "0.05"];
+    for arguments in [[&["simulate"][..], &votes, &people].concat(), vec!["import", "votes", "votes.jsonl"]] {
+        let at: &[&str] = if arguments[0] == "import" { &["--data-dir", "data"] } else { &[] };
+        let run = langya(folder, [&arguments[..], at].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+    std::fs::write(folder.join("table.csv"), "model,worth\nmodel-1,4\nmodel-2,1\nmodel-3,3\nmodel-4,2\n").unwrap();
+}
+
+/// Width of a pair of bounds.
+fn width(bounds: &Value, of: &str) -> f64 {
+    let bound = |end: &str| bounds[format!("{of}{end}")].as_f64().unwrap_or_else(|| panic!("no {of}{end}: {bounds}"));
+    bound("upper") - bound("lower")
+}
+
+#[test]
+fn voters_are_resampled_with_all_of_their_votes_unless_the_settings_take_votes_as_independent() {
+    let folder = tempfile::tempdir().unwrap();
+    tastes(folder.path());
+    let ask = |x: &str, format: &str| {
+        let series = ["--x", x, "--y", "worth", "--bootstrap", "200", "--format", format, "--data-dir", "data"];
+        run(folder.path(), &series)
+    };
+    println!("seed 5 of the votes, seed 0 of the resamples");
+    for part in ["", ":turns=first"] {
+        for metric in ["rating", "elo", "win_tie_rate"] {
+            let x = format!("arena:{metric}{part}");
+            std::fs::write(folder.path().join("langya.toml"), "").unwrap();
+            let by_voter = found(&ask(&x, "json"));
+            assert_eq!((&by_voter["x"]["resampled"], &by_voter["y"]["resampled"]), (&"voters".into(), &Value::Null));
+            std::fs::write(folder.path().join("langya.toml"), "[rating]\ninterval = \"sandwich\"\n").unwrap();
+            let by_vote = found(&ask(&x, "json"));
+            assert_eq!(by_vote["x"]["resampled"], Value::Null, "{x}");
+            let sum =
+                |json: &Value| json["points"].as_array().unwrap().iter().map(|point| width(point, "x_")).sum::<f64>();
+            assert!(sum(&by_voter) > 1.3 * sum(&by_vote), "{x}: {by_voter} {by_vote}");
+            let [of_voters, of_votes] = [&by_voter, &by_vote].map(|json| width(&json["pearson"]["resampled"], ""));
+            assert!(of_voters > of_votes, "{x}: {of_voters} {of_votes}");
+            assert_eq!(by_voter["pearson"]["r"], by_vote["pearson"]["r"], "{x}");
+        }
+    }
+    std::fs::write(folder.path().join("langya.toml"), "").unwrap();
+    let table = ask("arena:rating", "table").stdout;
+    assert!(table.contains("resampled: voters with all of their votes and judged items, 200 times"), "{table}");
+}
+
+#[test]
+fn votes_without_voters_are_resampled_one_by_one_and_a_note_says_so() {
+    let votes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small_votes.csv");
+    let mut by_few = csv::Writer::from_writer(Vec::new());
+    by_few.write_record(["model_a", "model_b", "winner", "tstamp", "judge"]).unwrap();
+    for (at, row) in csv::Reader::from_path(&votes).unwrap().records().map(Result::unwrap).enumerate() {
+        by_few.write_record(row.iter().chain([["ann", "ben", "cat"][at % 3]])).unwrap();
+    }
+    let (none, few) = (std::fs::read(&votes).unwrap(), by_few.into_inner().unwrap());
+    let one = String::from_utf8(few.clone()).unwrap().replace(",ben\n", ",ann\n").replace(",cat\n", ",ann\n");
+    for (file, resampled, note) in [
+        (none, "votes", "arena:elo: no vote names its voter, so votes are taken as independent"),
+        (one.into_bytes(), "votes", "arena:elo: all votes are one voter's"),
+        (few, "voters", "arena:elo: these votes are by 3 voters (in effect 3.0)"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("votes.csv"), file).unwrap();
+        let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
+        assert_eq!(ask(&["import", "votes", "votes.csv"]).code, Some(0));
+        let pair = ["correlate", "--x", "arena:elo", "--y", "arena:win_tie_rate", "--bootstrap", "20"];
+        let json = found(&ask(&[&pair[..], &["--format", "json"]].concat()));
+        assert!(json["x"]["resampled"] == resampled && json["notes"].to_string().contains(note), "{note}: {json}");
+        let said = ask(&pair).stderr;
+        assert!(said.contains(&format!("warning: {note}")), "{said}");
+    }
 }

@@ -216,6 +216,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "Line of least squares: y = ",
             "Compared values (8)",
             "A dot without a name beside it can be found by its numbers",
+            "The votes are resampled one by one, as if each came from a different person.",
             "Only in MT-Bench-101 (1): <bdi translate=\"no\">elsewhere</bdi>",
             "Only in Arena rating (1): <bdi translate=\"no\">teal</bdi>",
             "under [aliases] in the settings",
@@ -242,6 +243,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
         &[
             "竞技场评分 × MT-Bench-101",
             "未标名称的点",
+            "选票逐张重抽",
             "未参与比较",
             "该相关系数的变化",
             "因此偏于乐观",

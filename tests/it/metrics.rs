@@ -6,9 +6,11 @@ use std::process::{Command, Stdio};
 use actix_web::http::StatusCode;
 use langya::infra::metrics;
 
+use crate::public_log::folder_of_a_log_that_is_behind;
 use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get, http};
 
@@ -45,7 +47,7 @@ async fn scrape_of_two_battles() -> String {
         }
     }
     // The other side goes on to its end, and the leaderboard follows the vote: both are awaited, not timed.
-    crate::support::until(async || {
+    until(async || {
         let text = get(&format!("{}/metrics", server.url)).await.text().await.unwrap();
         let through = ["langya_battles_voided_total 1", "langya_leaderboard_votes 1"];
         through.iter().all(|line| text.lines().any(|said| said == *line)).then_some(text)
@@ -118,6 +120,20 @@ async fn the_time_of_the_last_backup_is_shown_once_there_is_one() {
     let copied = langya_beside(folder.path(), &["backup", "--out", "copy"]).await;
     assert_eq!(copied.code, Some(0), "{copied:?}");
     assert!(value(&text().await, "langya_backup_timestamp_seconds") > 1.7e9);
+}
+
+#[actix_web::test]
+async fn the_age_of_the_oldest_vote_that_the_public_log_lacks_is_shown_until_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let obstacle = folder_of_a_log_that_is_behind(&folder.path().join("data")).await;
+    let server = Server::start(folder.path(), &[]);
+    let lag = async || {
+        let text = get(&format!("{}/metrics", server.url)).await.text().await.unwrap();
+        value(&text, "langya_public_log_lag_seconds")
+    };
+    until(async || (lag().await >= 120.0).then_some(())).await;
+    std::fs::remove_dir(obstacle).unwrap();
+    until(async || (lag().await < 1.0).then_some(())).await;
 }
 
 #[actix_web::test]

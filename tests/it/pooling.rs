@@ -240,6 +240,28 @@ fn a_handful_of_votes_says_little_about_slices() {
 }
 
 #[test]
+fn every_pooled_slice_is_selected_by_its_name() {
+    let mut log = VoteLog::with_columns(columns());
+    let labels = ["\"law, tax\"", "code, maths", "maths", "\"law, tax\",code"];
+    for number in 0..80 {
+        log.push("x", "y", [AWins, BWins, Tie][number % 3]).unwrap();
+        log.categories.as_mut().unwrap().push(Some(labels[number % 4]));
+        log.voters.as_mut().unwrap().push(Some(["a", "b", "c", "d", "e"][number % 5]));
+    }
+    let found = pooled(&log, &by_category());
+    let slices: Vec<(&str, u64)> = found.slices.iter().map(|slice| (slice.slice.as_str(), slice.votes)).collect();
+    assert_eq!(slices, [("code", 40), ("law, tax", 40), ("maths", 40)]);
+    for (name, votes) in slices {
+        let slice = Slice { category: Some(name.to_owned()), ..Slice::default() };
+        assert_eq!(slice.take(log.clone()).unwrap().len() as u64, votes, "{name}");
+    }
+    let unknown = Slice { category: Some("law".to_owned()), ..Slice::default() };
+    let refused = unknown.take(log).unwrap_err().to_string();
+    let known = "no rated vote has the category \"law\": the votes have \"law, tax\", \"code\", \"maths\"";
+    assert_eq!(refused, known);
+}
+
+#[test]
 fn the_order_of_the_votes_changes_no_bit() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let reading = ColumnSet { categories: true, ..ColumnSet::default() };

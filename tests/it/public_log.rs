@@ -1,23 +1,28 @@
 //! The public log over HTTP: what a visitor, a monitor and an operator see of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use langya::domain::doctor::Finding;
 use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::promise::VotePromise;
 use langya::domain::public_log::tlog_proof::LoggedEntry;
 use langya::domain::time::Timestamp;
+use langya::infra::clock::{Clock as _, SystemClock};
+use langya::infra::config::StorageSettings;
 use langya::infra::public_log_key::PublicLogKey;
-use langya::infra::storage::NewExclusions;
+use langya::infra::storage::{InsertedVote, NewExclusions, NewVoteRow};
+use langya::services::doctor::examine_open;
 use langya::services::public_log::database_check::CheckedDatabase;
 use serde_json::Value;
 
+use crate::storage;
 use crate::storage::public_log::sequencer;
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
-use crate::support::until;
 use crate::support::visitor::{Visitor, get};
+use crate::support::{embedded, until};
 
 async fn vote(visitor: &mut Visitor, outcome: &str) -> String {
     visitor.ask("Which river is longer?").await;
@@ -172,6 +177,71 @@ async fn a_voter_is_promised_an_entry_and_can_tell_whether_it_came() {
     assert!(forged.code == Some(1) && forged.stderr.contains("signature"), "{forged:?}");
     let own_rows = database_check(&arena).await;
     assert_eq!((own_rows.votes, own_rows.without_salt), (1, 0));
+    arena.end().await;
+}
+
+/// A data folder in which the log cannot be continued, and lacks a vote that was cast two minutes ago. Returns what stands in the way.
+pub(crate) async fn folder_of_a_log_that_is_behind(data: &Path) -> PathBuf {
+    let settings = StorageSettings { data_dir: data.to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    storage::ready(&store, "late").await;
+    let created_at = Timestamp(SystemClock.now().0 - 120_000);
+    let late = NewVoteRow { created_at, ..storage::vote("vote-late", "late", 1) };
+    assert_eq!(store.insert_vote(&late).await.unwrap(), InsertedVote::Stored);
+    store.close().await;
+    // Where the file of the latest checkpoint should be.
+    let obstacle = data.join("log-checkpoint");
+    std::fs::create_dir(&obstacle).unwrap();
+    obstacle
+}
+
+#[actix_web::test]
+async fn while_the_log_is_behind_votes_count_without_a_promise_and_everybody_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let obstacle = folder_of_a_log_that_is_behind(&data).await;
+    let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
+    let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
+    let arena = TestArena::start_with(&models, |settings| settings.storage.data_dir.clone_from(&data)).await;
+    let behind = "ready\npublic log: behind, new votes are counted without a promise, see the log\n";
+    until(async || (text(&arena, "/readyz").await == behind).then_some(())).await;
+
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which river is longer?").await;
+    visitor.until_ready().await;
+    let unpromised = visitor.vote("a").await;
+    assert!(unpromised["included_by"].is_null() && unpromised["promise"].is_null(), "{unpromised}");
+    assert_eq!(visitor.vote("b").await, unpromised, "a retry, whatever it says");
+    let id = unpromised["vote"].as_str().unwrap();
+    let receipt = json(&arena, &format!("/api/v1/log/votes/{id}")).await;
+    assert_eq!(receipt, serde_json::json!({"vote": id, "state": "delayed"}));
+    let page = text(&arena, &format!("/log?vote={id}")).await;
+    assert!(page.contains("The log is behind: it lacks votes") && page.contains("no time can be promised"), "{page}");
+    assert!(text(&arena, "/log?lang=zh").await.contains("日志目前滞后"));
+
+    let admin = examine_open(&arena.app.settings.now(), &arena.app.store, SystemClock.now()).await;
+    assert!(admin.iter().any(|finding| matches!(finding, Finding::PublicLogBehind(2..))), "{admin:?}");
+    let doctor = langya_beside(folder.path(), &["doctor", "--no-models", "--format", "json"]).await;
+    let findings: Vec<Value> = serde_json::from_str(&doctor.stdout).unwrap();
+    let log = findings.iter().find(|finding| finding["check"] == "public log").unwrap();
+    assert_eq!((doctor.code, log["severity"].as_str()), (Some(1), Some("wrong")), "{doctor:?}");
+    assert!(log["advice"].as_str().unwrap().contains("why the public log is not continued"), "{log}");
+
+    std::fs::remove_dir(&obstacle).unwrap();
+    // Its leaderboard wakes the job.
+    vote(&mut visitor, "b").await;
+    until(async || (text(&arena, "/readyz").await == "ready\n").then_some(())).await;
+    assert!(!text(&arena, "/log").await.contains("The log is behind"));
+    visitor.ask("And which is wider?").await;
+    visitor.until_ready().await;
+    let promised = visitor.vote("tie").await;
+    assert!(promised["included_by"].is_i64() && promised["promise"].is_string(), "{promised}");
+    until_logged(&arena, 4).await;
+    assert_eq!(database_check(&arena).await.votes, 4);
+    std::fs::write(folder.path().join("mine.json"), promised.to_string()).unwrap();
+    let address = format!("{}/log", arena.url);
+    let verified = langya_beside(folder.path(), &["verify", address.as_str(), "--receipt", "mine.json"]).await;
+    assert_eq!(verified.code, Some(0), "{verified:?}");
     arena.end().await;
 }
 

@@ -176,6 +176,37 @@ fn separated_models_need_no_votes_and_equal_ones_never_separate() {
     assert_eq!(votes_to_separate(1.0, 0.0, level), Some(0));
 }
 
+/// The ratings of neighbours are 2.06 standard errors apart: more than 1.96, at which a comparison of two models alone separates them,
+/// and less than 2.35, at which all three comparisons hold together.
+#[test]
+fn models_that_may_share_a_place_need_further_votes_to_be_separated() {
+    let found = |times: usize| {
+        let kinds = [
+            ("a", "b", AWins, 60),
+            ("a", "b", BWins, 40),
+            ("b", "c", AWins, 60),
+            ("b", "c", BWins, 40),
+            ("a", "c", AWins, 65),
+            ("a", "c", BWins, 35),
+        ];
+        let kinds = kinds.map(|(a, b, outcome, number)| (a, b, outcome, times * number));
+        let log = VoteLog { voters: None, ..log_of(&votes(&kinds)) };
+        robustness(&log, RobustnessOptions::default(), |_| {}).unwrap()
+    };
+    let possible = |found: &Robustness| -> Vec<(u64, u64)> {
+        found.models.iter().map(|model| (model.possible.best, model.possible.worst)).collect()
+    };
+    let few = found(1);
+    assert_eq!(possible(&few), [(1, 2), (1, 3), (2, 3)]);
+    for neighbours in &few.neighbours {
+        let votes = neighbours.votes_to_separate.unwrap();
+        assert!((30..=60).contains(&votes), "{neighbours:?}");
+    }
+    let many = found(4);
+    assert_eq!(possible(&many), [(1, 1), (2, 2), (3, 3)]);
+    assert!(many.neighbours.iter().all(|two| two.votes_to_separate == Some(0)), "{many:?}");
+}
+
 // ----------------------------------------------------------------------------------------------------- possible places
 
 #[test]
@@ -367,4 +398,13 @@ fn progress_ends_at_one() {
     let shares = shares.into_inner().unwrap();
     assert!((shares.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{shares:?}");
     assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+}
+
+#[test]
+fn progress_ends_at_one_where_no_voter_is_left_out() {
+    let last = std::sync::Mutex::new(0.0_f64);
+    let log = VoteLog { voters: None, ..log_of(&simulated(4, 100, 10, 1)) };
+    robustness(&log, RobustnessOptions::default(), |share| *last.lock().unwrap() = share).unwrap();
+    let last = last.into_inner().unwrap();
+    assert!((last - 1.0).abs() < 1e-12, "{last}");
 }

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::PATIENCE;
 use crate::support::arena::{SEED, card, quick_limits};
 use crate::support::instance::Instance;
+use crate::support::log::Log;
 use crate::support::redis::TestRedis;
 use crate::support::scripted::{Scripted, Step};
 
@@ -78,6 +79,7 @@ impl Drop for Ward {
 #[actix_web::test]
 async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone_without_redis() {
     let Some(mut redis) = TestRedis::start() else { return };
+    let log = Log::keep();
     let shaky = Scripted::new(|_| vec![Step::Fail(ChatError::Unreached("a test".into()))]);
     let (one, two) = (Ward::start("one", &redis, &shaky).await, Ward::start("two", &redis, &shaky).await);
     one.ask(2).await;
@@ -85,6 +87,9 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     two.until(BreakerPhase::Open).await;
     two.ask(3).await;
     assert_eq!(shaky.asked(), 2, "it is not asked on the other instance either");
+    let opened = log.lines("circuit breaker open");
+    let said = ["failures=2 reason=failures in a row", "failures=0 reason=it failed on another instance"];
+    assert!(opened.len() == 2 && opened.iter().zip(said).all(|(line, said)| line.contains(said)), "{opened:?}");
     let (here, there) = (one.model.breaker_remaining().unwrap(), two.model.breaker_remaining().unwrap());
     assert!(here.abs_diff(there) < Duration::from_secs(1) && there <= OPEN_FOR, "{here:?} {there:?}");
     let keys = redis.keys();

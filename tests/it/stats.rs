@@ -40,6 +40,7 @@ struct Golden {
     kendall: Option<[f64; 2]>,
     pearson_95: Option<[f64; 2]>,
     spearman_exact_p: Option<f64>,
+    tied_p: Option<[f64; 2]>,
 }
 
 fn goldens() -> Vec<Golden> {
@@ -63,8 +64,8 @@ fn agree(found: Result<Correlation, Undefined>, golden: Option<[f64; 2]>) {
 fn two_hundred_correlations_agree_with_scipy() {
     let goldens = goldens();
     assert_eq!(goldens.len(), 200);
-    let (mut exact, mut undefined) = (0, 0);
-    for Golden { x, y, pearson: r, spearman: rho, kendall: tau, pearson_95, spearman_exact_p } in goldens {
+    let (mut exact, mut tied, mut undefined) = (0, 0, 0);
+    for Golden { x, y, pearson: r, spearman: rho, kendall: tau, pearson_95, spearman_exact_p, tied_p } in goldens {
         agree(pearson(&x, &y), r);
         agree(spearman_by_t(&x, &y), rho);
         agree(kendall(&x, &y), tau);
@@ -80,8 +81,14 @@ fn two_hundred_correlations_agree_with_scipy() {
             close(found.p, p, 1e-12);
             exact += 1;
         }
+        if let Some(expected) = tied_p {
+            let found = [spearman(&x, &y), kendall(&x, &y)].map(|found| found.unwrap().exact_p.unwrap());
+            found.into_iter().zip(expected).for_each(|(found, expected)| close(found, expected, 1e-12));
+            tied += 1;
+        }
     }
     assert!(exact > 20 && undefined > 20, "{exact} exact, {undefined} undefined");
+    assert_eq!(tied, 27);
 }
 
 #[test]
@@ -115,6 +122,26 @@ fn the_method_of_p_is_reported() {
     assert_eq!([33, 34].map(|n| method(n, kendall)), [PMethod::Exact, PMethod::Normal]);
     let tied = spearman(&[1.0, 2.0, 2.0, 3.0], &[4.0, 1.0, 3.0, 2.0]).unwrap();
     assert_eq!(tied.p_method, PMethod::T);
+    let with_tie = |n: usize| {
+        let tied = [&[0.0, 0.0][..], &up[2..n]].concat();
+        [spearman, kendall].map(|find| find(&tied, &bent[..n]).unwrap().exact_p.is_some())
+    };
+    assert_eq!([8, 9].map(with_tie), [[true; 2], [false; 2]]);
+    assert_eq!(spearman(&up[..8], &bent[..8]).unwrap().exact_p, None);
+}
+
+/// The orders at least as strong, of all, as `scipy.stats.permutation_test` (1.17) counts them.
+#[test]
+fn few_values_with_ties_have_the_p_of_all_their_orders() {
+    let (x, y) = ([1.0, 2.0, 2.0, 3.0, 5.0, 5.0, 7.0], [2.0, 1.0, 3.0, 3.0, 4.0, 6.0, 5.0]);
+    let exact = |found: Result<Correlation, Undefined>| found.unwrap().exact_p.unwrap();
+    close(exact(spearman(&CLOSE, &OPEN_SINGLE)), 7_992.0 / 40_320.0, 1e-12);
+    close(exact(kendall(&CLOSE, &OPEN_SINGLE)), 8_876.0 / 40_320.0, 1e-12);
+    close(exact(spearman(&x, &y)), 104.0 / 5_040.0, 1e-12);
+    close(exact(kendall(&x, &y)), 184.0 / 5_040.0, 1e-12);
+    // Student's t gives a p of 0 here.
+    close(exact(spearman(&[1.0, 2.0, 2.0, 3.0], &[1.0, 2.0, 2.0, 3.0])), 4.0 / 24.0, 1e-12);
+    assert_eq!(spearman_by_t(&x, &y).unwrap().exact_p, None);
 }
 
 // ----------------------------------------------------------------------------------------------------- papers
@@ -249,12 +276,12 @@ fn win_rates_agree_with_alignbench_table_5() {
     for (wins, ties, losses, rate, delta) in
         [(217, 94, 155, 58.33, 12.40), (241, 102, 139, 63.42, 20.40), (186, 167, 147, 55.86, 7.80)]
     {
-        let counts = WinCounts { wins, ties, losses };
+        let counts = WinCounts { wins, ties, losses, both_bad: 0 };
         close(100.0 * counts.win_rate_without_ties().unwrap(), rate, 0.005);
         close(100.0 * counts.delta_of_planned(500).unwrap(), delta, 1e-9);
     }
-    close(WinCounts { wins: 217, ties: 94, losses: 155 }.delta().unwrap(), 62.0 / 466.0, 1e-12);
-    close(100.0 * WinCounts { wins: 82, ties: 210, losses: 212 }.win_tie_rate().unwrap(), 57.94, 0.005);
+    close(WinCounts { wins: 217, ties: 94, losses: 155, both_bad: 0 }.delta().unwrap(), 62.0 / 466.0, 1e-12);
+    close(100.0 * WinCounts { wins: 82, ties: 210, losses: 212, both_bad: 0 }.win_tie_rate().unwrap(), 57.94, 0.005);
     assert_eq!(WinCounts { ties: 3, ..WinCounts::default() }.win_rate_without_ties(), Err(Undefined::Nothing));
     assert_eq!(WinCounts::default().delta(), Err(Undefined::Nothing));
     close(rating_bias(&[8.15, 8.6, 7.9], 8.0).unwrap(), 0.216_666_666_666_666_8, 1e-12);

@@ -65,6 +65,9 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
                 .collect()
         };
         assert_eq!(strengths(&leaderboard(folder, &["--votes", &out]).0), strengths(&first.0), "{format}");
+        let told = prints(folder, &[&["import", "votes", &out], place].concat());
+        assert_eq!(told, format!("{out}: 0 votes imported\n{out}: 167 votes are already here\n"));
+        assert_eq!(leaderboard(folder, place), first, "the arena's own votes in {format} count once");
         let battles = format!("battles.{format}");
         prints(folder, &[&["export", "battles", "--format", format, "--out", &battles], place].concat());
         prints(folder, &[&["export", "leaderboard", "--format", format, "--out", "board", "--force"], place].concat());
@@ -77,6 +80,29 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "partial"));
     assert_eq!(partial.count(), 0);
+}
+
+/// The arena's own log with a further vote in it, and then all of it in another file.
+#[test]
+fn of_a_log_that_has_votes_of_this_arena_only_the_others_are_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let place = ["--data-dir", "data"];
+    std::fs::write(folder.join("votes.csv"), "model_a,model_b,winner\nx,y,A\nx,y,B\nx,y,tie\n").unwrap();
+    prints(folder, &["import", "votes", "votes.csv", "--data-dir", "data"]);
+    prints(folder, &["export", "votes", "--out", "own.jsonl", "--data-dir", "data"]);
+    let own = std::fs::read_to_string(folder.join("own.jsonl")).unwrap();
+    let other = r#"{"model_a":"z","model_b":"x","winner":"tie","battle_id":"elsewhere","tstamp":1}"#;
+    std::fs::write(folder.join("more.jsonl"), format!("{other}\n{own}")).unwrap();
+    let told = prints(folder, &[&["import", "votes", "more.jsonl"], &place[..]].concat());
+    assert_eq!(told, "more.jsonl: 1 vote imported\nmore.jsonl: 3 votes are already here\n");
+    assert_eq!(leaderboard(folder, &place).1, 4);
+    // What was imported has an id of this arena, and is known by it from then on.
+    prints(folder, &["export", "votes", "--out", "all.csv", "--data-dir", "data"]);
+    let told = prints(folder, &[&["import", "votes", "all.csv", "more.jsonl"], &place[..]].concat());
+    let of_all = "all.csv: 0 votes imported\nall.csv: 4 votes are already here\n";
+    assert_eq!(told, format!("{of_all}more.jsonl: already imported; nothing changed\n"));
+    assert_eq!(leaderboard(folder, &place).1, 4);
 }
 
 /// A file that exists stays as it is without `--force`.

@@ -5,6 +5,7 @@ Needs Python with scipy (1.17 was used):  python3 correlations.py > correlations
 
 import itertools
 import json
+import math
 import random
 import warnings
 
@@ -36,6 +37,13 @@ def permutation_p(x, y):
     return sum(far(order) >= seen for order in orders) / len(orders)
 
 
+def tied_p(coefficient, x, y):
+    """Exact two-sided p-value of a rank correlation of values with ties: SciPy's value of it in every order."""
+    statistic = lambda order: coefficient(x, order).statistic
+    test = stats.permutation_test((y,), statistic, permutation_type="pairings", n_resamples=math.inf, vectorized=False)
+    return sum(abs(test.null_distribution) >= abs(test.statistic) - 1e-9) / len(test.null_distribution)
+
+
 def case(number):
     n = random.choice([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 17, 20, 33, 34, 40])
     kinds = ["plain", "plain", "plain", "ties", "large"] + (["constant"] if number % 5 == 0 else [])
@@ -54,6 +62,8 @@ def case(number):
         found["pearson_95"] = list(pearson.confidence_interval(0.95))
     if n <= 7 and len(set(x)) == len(set(y)) == n:
         found["spearman_exact_p"] = permutation_p(x, y)
+    if n <= 8 and min(len(set(x)), len(set(y))) < n:
+        found["tied_p"] = [tied_p(stats.spearmanr, x, y), tied_p(stats.kendalltau, x, y)]
     return found
 
 

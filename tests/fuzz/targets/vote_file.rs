@@ -26,6 +26,7 @@ const EVERYTHING: ColumnSet = ColumnSet {
     pair_probabilities: true,
     timings: true,
     pairing_policies: true,
+    battle_ids: true,
     excluded_votes: false,
 };
 

@@ -138,6 +138,33 @@ fn full_agreement_and_one_question_have_no_interval_but_a_reason() {
     assert!(kappa["undefined"].is_string() && kappa["no_interval"].is_null(), "{kappa}");
 }
 
+/// People of whom each differs from the judge on one to four of twelve questions.
+#[test]
+fn intervals_of_few_people_say_so() {
+    let table = |people: usize| {
+        let mut votes = "question,voter,model_a,model_b,winner\n".to_owned();
+        let mut judge = "question,model_a,model_b,winner\n".to_owned();
+        let sides = ["a", "b"];
+        for question in 0..12 {
+            writeln!(judge, "{question},x,y,{}", sides[question % 2]).unwrap();
+            for voter in 0..people {
+                let differs = usize::from(question <= voter % 4);
+                writeln!(votes, "{question},p{voter},x,y,{}", sides[(question + differs) % 2]).unwrap();
+            }
+        }
+        agree(&files(&votes, &judge), &[]).stdout
+    };
+    let (three, ten) = (table(3), table(10));
+    let kappa = |table: &str| {
+        table.lines().find(|line| line.starts_with("Cohen's kappa, judge and person ")).unwrap_or_default().to_owned()
+    };
+    let note = "(3 people, 0 left out; the interval of so few is too narrow)";
+    assert!(kappa(&three).contains(" to ") && kappa(&three).ends_with(note), "{three}");
+    assert!(kappa(&ten).contains(" to ") && kappa(&ten).ends_with("(10 people, 0 left out)"), "{ten}");
+    assert!(three.contains("; they hold for 3 people, not for others\n"), "{three}");
+    assert!(!ten.contains("not for others") && !three.contains("of so few they are too narrow"), "{ten}{three}");
+}
+
 #[test]
 fn the_warning_of_few_models_counts_one_in_the_singular() {
     let scores = "item,model,annotator,score\n1,x,ann,5\n";

@@ -164,3 +164,25 @@ fn win_rates_are_those_of_the_papers_over_what_was_planned() {
     let json = result(&files(&turned, &turned), &[]);
     close(&json["wins"][0]["votes"]["win_tie_rate"]["value"], 0.579_365);
 }
+
+#[test]
+fn the_win_and_tie_rate_is_that_of_the_leaderboard() {
+    let mut votes = "question,model_a,model_b,winner\n".to_owned();
+    let winners = ["model_a", "model_a", "tie", "both_bad", "both_bad", "both_bad", "model_b", "model_b"];
+    for (question, winner) in winners.iter().enumerate() {
+        writeln!(votes, "{question},x,y,{winner}").unwrap();
+    }
+    let folder = files(&votes, &votes);
+    let json = result(&folder, &[]);
+    let pair = &json["wins"][0]["votes"];
+    let counts = [&pair["wins"], &pair["ties"], &pair["losses"], &pair["both_bad"]];
+    assert_eq!(counts, [&json!(2), &json!(1), &json!(2), &json!(3)]);
+    close(&pair["win_tie_rate"]["value"], 3.0 / 8.0);
+    let fitted = found(&langya(folder.path(), ["fit", "--votes", "people.csv", "--format", "json"]));
+    for model in fitted["models"].as_array().unwrap() {
+        assert_eq!(model["win_tie_rate"], pair["win_tie_rate"]["value"], "{model}");
+    }
+    // Agreement takes every kind of tie for the same label.
+    share(&json["judge_human"]["with_ties"], 8, 8);
+    assert!(agree(&folder, &[]).stdout.contains("(2 won, 1 tied, 2 lost, 3 both bad)"));
+}

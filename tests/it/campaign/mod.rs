@@ -1,7 +1,7 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
+mod answer_diffs;
 mod asking;
-mod differences;
 mod ending;
 mod interruptions;
 mod judges;

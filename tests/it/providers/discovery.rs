@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ProviderKind, ProviderSettings, Settings};
-use langya::infra::llm::discover::{DiscoveryTargets, discover, with_discovered};
+use langya::infra::llm::model_discovery::{DiscoveryTargets, discover, with_discovered};
 use langya::infra::llm::roster::Roster;
 use serde_json::json;
 

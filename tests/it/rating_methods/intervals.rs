@@ -125,6 +125,34 @@ fn replicates_without_a_finite_rating_open_the_interval_and_are_counted() {
 }
 
 #[test]
+fn an_interval_with_one_open_end_is_not_missing_and_one_with_two_is() {
+    let half_open = log_of(&[("a", "b", AWins, 40), ("b", "a", AWins, 30), ("c", "b", AWins, 1), ("b", "c", AWins, 5)]);
+    let leaderboard = resampled(&half_open, 200, 3);
+    let c = line(&leaderboard, "c");
+    assert!(c.lower.is_none() && c.upper.is_some(), "{c:?}");
+    let is_of_open_ends = |note: &RatingNote| matches!(note, RatingNote::InfiniteReplicates { .. });
+    assert!(leaderboard.notes.iter().all(is_of_open_ends) && leaderboard.notes.len() == 1, "{:?}", leaderboard.notes);
+    // A third of the resamples leave out the one win of b, and then nothing compares the two.
+    let open = resampled(&log_of(&[("a", "b", AWins, 9), ("b", "a", AWins, 1)]), 200, 3);
+    assert!(open.models.iter().all(|model| model.lower.is_none() && model.upper.is_none()), "{open:?}");
+    assert!(open.notes.contains(&RatingNote::NoVoteVariance), "{:?}", open.notes);
+}
+
+/// Four of nine voters prefer b. In half a percent of the resamples none of them is drawn, and in fewer none of the others: the
+/// spread of the resamples is then infinite, and their percentiles are not.
+#[test]
+fn an_interval_without_a_standard_error_is_one_and_rests_on_few_voters() {
+    let votes = with_voters(log_of(&[("a", "b", AWins, 5), ("b", "a", AWins, 4)]), |row| Some(row.to_string()));
+    let leaderboard = resampled(&votes, 4_000, 0);
+    for model in &leaderboard.models {
+        assert!(model.lower.is_some() && model.upper.is_some() && model.standard_error.is_none(), "{model:?}");
+    }
+    let of_nine = |note: &RatingNote| matches!(note, RatingNote::TooFewVoters { voters: 9, .. });
+    assert!(leaderboard.notes.iter().any(of_nine), "{:?}", leaderboard.notes);
+    assert!(!leaderboard.notes.contains(&RatingNote::NoVoteVariance), "{:?}", leaderboard.notes);
+}
+
+#[test]
 fn an_invalid_bootstrap_is_refused() {
     let mut log = log_of(&[("a", "b", Tie, 2)]);
     let none =

@@ -114,6 +114,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
         pair_probabilities: true,
         timings: true,
         pairing_policies: true,
+        battle_ids: false,
         excluded_votes: false,
     };
     let log = whole_log(store, all).await;

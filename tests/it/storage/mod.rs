@@ -83,8 +83,9 @@ use leaderboards::{
 };
 use votes::{
     a_vote_is_kept_once_and_closes_its_battle, a_vote_sent_again_gets_the_answer_of_the_first_time,
-    a_vote_that_cannot_be_kept_harms_no_other, every_battle_of_a_group_ends_with_its_vote,
-    votes_are_paged_in_log_order, votes_in_the_queue_are_written_before_the_end,
+    a_vote_that_cannot_be_kept_harms_no_other, battles_with_a_vote_are_told_from_others,
+    every_battle_of_a_group_ends_with_its_vote, votes_are_paged_in_log_order,
+    votes_in_the_queue_are_written_before_the_end,
 };
 
 use consents::a_consent_is_kept_once_with_its_text;
@@ -103,10 +104,11 @@ use own_battles::{
 };
 
 use public_log::{
-    a_deletion_beside_an_append_leaves_no_salt, an_entry_commits_to_what_it_does_not_show,
-    exclusions_and_withdrawals_follow_their_votes, instances_that_share_a_folder_see_no_log_that_shrank,
-    nothing_is_signed_against_an_earlier_checkpoint, of_two_that_append_one_has_its_way,
-    texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
+    a_checkpoint_that_could_not_be_kept_is_kept_once_it_can_be, a_deletion_beside_an_append_leaves_no_salt,
+    an_entry_commits_to_what_it_does_not_show, exclusions_and_withdrawals_follow_their_votes,
+    instances_that_share_a_folder_see_no_log_that_shrank, nothing_is_signed_against_an_earlier_checkpoint,
+    of_two_that_append_one_has_its_way, texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
+    the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported,
     votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
@@ -270,6 +272,7 @@ on_both! {
     a_vote_that_cannot_be_kept_harms_no_other
     votes_in_the_queue_are_written_before_the_end
     votes_are_paged_in_log_order
+    battles_with_a_vote_are_told_from_others
     only_idle_battles_without_a_vote_are_abandoned
     the_last_board_of_a_minute_stays
     a_board_with_fewer_votes_hides_no_later_one
@@ -288,6 +291,8 @@ on_both! {
     battles_are_counted_by_the_day_on_which_they_began
     a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated
     votes_are_in_the_log_once_the_leaderboard_shows_them
+    the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported
+    a_checkpoint_that_could_not_be_kept_is_kept_once_it_can_be
     an_entry_commits_to_what_it_does_not_show
     texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt
     a_deletion_beside_an_append_leaves_no_salt

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use langya::domain::admin::action::AdminAction;
 use langya::domain::battle::BattleId;
-use langya::infra::storage::{InsertedVote, Store, VoteRange};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, InsertedVote, OutageKind, Store, StoreError, VoteRange};
 use tokio::time::timeout;
 
-use super::{ready, vote};
+use super::{admin, ready, vote};
 use crate::support::log::Log;
 use crate::support::postgres::{OwnServer, TestDatabase};
 
@@ -48,6 +50,48 @@ async fn what_passes_is_tried_again_and_nothing_else() {
         assert!(!vote_failing(&database, code, 1).await, "{code} is told at once");
     }
     assert!(!vote_failing(&database, "08000", 1_000).await, "a server that never recovers is given up on");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn sessions_that_began_while_the_database_was_read_only_are_replaced_when_it_takes_writes_again() {
+    let Some(database) = TestDatabase::create().await else { return };
+    ready(&database.open().await, "x").await;
+    // Its sessions begin with its first statements.
+    let store = database.open().await;
+    let name = &database.name;
+    database.as_admin(format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
+    store.latest_leaderboard().await.unwrap();
+    let refused = store.insert_vote(&vote("v", "x", 1)).await.unwrap_err();
+    assert_eq!(refused.outage_kind(), Some(OutageKind::ReadOnly), "{refused}");
+    database.as_admin(format!("ALTER DATABASE {name} RESET default_transaction_read_only")).await;
+    assert_eq!(store.insert_vote(&vote("v", "x", 1)).await.unwrap(), InsertedVote::Stored, "the session of votes");
+    // Sent once, on the connection that has only read.
+    store.add_audit_entry(&admin::entry("1", AdminAction::ConfirmLeak)).await.unwrap();
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_lock_that_keeps_votes_out_is_logged_once_and_so_is_its_end() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let settings = StorageSettings { statement_timeout_ms: 2_000, ..database.settings() };
+    let (store, log) = (Store::open(&settings, IfMissing::Create).await.unwrap(), Log::keep());
+    let ids = ["v0", "v1", "v2", "v3"];
+    for id in ids {
+        ready(&store, id).await;
+    }
+    let (votes, raw) = (ids.map(|id| vote(id, id, 1)), database.raw().await);
+    let mut held = raw.begin().await.unwrap();
+    sqlx::query("LOCK TABLE votes IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    let refused = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
+    assert!(refused.iter().all(|answer| answer.as_ref().is_err_and(StoreError::is_logged)), "{refused:?}");
+    held.rollback().await.unwrap();
+    for vote in &votes {
+        assert_eq!(store.insert_vote(vote).await.unwrap(), InsertedVote::Stored);
+    }
+    assert_eq!(log.lines("votes are refused while another session holds a lock").len(), 1, "{}", log.text());
+    let ended = log.lines("votes are stored again: the lock has ended");
+    assert!(ended.len() == 1 && ended[0].contains("votes.refused=4"), "{}", log.text());
     database.drop().await;
 }
 

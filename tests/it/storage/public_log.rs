@@ -15,17 +15,19 @@ use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
+use langya::formats::votes::ReadOptions;
 use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
 use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
-    LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, VoteExclusion,
+    LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVote, VoteExclusion,
 };
 use langya::services::leaderboard::refit::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};
+use langya::services::transfer::import::{self, VotesFile};
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -122,6 +124,44 @@ pub(super) async fn votes_are_in_the_log_once_the_leaderboard_shows_them(store: 
     for private in ["visitor", &voter_pseudonym("visitor"), "vote-x", "琅琊榜", "\"x\"", "Hm."] {
         assert!(!published.contains(private), "{private} in {published}");
     }
+}
+
+pub(super) async fn the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let first_unlogged = async || store.first_unlogged_vote().await.unwrap();
+    assert_eq!(first_unlogged().await, None);
+    let numbers = cast(store, &["x", "y"]).await;
+    let cast_here = Some(UnloggedVote { since: Timestamp(2_000), is_imported: false });
+    assert_eq!(first_unlogged().await, cast_here);
+    show(store, numbers[0]).await;
+    assert_eq!((append_all(store, folder.path()).await, first_unlogged().await), (1, cast_here), "the second vote");
+    show(store, numbers[1]).await;
+    assert_eq!((append_all(store, folder.path()).await, first_unlogged().await), (1, None));
+
+    let (file, imported_at) = (folder.path().join("votes.csv"), Timestamp(1_800_000_000_000));
+    std::fs::write(&file, "model_a,model_b,winner,tstamp\none,two,model_a,1700000000\n").unwrap();
+    let read = VotesFile::read(&file, &ReadOptions::default(), imported_at).unwrap();
+    import::votes(store, read, |_, _| {}).await.unwrap();
+    assert_eq!(first_unlogged().await, Some(UnloggedVote { since: imported_at, is_imported: true }));
+}
+
+/// A folder that is there once its disk is: the entries are in the database meanwhile.
+pub(super) async fn a_checkpoint_that_could_not_be_kept_is_kept_once_it_can_be(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let (disk, data) = (folder.path().join("disk"), folder.path().join("data"));
+    std::os::unix::fs::symlink(&disk, &data).unwrap();
+    let numbers = cast(store, &["x"]).await;
+    show(store, numbers[0]).await;
+    let mut sequencer = sequencer(store, &data).await;
+    let refused = sequencer.append().await.unwrap_err();
+    assert!(matches!(refused, PublicLogError::File { .. }), "{refused}");
+    let refused = sequencer.append().await.unwrap_err();
+    assert!(matches!(refused, PublicLogError::File { .. }), "as long as it is not kept: {refused}");
+    assert_eq!(head(store).await.size, 1);
+    std::fs::create_dir(&disk).unwrap();
+    assert_eq!(sequencer.append().await.unwrap(), 0);
+    let signed = store.log_checkpoint().await.unwrap().unwrap().note;
+    assert_eq!(CheckpointFile::in_folder(&data).read().unwrap(), Some(signed));
 }
 
 pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {

@@ -1,5 +1,7 @@
 //! Votes are kept once, in groups, and read in the order of the log.
 
+use std::collections::HashSet;
+
 use futures_util::future::join_all;
 use langya::domain::battle::Outcome;
 use langya::domain::battle::state::Stage;
@@ -81,6 +83,15 @@ pub(super) async fn votes_in_the_queue_are_written_before_the_end(store: &Store)
     // The statement that would read more of it finds the store closed; the vote itself was stored.
     assert_eq!(answer.unwrap(), InsertedVote::Stored);
     assert!(store.insert_vote(&vote).await.is_err());
+}
+
+pub(super) async fn battles_with_a_vote_are_told_from_others(store: &Store) {
+    ready(store, "x").await;
+    ready(store, "y").await;
+    assert_eq!(store.insert_vote(&vote("v", "x", 1)).await.unwrap(), InsertedVote::Stored);
+    let battles = ["y", "x", "\"z\"", "nul\0"].map(str::to_owned);
+    assert_eq!(store.voted_battles(&battles).await.unwrap(), HashSet::from(["x".to_owned()]));
+    assert!(store.voted_battles(&[]).await.unwrap().is_empty());
 }
 
 pub(super) async fn votes_are_paged_in_log_order(store: &Store) {

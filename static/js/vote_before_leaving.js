@@ -3,7 +3,7 @@
 /** The longest wait for the receipt; the vote is kept meanwhile, and sent again by the next page. */
 const LONGEST_MS = 1_500;
 
-export class Departure {
+export class VoteBeforeLeaving {
   #go = null;
 
   /** @param {{isVoting: () => boolean, cast: () => void}} battle `isVoting`: a vote is chosen and not sent. */
