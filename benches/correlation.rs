@@ -8,7 +8,7 @@ use divan::Bencher;
 use langya::domain::correlation::agreement::compare;
 use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::convex_mixture::{Search, leave_one_out};
-use langya::domain::stats::matrix::{DataColumn, matrix};
+use langya::domain::stats::correlation_matrix::{DataColumn, matrix};
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::agreement_files::read_votes;
 use rand::{RngExt, SeedableRng};

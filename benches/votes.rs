@@ -14,22 +14,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
-use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::ModelCard;
 use langya::infra::rng::SharedRng;
+use langya::infra::signed_checkpoint_file::CheckpointFile;
 use langya::infra::storage::{
     BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store, StoredLeaderboard,
 };
 use langya::server::jobs::public_log::append_public_log;
-use langya::services::leaderboard::refit::LatestLeaderboard;
+use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::PublicLog;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};

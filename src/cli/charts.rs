@@ -1,4 +1,4 @@
-//! `langya fit --charts DIR`: charts of a leaderboard as SVG files. Other commands write their charts with `write_all`.
+//! `langya fit --charts DIR`: charts of a leaderboard as SVG files. All commands write their charts with `write_all`.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -36,17 +36,12 @@ pub enum ChartsError {
         /// The error of the operating system.
         reason: std::io::Error,
     },
-    /// The rating history cannot be fitted.
-    #[error(transparent)]
-    Fit(#[from] FitError),
 }
 
 impl CommandFailure for ChartsError {
     fn is_input(&self) -> bool {
-        match self {
-            Self::Write { reason, .. } => is_avoidable(reason),
-            Self::Fit(_) => true,
-        }
+        let Self::Write { reason, .. } = self;
+        is_avoidable(reason)
     }
 }
 
@@ -65,17 +60,15 @@ fn create(folder: &Path) -> Result<NewFolders, ChartsError> {
     NewFolders::make(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
-/// Writes the charts into a folder: `ratings.svg`, `wins.svg`, `battles.svg`, `predicted.svg`, and `style.svg` with
+/// SVG files by their names.
+pub type Charts = Vec<(&'static str, String)>;
+
+/// Draws the charts of a leaderboard: `ratings.svg`, `wins.svg`, `battles.svg`, `predicted.svg`, and `style.svg` with
 /// style control, or else `history.svg` if the votes have times.
 ///
 /// # Errors
-/// [`ChartsError`].
-pub fn write(
-    folder: &Path,
-    leaderboard: &Leaderboard,
-    log: &VoteLog,
-    options: &LeaderboardOptions,
-) -> Result<(), ChartsError> {
+/// [`FitError`] where the rating history cannot be fitted.
+pub fn draw(leaderboard: &Leaderboard, log: &VoteLog, options: &LeaderboardOptions) -> Result<Charts, FitError> {
     let pairs = Pairs::new(&leaderboard.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = leaderboard.models.iter().map(|model| model.model.clone()).collect();
     let (interval, confidence) = (leaderboard.interval, leaderboard.confidence);
@@ -92,7 +85,7 @@ pub fn write(
     if !leaderboard.style.is_empty() {
         charts.push(("style.svg", chart::style::draw(&leaderboard.style, FRAME)));
     }
-    write_all(folder, charts)
+    Ok(charts)
 }
 
 /// Writes charts as files with these names, which they get once all are whole, into a folder that is created where it is missing.

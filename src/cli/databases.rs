@@ -2,7 +2,9 @@
 //! embedded database removes its write-ahead log, and a process that ends first leaves the log beside the file.
 
 use std::cell::RefCell;
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -12,7 +14,7 @@ use crate::infra::config::StorageSettings;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::signals::Signals;
 
-/// Maximum wait for the connections to a server to close, and for any database of an interrupted command, which may have left a statement
+/// Maximum wait for the connections to servers to close, and for all databases of an interrupted command, which may have left a statement
 /// that still runs.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// After this long the command says what it waits for: what a large import leaves in the log is copied into the database.
@@ -49,18 +51,10 @@ pub(super) async fn until_embedded_opened() {
 pub(super) async fn close_all(is_interrupted: bool) {
     let (brief, embedded): (Vec<_>, Vec<_>) =
         OPENED.take().into_iter().partition(|store| is_interrupted || store.is_shared());
-    for store in brief {
-        // A server ends the sessions of a process that is gone.
-        let _ = timeout(CLOSE_TIMEOUT, store.close()).await;
-    }
+    close_briefly(brief.iter().map(Store::close)).await;
     if embedded.is_empty() {
         return;
     }
-    let closing = async {
-        for store in embedded {
-            store.close().await;
-        }
-    };
     let signal = async {
         match Signals::listen() {
             Ok(mut signals) => {
@@ -70,7 +64,23 @@ pub(super) async fn close_all(is_interrupted: bool) {
             Err(_) => pending().await,
         }
     };
-    wait_until_closed(closing, signal).await;
+    wait_until_closed(all_closed(embedded.iter().map(Store::close)), signal).await;
+}
+
+/// Waits a short time at most for databases to close.
+async fn close_briefly<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
+    // A server ends the sessions of a process that is gone.
+    let _ = timeout(CLOSE_TIMEOUT, all_closed(closing)).await;
+}
+
+/// Closes databases at the same time: one that takes long keeps no other one open.
+async fn all_closed<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
+    let mut open: Vec<Pin<Box<F>>> = closing.into_iter().map(Box::pin).collect();
+    let all = poll_fn(|context| {
+        open.retain_mut(|closing| closing.as_mut().poll(context).is_pending());
+        if open.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    });
+    all.await;
 }
 
 /// Waits for the databases to close, or for a signal.
@@ -98,7 +108,7 @@ mod tests {
     use super::*;
     use crate::error::CommandResult;
     use crate::signals::tests::{alone, interrupt};
-    use crate::signals::until_signal;
+    use crate::signals::{BUSY_TIMEOUT, until_signal};
 
     /// The names of the files in a folder.
     fn names(folder: &Path) -> Vec<std::ffi::OsString> {
@@ -134,6 +144,22 @@ mod tests {
         assert!(folder.path().join("langya.db-wal").exists());
         close_all(false).await;
         assert_eq!(names(folder.path()), ["langya.db"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn databases_that_do_not_close_keep_no_other_open_and_end_before_the_process_is_ended() {
+        let is_closed = Cell::new(false);
+        let close = |hangs: bool| {
+            let is_closed = &is_closed;
+            async move {
+                if hangs {
+                    pending::<()>().await;
+                }
+                is_closed.set(true);
+            }
+        };
+        let closing = close_briefly([close(true), close(true), close(false)]);
+        assert!(timeout(BUSY_TIMEOUT, closing).await.is_ok() && is_closed.get());
     }
 
     #[tokio::test(start_paused = true)]

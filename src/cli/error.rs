@@ -10,12 +10,13 @@ use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::judge_prompt::JudgePromptError;
 use crate::domain::public_log::cosignature::InvalidWitnessKey;
-use crate::domain::public_log::note::InvalidKey;
-use crate::domain::public_log::receipt::LogReceiptError;
+use crate::domain::public_log::log_receipt::LogReceiptError;
+use crate::domain::public_log::signed_note::InvalidKey;
 use crate::domain::public_log::trust_anchors::TrustError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
+use crate::formats::StandardInputTwice;
 use crate::formats::agreement_files::{AgreementError, AgreementFileError};
 use crate::formats::campaign_files::CampaignFileError;
 use crate::formats::model_table::ModelTableError;
@@ -25,7 +26,7 @@ use crate::infra::config::ConfigError;
 use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::disk::is_full;
 use crate::infra::llm::model_list::ListError;
-use crate::infra::public_log_source::SourceError;
+use crate::infra::public_log_reader::SourceError;
 use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{DatabaseMoveError, StoreError};
@@ -178,7 +179,7 @@ macro_rules! is_input_by_method {
 }
 
 is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError,
-    AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
+    AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError, StandardInputTwice);
 is_input!(false: Interrupted, StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
@@ -380,7 +381,7 @@ impl CommandFailure for DatabaseMoveError {
     fn is_input(&self) -> bool {
         match self {
             Self::WrongBackends | Self::NotEmpty(_) | Self::Started(_) => true,
-            Self::Changed(_) | Self::Unreadable { .. } => false,
+            Self::Changed(_) | Self::SourceStarted(_) | Self::Unreadable { .. } => false,
             Self::Unwritable { source, .. } => source.is_input(),
             Self::Store(error) => error.is_input(),
         }

@@ -21,6 +21,7 @@ pub use options::FitOptions;
 pub use print::{FitResult, print};
 
 use super::{Location, charts, output, progress};
+use crate::charts::Charts;
 use crate::databases;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
@@ -117,14 +118,16 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     };
     store.close().await;
     bar.finish_and_clear();
-    let options = options.clone();
-    on_its_own_thread(move || rank_and_draw(log, &leaderboard_options, prices, &options)).await
+    let of_thread = options.clone();
+    let fitted = on_its_own_thread(move || rank_and_draw(log, &leaderboard_options, prices, &of_thread)).await?;
+    Ok(fitted.with_charts_written(options)?)
 }
 
-/// Computes on a thread of its own: a signal does not wait for what may take minutes.
-async fn on_its_own_thread(
-    compute: impl FnOnce() -> Result<FitResult, FitCommandError> + Send + 'static,
-) -> CommandResult<FitResult> {
+/// Computes on a thread of its own: a signal does not wait for what may take minutes. The thread may go on until the process ends, so it
+/// writes nothing.
+async fn on_its_own_thread<T: Send + 'static>(
+    compute: impl FnOnce() -> Result<T, FitCommandError> + Send + 'static,
+) -> CommandResult<T> {
     Ok(tokio::task::spawn_blocking(compute).await??)
 }
 
@@ -135,16 +138,31 @@ async fn on_its_own_thread(
 pub fn fit_files(options: &FitOptions) -> Result<FitResult, FitCommandError> {
     let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
     let log = votes::read_log(&options.votes, options.columns(), &options.reading.options())?;
-    rank_and_draw(log, &leaderboard_options, prices, options)
+    rank_and_draw(log, &leaderboard_options, prices, options)?.with_charts_written(options)
 }
 
-/// Fits the slice of the options and writes the charts.
+/// A fit with its charts, which are still to be written.
+struct DrawnFit {
+    result: FitResult,
+    charts: Charts,
+}
+
+impl DrawnFit {
+    fn with_charts_written(self, options: &FitOptions) -> Result<FitResult, FitCommandError> {
+        if let Some(folder) = &options.charts {
+            charts::write_all(folder, self.charts)?;
+        }
+        Ok(self.result)
+    }
+}
+
+/// Fits the slice of the options and draws the charts.
 fn rank_and_draw(
     log: VoteLog,
     leaderboard_options: &LeaderboardOptions,
     prices: Option<PriceList>,
     options: &FitOptions,
-) -> Result<FitResult, FitCommandError> {
+) -> Result<DrawnFit, FitCommandError> {
     let slice = options.slice.slice();
     let log = slice.take(log)?;
     let fitting = progress::waiting("fitting the leaderboard");
@@ -157,17 +175,18 @@ fn rank_and_draw(
     if options.robustness {
         leaderboard.robustness = Some(robustness_report(&log, leaderboard_options)?);
     }
-    if let Some(folder) = &options.charts {
-        let drawing = progress::waiting("drawing the charts");
-        charts::write(folder, &leaderboard, &log, leaderboard_options)?;
-        drawing.finish_and_clear();
-    }
+    let charts = if options.charts.is_some() {
+        let _drawing = progress::waiting("drawing the charts");
+        charts::draw(&leaderboard, &log, leaderboard_options)?
+    } else {
+        Charts::new()
+    };
     let value = prices.map(|prices| {
         // The votes do not say which models are for practice.
         let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
         join(ValueInput { leaderboard: &leaderboard, differences: &differences, prices: &prices, usage, practice })
     });
-    Ok(FitResult { leaderboard, value })
+    Ok(DrawnFit { result: FitResult { leaderboard, value }, charts })
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {

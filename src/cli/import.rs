@@ -19,7 +19,7 @@ use crate::domain::plural::counted;
 use crate::error::{BadInput, CommandResult, Interrupted};
 use crate::formats::bench_records;
 use crate::formats::votes::ReadOptions;
-use crate::formats::{input_name, input_path};
+use crate::formats::{check_given_once, input_metadata, input_name, is_standard_input};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
@@ -127,7 +127,7 @@ fn suite_formats() -> String {
 /// # Errors
 /// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
 pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    check_readable(options.what.files())?;
+    check_readable(&options.what)?;
     match options.what {
         ImportKind::Votes(options) => votes(*options, env).await,
         ImportKind::Suite(options) => suite(options, env).await,
@@ -153,19 +153,28 @@ impl ImportKind {
 }
 
 /// Refuses a file that cannot be opened before a database is made for it. A pipe is opened once, when it is read, and a device may
-/// give bytes without end.
-fn check_readable(files: &[PathBuf]) -> Result<(), BadInput> {
-    let open = |file: &PathBuf| -> std::io::Result<()> {
-        let file = input_path(file);
-        let found = std::fs::metadata(file)?;
+/// give bytes without end. Only votes come from the standard input.
+fn check_readable(what: &ImportKind) -> CommandResult<()> {
+    let reads_votes = matches!(what, ImportKind::Votes(_));
+    if reads_votes {
+        check_given_once(what.files())?;
+    }
+    let is_open = |file: &PathBuf| reads_votes && is_standard_input(file);
+    let check = |file: &PathBuf| -> std::io::Result<()> {
+        let found = if is_open(file) { input_metadata(file)? } else { std::fs::metadata(file)? };
         let kind = found.file_type();
         if kind.is_char_device() || kind.is_block_device() {
             return Err(std::io::Error::other("it is a device: write what it gives to a file, and import that"));
         }
-        if found.is_file() { File::open(file).map(drop) } else { Ok(()) }
+        if found.is_file() && !is_open(file) { File::open(file).map(drop) } else { Ok(()) }
     };
-    let unreadable = files.iter().find_map(|file| Some((file, open(file).err()?)));
-    unreadable.map_or(Ok(()), |(file, error)| Err(BadInput(format!("cannot read {}: {error}", input_name(file)))))
+    for file in what.files() {
+        check(file).map_err(|error| {
+            let name = if is_open(file) { input_name(file) } else { file.display() };
+            BadInput(format!("cannot read {name}: {error}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// The holder of the database's lock, in the errors of other processes.
@@ -246,7 +255,8 @@ fn with_shards(files: &[PathBuf]) -> Result<Vec<PathBuf>, BadInput> {
         }
         Ok(shards)
     };
-    let of_each = files.iter().map(|file| if file.is_dir() { shards(file) } else { Ok(vec![file.clone()]) });
+    let is_folder = |file: &PathBuf| !is_standard_input(file) && file.is_dir();
+    let of_each = files.iter().map(|file| if is_folder(file) { shards(file) } else { Ok(vec![file.clone()]) });
     Ok(of_each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 

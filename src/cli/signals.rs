@@ -1,11 +1,13 @@
 //! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
 //!
 //! Other commands decide for themselves what a signal does ([`Signals`]). Where they do not, `until_signal` ends them once they open an
-//! embedded database, so that it is closed; before that, and beside PostgreSQL, the system ends the process.
+//! embedded database, so that it is closed. Before that, and beside PostgreSQL, the system ends the process at a signal, but no longer once
+//! there has been a [`Signals`]: the runtime never gives a signal back to the system, and one that nobody waits for does nothing.
 
 use std::future::pending;
+use std::io::Write as _;
 use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::runtime;
@@ -16,10 +18,15 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{CommandResult, Interrupted};
 
 /// How long a command may take to end after a signal before [`end_if_busy`] ends the process: longer than its databases take to close.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
+/// After this long without a sign that the command has seen the signal, [`end_if_busy`] says that it is busy.
+const NOTICE_AFTER: Duration = Duration::from_millis(500);
+const BUSY_NOTICE: &str = "the command is busy and is ended within 3 seconds; Ctrl-C again ends it at once";
 
 /// Number of [`Signals`]: while there is one, a part of the command decides what a signal does.
 static HANDLERS: AtomicUsize = AtomicUsize::new(0);
+/// Whether [`until_signal`] has ended the command, which now closes its databases.
+static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The two signals that end the process. While a value lives, they end neither the process nor the command.
 pub struct Signals(SignalStreams);
@@ -100,11 +107,15 @@ pub(super) async fn until_signal<T>(
     tokio::select! {
         biased;
         done = command => done,
-        _ = signalled => Err(Interrupted::BEFORE_THE_END.into()),
+        _ = signalled => {
+            ENDED.store(true, Ordering::SeqCst);
+            Err(Interrupted::BEFORE_THE_END.into())
+        }
     }
 }
 
-/// Ends the process where a command computes and does not see a signal: [`BUSY_TIMEOUT`] after the signal, or at the next one.
+/// Ends the process where a command computes and does not see a signal: [`BUSY_TIMEOUT`] after the signal, which it announces, or at the
+/// next one.
 pub(super) fn end_if_busy() {
     std::thread::spawn(|| {
         // Its own runtime, because that of the command stands still. Without one, the second signal does no more than the first.
@@ -113,7 +124,16 @@ pub(super) fn end_if_busy() {
             let Ok(mut signals) = SignalStreams::open() else { return };
             let signal = signals.next_unhandled().await;
             // Whether a second signal came or the time is over: the process ends.
-            let _ = timeout(BUSY_TIMEOUT, signals.next()).await;
+            let _ = timeout(BUSY_TIMEOUT, async {
+                if timeout(NOTICE_AFTER, signals.next()).await.is_err() {
+                    if !ENDED.load(Ordering::SeqCst) {
+                        // `eprintln!` would panic where nobody reads it, and the process would not end.
+                        let _ = writeln!(std::io::stderr(), "{BUSY_NOTICE}");
+                    }
+                    signals.next().await;
+                }
+            })
+            .await;
             std::process::exit(128 + signal.as_raw_value());
         });
     });

@@ -22,6 +22,7 @@ pub mod preference_filter;
 pub mod preference_pairs;
 pub mod public_log;
 pub mod rating;
+pub mod settings_rule;
 pub mod sha256;
 pub mod stats;
 pub mod text_diff;

@@ -8,7 +8,7 @@ use crate::domain::correlation::agreement::{
     AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreSheet, Scored, Vote, Votes, bias, compare,
     question_key, scores,
 };
-use crate::text_file::input_name;
+use crate::standard_input::input_name;
 use crate::votes::{RowError, TextTable, VoteFileError, is_short_word, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
@@ -63,12 +63,27 @@ pub enum Sheet {
     Scores(ScoreSheet),
 }
 
-impl Sheet {
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SheetFile {
+    /// Its name in errors.
+    pub path: PathBuf,
+    /// What it holds.
+    pub sheet: Sheet,
+}
+
+impl SheetFile {
     /// Reads a file as `langya fit` reads it: of votes where it has a column of winners, and otherwise of scores.
     ///
     /// # Errors
-    /// [`AgreementFileError`] for a missing column or the first row that cannot be used.
-    pub fn read(file: &Path) -> Result<Self, AgreementFileError> {
+    /// [`AgreementError::File`] for a missing column or the first row that cannot be used.
+    pub fn read(path: &Path) -> Result<Self, AgreementError> {
+        Ok(Self { path: path.to_owned(), sheet: Sheet::read(path)? })
+    }
+}
+
+impl Sheet {
+    fn read(file: &Path) -> Result<Self, AgreementFileError> {
         let table = SheetReader::open(file)?;
         match (table.place(&WINNER), table.place(&SCORE)) {
             (Some(_), _) => votes_of(table).map(Self::Votes),
@@ -275,18 +290,18 @@ pub enum JudgeChoice {
 
 impl JudgeChoice {
     /// Leaves the verdicts of the judges that are chosen.
-    fn apply(&self, file: &Path, mut sheet: Sheet) -> Result<Sheet, AgreementError> {
-        let judges = sheet.raters();
+    fn apply(&self, mut verdicts: SheetFile) -> Result<SheetFile, AgreementError> {
+        let judges = verdicts.sheet.raters();
         match self {
-            Self::Only if judges.len() > 1 => Err(AgreementError::SeveralJudges { file: file.to_owned(), judges }),
+            Self::Only if judges.len() > 1 => Err(AgreementError::SeveralJudges { file: verdicts.path, judges }),
             Self::Named(wanted) if !judges.contains(wanted) => {
-                Err(AgreementError::NoSuchJudge { file: file.to_owned(), wanted: wanted.clone(), judges })
+                Err(AgreementError::NoSuchJudge { file: verdicts.path, wanted: wanted.clone(), judges })
             }
             Self::Named(wanted) => {
-                sheet.keep_rater(wanted);
-                Ok(sheet)
+                verdicts.sheet.keep_rater(wanted);
+                Ok(verdicts)
             }
-            Self::Only | Self::Pooled => Ok(sheet),
+            Self::Only | Self::Pooled => Ok(verdicts),
         }
     }
 }
@@ -297,22 +312,16 @@ impl JudgeChoice {
 /// # Errors
 /// [`AgreementError`].
 pub fn compare_files(
-    people: &Path,
-    judge: Option<(&Path, &JudgeChoice)>,
+    people: SheetFile,
+    judge: Option<(SheetFile, &JudgeChoice)>,
     options: AgreementOptions,
 ) -> Result<AgreementReport, AgreementError> {
-    let said = Sheet::read(people)?;
-    let judged = match (judge, &said) {
-        (Some((file, choice)), _) => choice.apply(file, Sheet::read(file)?)?,
-        (None, Sheet::Votes(_)) => Sheet::Votes(Votes::default()),
-        (None, Sheet::Scores(_)) => Sheet::Scores(ScoreSheet::default()),
+    let judged = match (judge, &people.sheet) {
+        (Some((verdicts, choice)), _) => choice.apply(verdicts)?,
+        (None, Sheet::Votes(_)) => SheetFile { path: PathBuf::new(), sheet: Sheet::Votes(Votes::default()) },
+        (None, Sheet::Scores(_)) => SheetFile { path: PathBuf::new(), sheet: Sheet::Scores(ScoreSheet::default()) },
     };
-    let judge = judge.map(|(file, _)| file);
-    let mixed = |votes: &Path, scores: Option<&Path>| AgreementError::Mixed {
-        votes: votes.to_owned(),
-        scores: scores.unwrap_or(votes).to_owned(),
-    };
-    match (said, judged) {
+    match (people.sheet, judged.sheet) {
         (Sheet::Votes(votes), Sheet::Votes(verdicts)) => {
             Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned, options.bootstrap)?)))
         }
@@ -320,8 +329,8 @@ pub fn compare_files(
             let AgreementOptions { bins, calibration, bootstrap, .. } = options;
             Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, bins, calibration, bootstrap))))
         }
-        (Sheet::Votes(_), Sheet::Scores(_)) => Err(mixed(people, judge)),
-        (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge.unwrap_or(people), Some(people))),
+        (Sheet::Votes(_), Sheet::Scores(_)) => Err(AgreementError::Mixed { votes: people.path, scores: judged.path }),
+        (Sheet::Scores(_), Sheet::Votes(_)) => Err(AgreementError::Mixed { votes: judged.path, scores: people.path }),
     }
 }
 
@@ -329,9 +338,9 @@ pub fn compare_files(
 ///
 /// # Errors
 /// [`AgreementError`].
-pub fn bias_of_file(judge: &Path, anchor: f64) -> Result<BiasReport, AgreementError> {
-    match Sheet::read(judge)? {
-        Sheet::Scores(scores) => Ok(bias(&scores, anchor)),
-        Sheet::Votes(_) => Err(AgreementError::BiasOfVotes(judge.to_owned())),
+pub fn bias_of_file(judge: &SheetFile, anchor: f64) -> Result<BiasReport, AgreementError> {
+    match &judge.sheet {
+        Sheet::Scores(scores) => Ok(bias(scores, anchor)),
+        Sheet::Votes(_) => Err(AgreementError::BiasOfVotes(judge.path.clone())),
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::campaign::plan::{CampaignPlan, PlanError};
 use crate::domain::campaign::prompts::{CampaignPrompt, check_prompts};
 use crate::domain::campaign::rubric::CampaignRubric;
 use crate::read_text;
+use crate::standard_input::is_standard_input;
 use crate::votes::{TextTable, VoteFileError, read_table};
 
 const ITEM: [&str; 4] = ["item", "item_id", "question_id", "id"];
@@ -127,9 +128,10 @@ pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Re
     Ok(CampaignFiles { plan, items, gold })
 }
 
-/// A file that the campaign file at this path names.
+/// A file that the campaign file at this path names, which is never the standard input.
 fn beside(path: &Path, name: &str) -> PathBuf {
-    path.parent().unwrap_or(Path::new(".")).join(name)
+    let named = path.parent().unwrap_or(Path::new(".")).join(name);
+    if is_standard_input(&named) { Path::new(".").join(named) } else { named }
 }
 
 /// Reads the prompts that the models of a campaign are asked.
@@ -299,6 +301,12 @@ mod tests {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         read_campaign(&folder.path().join("pilot.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_campaign_names_files_and_never_the_standard_input() {
+        let named = |path: &str| beside(Path::new(path), "-");
+        assert_eq!([named("pilot.toml"), named("folder/pilot.toml")], ["./-", "folder/-"].map(PathBuf::from));
     }
 
     #[test]

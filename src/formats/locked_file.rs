@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::ops::Deref;
 
-/// An open file with an exclusive lock. Dropping it frees the lock at once, also while a child process that has not yet
+/// An open file with a lock, which is mostly exclusive. Dropping it frees the lock at once, also while a child process that has not yet
 /// begun its own program still holds a copy of the handle; that copy alone would keep the lock.
 #[derive(Debug)]
 pub struct LockedFile(File);
@@ -13,6 +13,15 @@ impl LockedFile {
     /// [`TryLockError::WouldBlock`] where another handle has the lock, or the error of the file system.
     pub fn lock(file: File) -> Result<Self, TryLockError> {
         file.try_lock()?;
+        Ok(Self(file))
+    }
+
+    /// As [`Self::lock`], of a lock that others may share, and that keeps an exclusive one away.
+    ///
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] where another handle has the exclusive lock, or the error of the file system.
+    pub fn lock_shared(file: File) -> Result<Self, TryLockError> {
+        file.try_lock_shared()?;
         Ok(Self(file))
     }
 }
@@ -46,5 +55,19 @@ mod tests {
         drop(locked);
         LockedFile::lock(open()).unwrap();
         drop(copy);
+    }
+
+    #[test]
+    fn a_shared_lock_keeps_an_exclusive_one_away_and_the_other_way_round() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        std::fs::write(&path, "").unwrap();
+        let open = || File::open(&path).unwrap();
+        let shared = LockedFile::lock_shared(open()).unwrap();
+        let other = LockedFile::lock_shared(open()).unwrap();
+        assert!(matches!(LockedFile::lock(open()), Err(TryLockError::WouldBlock)));
+        drop((shared, other));
+        let _exclusive = LockedFile::lock(open()).unwrap();
+        assert!(matches!(LockedFile::lock_shared(open()), Err(TryLockError::WouldBlock)));
     }
 }

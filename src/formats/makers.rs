@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::votes::{VoteFileError, read_table};
 use crate::domain::rating::makers::Makers;
+use crate::standard_input::input_name;
 
 const MODEL: &str = "model";
 /// Names of the other column; the settings call it `organization`.
@@ -17,7 +18,7 @@ pub enum MakerFileError {
     #[error(transparent)]
     Unreadable(#[from] VoteFileError),
     /// A column is missing, or a model has two makers.
-    #[error("{}: {reason}", file.display())]
+    #[error("{}: {reason}", input_name(file))]
     Unusable {
         /// The file.
         file: PathBuf,
@@ -26,8 +27,8 @@ pub enum MakerFileError {
     },
 }
 
-/// Reads a table with the columns `model` and `maker` from any kind of file that votes come in. A model without a maker is as
-/// one that has no row.
+/// Reads a table with the columns `model` and `maker` from any kind of file that votes come in, or the standard input of `-`. A
+/// model without a maker is as one that has no row.
 ///
 /// # Errors
 /// [`MakerFileError`] for a missing column or the first row that cannot be used.

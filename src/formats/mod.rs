@@ -17,10 +17,15 @@ pub mod records;
 pub mod rereadable_file;
 pub mod scores;
 pub mod simulation;
+mod standard_input;
 pub mod tables;
+mod temporary_copy;
 mod text_file;
 pub mod votes;
 
 use langya_domain as domain;
 
-pub use text_file::{input_name, input_path, read_file, read_file_or_pipe, read_text};
+pub use standard_input::{
+    StandardInputTwice, check_given_once, input_metadata, input_name, is_standard_input, open_input,
+};
+pub use text_file::{read_file, read_file_or_pipe, read_text};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::past_battle::{PastBattle, PastTurn, PastVote};
-use crate::domain::battle::receipt::Receipt;
+use crate::domain::battle::vote_receipt::Receipt;
 use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::votes::{TextTable, VoteFileError, read_table};
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{Currency, ModelPrice, PriceList};
+use crate::standard_input::input_name;
 
 const MODEL: &str = "model";
 const INPUT: &str = "input_price";
@@ -21,7 +22,7 @@ pub enum PriceFileError {
     #[error(transparent)]
     Unreadable(#[from] VoteFileError),
     /// A column is missing, or a row is no price.
-    #[error("{}: {reason}", file.display())]
+    #[error("{}: {reason}", input_name(file))]
     Unusable {
         /// The file.
         file: PathBuf,
@@ -31,7 +32,7 @@ pub enum PriceFileError {
 }
 
 /// Reads a table with the columns `model`, `input_price`, `output_price` and, where they are known, `date`, `source` and
-/// `currency`, from any kind of file that votes come in. Prices are of a million tokens.
+/// `currency`, from any kind of file that votes come in, or the standard input of `-`. Prices are of a million tokens.
 ///
 /// # Errors
 /// [`PriceFileError`] for a missing column or the first row that cannot be used.

@@ -1,14 +1,14 @@
 //! A file, or a copy of what comes from a pipe, that can be read more than once.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::domain::hex::hex;
-use crate::text_file::input_path;
+use crate::standard_input::open_input;
+use crate::temporary_copy::copy_at_most;
 
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 16;
@@ -16,32 +16,35 @@ const BLOCK: usize = 1 << 16;
 /// A file that can be read more than once.
 #[derive(Debug)]
 pub struct RereadableFile {
-    path: PathBuf,
-    /// Keeps the copy of a pipe, which has no name.
-    _copy: Option<File>,
+    file: File,
+    /// Where its bytes begin: of a redirected file, other processes may have read a part.
+    start: u64,
 }
 
 impl RereadableFile {
-    /// A file as it is; `-` is the standard input. What is no file, such as a pipe, gives its bytes once: they are copied into a file of the folder for temporary files,
-    /// which has no name, so that it goes with the process however that ends. `most` says how many bytes this folder takes.
+    /// A file as it is; `-` is the standard input. What is no file, such as a pipe or a socket, gives its bytes once: they are copied
+    /// into a file of the folder for temporary files. `most` says how many bytes this folder takes.
     ///
     /// # Errors
     /// The file or pipe cannot be read, or the copy cannot be written.
     pub fn open(path: &Path, most: impl FnOnce(&Path) -> io::Result<u64>) -> io::Result<Self> {
-        let path = input_path(path);
-        let source = File::open(path)?;
+        let mut source = open_input(path)?;
         if source.metadata()?.is_file() {
-            return Ok(Self { path: path.to_owned(), _copy: None });
+            let start = source.stream_position()?;
+            return Ok(Self { file: source, start });
         }
         let folder = std::env::temp_dir();
-        let copy = copy_at_most(source, most(&folder)?, &folder)?;
-        Ok(Self { path: PathBuf::from(format!("/dev/fd/{}", copy.as_raw_fd())), _copy: Some(copy) })
+        Ok(Self { file: copy_at_most(source, most(&folder)?, &folder)?, start: 0 })
     }
 
-    /// Where it can be opened as long as this value lives.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The file from its beginning. All readers of it have one place in the file, so one must be done before the next is asked for.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn reader(&self) -> io::Result<File> {
+        let mut reader = self.file.try_clone()?;
+        reader.seek(SeekFrom::Start(self.start))?;
+        Ok(reader)
     }
 
     /// 32 hexadecimal digits that stand for its bytes.
@@ -49,7 +52,7 @@ impl RereadableFile {
     /// # Errors
     /// It cannot be read.
     pub fn digest(&self) -> io::Result<String> {
-        let (mut file, mut digest, mut block) = (File::open(&self.path)?, Sha256::new(), vec![0; BLOCK]);
+        let (mut file, mut digest, mut block) = (self.reader()?, Sha256::new(), vec![0; BLOCK]);
         loop {
             match file.read(&mut block)? {
                 0 => break,
@@ -60,47 +63,9 @@ impl RereadableFile {
     }
 }
 
-/// Copies all of a source into a file of this folder, which has no name. One that gives more bytes is refused.
-fn copy_at_most(source: impl Read, most: u64, folder: &Path) -> io::Result<File> {
-    let unwritable = |error: io::Error| {
-        let reason =
-            format!("what comes from it cannot be kept in {}: {error}; set TMPDIR to another folder", folder.display());
-        io::Error::new(error.kind(), reason)
-    };
-    let mut copy = tempfile::tempfile_in(folder).map_err(unwritable)?;
-    let mut source = source.take(most.saturating_add(1));
-    let (mut block, mut copied) = (vec![0; BLOCK], 0);
-    loop {
-        let read = source.read(&mut block)?;
-        copied += read as u64;
-        if copied > most {
-            let reason = format!("more than {most} bytes come from it: write them to a file, and import that");
-            return Err(io::Error::other(reason));
-        }
-        if read == 0 {
-            return Ok(copy);
-        }
-        copy.write_all(&block[..read]).map_err(unwritable)?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pipe_without_end_is_refused_at_its_bound() {
-        let folder = tempfile::tempdir().unwrap();
-        let refused = copy_at_most(io::repeat(b'x'), 100_000, folder.path()).unwrap_err().to_string();
-        assert_eq!(refused, "more than 100000 bytes come from it: write them to a file, and import that");
-        let copy = copy_at_most(io::repeat(b'x').take(100_000), 100_000, folder.path()).unwrap();
-        assert_eq!(copy.metadata().unwrap().len(), 100_000);
-        let nowhere = copy_at_most(io::empty(), 1, &folder.path().join("absent")).unwrap_err().to_string();
-        assert!(
-            nowhere.contains("cannot be kept in") && nowhere.ends_with("set TMPDIR to another folder"),
-            "{nowhere}"
-        );
-    }
 
     #[test]
     fn equal_bytes_have_equal_digests() {
@@ -113,5 +78,14 @@ mod tests {
         let one = digest("one", b"votes");
         assert_eq!((one.len(), &one), (32, &digest("two", b"votes")));
         assert_ne!(one, digest("three", b"other votes"));
+    }
+
+    #[test]
+    fn every_reader_begins_where_the_file_was_handed_over() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"notes;votes").unwrap();
+        let whole = RereadableFile { file, start: 6 };
+        let read = || io::read_to_string(whole.reader().unwrap()).unwrap();
+        assert_eq!([read(), read()], ["votes", "votes"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Display, Path};
+use std::path::Path;
 
 /// Bytes of a file of rows.
 const MOST_BYTES: u64 = 1 << 30;
@@ -13,21 +13,6 @@ const LOOK: u64 = 64 << 10;
 
 const SQLITE: &[u8] = b"SQLite format 3\0";
 const ZIP: &[u8] = b"PK\x03\x04";
-
-/// The name that stands for the standard input.
-const STANDARD_INPUT: &str = "-";
-
-/// Where a file of votes is opened: `-` is the standard input, and `./-` a file of this name.
-#[must_use]
-pub fn input_path(path: &Path) -> &Path {
-    if path.as_os_str() == STANDARD_INPUT { Path::new("/dev/stdin") } else { path }
-}
-
-/// A file of votes as messages name it.
-#[must_use]
-pub fn input_name(path: &Path) -> Display<'_> {
-    if path.as_os_str() == STANDARD_INPUT { Path::new("the standard input").display() } else { path.display() }
-}
 
 /// Reads a file of rows. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block, and a
 /// file of more than a gibibyte or of no text before it takes the memory.
@@ -138,13 +123,6 @@ mod tests {
         file.as_file().set_len(MOST_BYTES + 1).unwrap();
         let refused = read_file(file.path()).unwrap_err().to_string();
         assert_eq!(refused, "it has more than 1073741824 bytes: split it");
-    }
-
-    #[test]
-    fn a_dash_is_the_standard_input_and_a_path_that_ends_in_one_is_a_file() {
-        let shown = |path: &str| (input_path(Path::new(path)).to_owned(), input_name(Path::new(path)).to_string());
-        assert_eq!(shown("-"), ("/dev/stdin".into(), "the standard input".to_owned()));
-        assert_eq!(shown("./-"), ("./-".into(), "./-".to_owned()));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings};
 use crate::domain::moderation::plain_categories;
+use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 use crate::domain::time::Timestamp;
 use crate::llm::{HttpClient, connection_problem, http_client_within};
 
@@ -69,17 +70,15 @@ impl ModerationEndpoint {
             return Ok(None);
         }
         let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
-        let invalid = |rule| ConfigError::OutOfRange { key: "moderation.base_url", value: "unusable".to_owned(), rule };
+        let invalid =
+            |rule: AddressRule| ConfigError::out_of_range("moderation.base_url", RefusedValue::Unusable, rule);
         let url = Url::parse(&format!("{}/moderations", moderation.base_url.trim_end_matches('/')))
-            .map_err(|_| invalid("write an address such as https://api.openai.com/v1"))?;
+            .map_err(|_| invalid(AddressRule::Moderation))?;
         if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid("write no name, no password and nothing after a ? or # into the address"));
+            return Err(invalid(AddressRule::BareModeration));
         }
         if !http.reaches(&url) {
-            return Err(invalid(
-                "link-local and metadata addresses are not allowed, and private networks only if \
-                 providers.private_networks lists them",
-            ));
+            return Err(invalid(AddressRule::Allowed));
         }
         let headers = match moderation.api_key_env.as_str() {
             "" => HeaderMap::new(),
@@ -142,11 +141,8 @@ impl ModerationEndpoint {
 
 /// The key in the form that goes over the wire; it is marked as sensitive and never printed.
 fn key_header(key: Option<SecretString>) -> Result<HeaderMap, ConfigError> {
-    let unusable = || ConfigError::OutOfRange {
-        key: "moderation.api_key_env",
-        value: "not usable".to_owned(),
-        rule: "export the variable with a key in it, or take api_key_env out",
-    };
+    let unusable =
+        || ConfigError::out_of_range("moderation.api_key_env", RefusedValue::Unusable, VariableRule::ModerationKey);
     let key = key.ok_or_else(unusable)?;
     let text = SecretString::from(format!("Bearer {}", key.expose_secret().trim()));
     let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| unusable())?;

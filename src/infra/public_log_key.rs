@@ -7,8 +7,8 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 
 use crate::domain::hex::decode_hex;
 use crate::domain::public_log::checkpoint::Checkpoint;
-use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::promise::VotePromise;
+use crate::domain::public_log::signed_note::VerifierKey;
 
 /// Bytes of a private key.
 pub const SEED_BYTES: usize = 32;

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings, WebhookSettings};
+use crate::domain::settings_rule::{AddressRule, RefusedValue, SettingRule, VariableRule};
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::{LEAST_SECRET_BYTES, WebhookEvent, signature};
 use crate::llm::{HttpClient, connection_problem, http_client_within};
@@ -57,26 +58,17 @@ impl WebhookSender {
         let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
         let mut receivers = BTreeMap::new();
         for webhook in &settings.webhooks {
-            let refused = |key: &'static str, rule: &'static str| ConfigError::OutOfRange {
-                key,
-                value: format!("unusable for webhook {:?}", webhook.id),
-                rule,
+            let refused = |key: &'static str, rule: SettingRule| {
+                ConfigError::out_of_range(key, RefusedValue::UnusableForWebhook(webhook.id.clone()), rule)
             };
             let url = Url::parse(&webhook.url).ok().filter(|url| {
                 url.username().is_empty() && url.password().is_none() && url.fragment().is_none() && http.reaches(url)
             });
-            let url = url.ok_or_else(|| {
-                refused(
-                    "webhooks.url",
-                    "write no user name, password or fragment (#); link-local and metadata addresses are not allowed, and private \
-                     networks only if providers.private_networks lists them",
-                )
-            })?;
+            let url = url.ok_or_else(|| refused("webhooks.url", AddressRule::AllowedForWebhooks.into()))?;
             let secret = env.secret(&webhook.secret_env);
-            let secret =
-                secret.filter(|secret| secret.expose_secret().len() >= LEAST_SECRET_BYTES).ok_or_else(|| {
-                    refused("webhooks.secret_env", "set the variable to a secret of 16 characters or more")
-                })?;
+            let secret = secret
+                .filter(|secret| secret.expose_secret().len() >= LEAST_SECRET_BYTES)
+                .ok_or_else(|| refused("webhooks.secret_env", VariableRule::WebhookSecret.into()))?;
             receivers.insert(webhook.id.clone(), Receiver { url, secret, settings: webhook.clone() });
         }
         Ok(Self { http, receivers })

@@ -41,7 +41,7 @@ pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
 pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
     let words = &page.t().refused.sign_in;
-    respond(request, status, &RefusedPage::leading_home(request, page, words, status).leading_to("/sign-in"))
+    respond(request, status, &RefusedPage::leading_home(request, page, words, status).leading_to(SIGN_IN))
 }
 
 /// Renders the page for a link that leads to what is not there.
@@ -113,14 +113,17 @@ impl<'a> RefusedPage<'a> {
     }
 }
 
+/// Page with a form that is sent to the page itself.
+const SIGN_IN: &str = "/sign-in";
+
 /// The page that a refused request belongs to, whose address needs no options: of the admin the one in its navigation, of a form the one
-/// above the address that the form sends to, otherwise the same page.
+/// above the address that the form sends to unless that is a page itself, otherwise the same page.
 fn usable_page(request: &HttpRequest) -> &str {
     let path = request.path();
     match path.rsplit_once('/') {
         _ if is_of_admin(request) => AdminTab::of_address(path).path(),
         Some((above, _)) if is_form(request) && !above.is_empty() => above,
-        _ if is_form(request) => "/",
+        _ if is_form(request) && path != SIGN_IN => "/",
         _ => path,
     }
 }

@@ -413,7 +413,8 @@ async fn the_way_out_of_a_refusal_is_a_page_that_needs_none_of_what_was_asked() 
         (TestRequest::get().uri("/admin/nowhere?lang=en"), "/admin", address),
         (TestRequest::post().uri("/admin/campaigns/state?lang=en"), "/admin/campaigns", form),
         (TestRequest::post().uri("/battle/one/label?lang=en"), "/battle/one", form),
-        (TestRequest::post().uri("/sign-in?lang=en"), "/", form),
+        (TestRequest::post().uri("/sign-in?lang=en"), "/sign-in", form),
+        (TestRequest::post().uri("/sign-out?lang=en"), "/", form),
     ] {
         let request = request.to_http_request();
         let page = text(refused::refused(&request, StatusCode::BAD_REQUEST, "why")).await;

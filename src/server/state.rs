@@ -35,7 +35,7 @@ use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::day_feed::DayFeed;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::model_register::ModelRegister;

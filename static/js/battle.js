@@ -3,7 +3,6 @@
 // After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `chatting`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
-import { Ballot } from "./ballot.js";
 import { Composer } from "./composer.js";
 import { FirstQuestion, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
@@ -12,6 +11,7 @@ import { announce, fill, fromNow, isStorageOff, keep, kept, number, part } from 
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
+import { VoteButtons } from "./vote_buttons.js";
 import { Voting } from "./voting.js";
 
 const KEPT = "langya-battle";
@@ -28,7 +28,7 @@ const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
 const modes = new Modes(words);
 const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side) => socket.send({ type: "text", turn, side }) });
-const ballot = new Ballot(hold);
+const voteButtons = new VoteButtons(hold);
 const composer = new Composer({ send: ask, edit: askAgain }, words);
 const first = new FirstQuestion(words, modes);
 // Not awaited: a question that is sent before the script has come would be ignored.
@@ -134,16 +134,16 @@ function hold(outcome) {
   if (phase !== "ready") return;
   notice("");
   composer.endEdit();
-  ballot.mark(outcome);
+  voteButtons.mark(outcome);
   setPhase("confirming");
   voting.hold(outcome, { turn, answer: answering, seq, replies: turns.replies(turn) });
 }
 
 /** The choice is taken back. */
 function undone(outcome) {
-  ballot.mark(null);
+  voteButtons.mark(null);
   setPhase("ready");
-  ballot.focus(outcome);
+  voteButtons.focus(outcome);
   announce(words.undone);
 }
 
@@ -157,7 +157,7 @@ function cast(vote) {
 function dropOutdated() {
   voting.drop();
   pending = null;
-  ballot.mark(null);
+  voteButtons.mark(null);
   setPhase(seq === readyAt ? "ready" : "writing");
   notice(words.error_battle_went_on);
 }
@@ -167,7 +167,7 @@ function newBattle() {
   if (phase === "chatting") actions["stop-chat"]();
   forget();
   turns.clear();
-  ballot.mark(null);
+  voteButtons.mark(null);
   voting.clearReasons();
   hideReveal();
   modes.end();
@@ -285,7 +285,7 @@ function takeBack(reason) {
   pending = null;
   voting.letGo();
   notice(reason);
-  if (type === "vote") ballot.mark(null);
+  if (type === "vote") voteButtons.mark(null);
   setPhase(voted ? "revealed" : battle ? "ready" : "empty");
   if (prompt && type === "regenerate") composer.beginEdit(prompt);
   else if (prompt && !composer.text) composer.text = prompt;
@@ -434,8 +434,8 @@ function setPhase(next) {
   main.dataset.phase = phase;
   composer.enabled = ["empty", "ready", "revealed"].includes(phase);
   composer.placeholder = voted ? words.chat_on : battle && words.follow_up;
-  if (phase === "ready") ballot.open(words.vote_now);
-  else ballot.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
+  if (phase === "ready") voteButtons.open(words.vote_now);
+  else voteButtons.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
   hintAtSides();
 }
 
@@ -443,7 +443,7 @@ function setPhase(next) {
 function hintAtSides() {
   const side = phase === "ready" ? turns.unread : null;
   main.toggleAttribute("data-unread", side !== null);
-  if (phase === "ready") ballot.hint = side ? fill(words.unread, { side: side.toUpperCase() }) : words.vote_now;
+  if (phase === "ready") voteButtons.hint = side ? fill(words.unread, { side: side.toUpperCase() }) : words.vote_now;
 }
 
 function forget() {

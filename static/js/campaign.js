@@ -4,7 +4,7 @@
 import { CampaignDrafts } from "./campaign_drafts.js";
 import { CampaignLink } from "./campaign_link.js";
 import { announce, fill, fromNow, isStorageOff, keep, kept, keySwitch, part } from "./page.js";
-import { WaitingDecisions } from "./waiting_decisions.js";
+import { UnsentDecisions } from "./unsent_decisions.js";
 
 const main = document.querySelector(".campaign");
 const texts = JSON.parse(main.dataset.texts);
@@ -29,7 +29,7 @@ const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
 /** The timer of the choices' rest; null once they can be used. */
 let resting = null;
-const waiting = new WaitingDecisions(campaign);
+const unsent = new UnsentDecisions(campaign);
 const drafts = new CampaignDrafts(campaign, part("choices"));
 /** The judgements that this page has had stored and not undone, by the names that the arena gave them, oldest first. */
 const stored = [];
@@ -73,7 +73,7 @@ async function post(path, body, hasArrived) {
 
 /** Why there is no answer yet, and that the page goes on by itself. */
 function delayText(response, asked) {
-  const isKept = waiting.of(link.token).length > 0;
+  const isKept = unsent.of(link.token).length > 0;
   if (!response) return isKept ? texts.offline : texts.offline_nothing_kept;
   if (response.status !== 429) return isKept ? texts.unavailable : texts.unavailable_nothing_kept;
   const when = fromNow(Math.max(1, Math.round(Math.max(asked, LONGEST_WAIT) / 1000)));
@@ -139,7 +139,7 @@ function showWait() {
 
 /** What an error of the arena means to the annotator. */
 function refusalText({ code, message }) {
-  if (code === "campaign_not_open" && waiting.of(link.token).length) return texts.campaign_not_open_waiting;
+  if (code === "campaign_not_open" && unsent.of(link.token).length) return texts.campaign_not_open_waiting;
   return texts[code] ?? message;
 }
 
@@ -165,7 +165,7 @@ function setRest(timer) {
 /** Sends what is not stored yet; returns what to say where a decision does not count. */
 async function sendWaiting() {
   let problem = null;
-  for (const { by, ...decision } of waiting.of(link.token)) {
+  for (const { by, ...decision } of unsent.of(link.token)) {
     try {
       const { judgement, differs } = await post("/judgements", decision);
       stored.push(judgement);
@@ -175,7 +175,7 @@ async function sendWaiting() {
       if (!["unknown_assignment", "invalid_judgement", "bad_request", "too_long"].includes(error.code)) throw error;
       problem = texts.not_taken;
     }
-    waiting.drop(decision);
+    unsent.drop(decision);
   }
   sendForOthers();
   return problem;
@@ -183,11 +183,11 @@ async function sendWaiting() {
 
 /** Sends once what others who judged on this device left unsent, each decision with the token of its annotator, which is kept no longer. */
 async function sendForOthers() {
-  for (const { by, ...decision } of waiting.ofOthers(link.token)) {
+  for (const { by, ...decision } of unsent.ofOthers(link.token)) {
     const { response, answer } = await send("/judgements", decision, by);
     // A paused campaign takes the decision once it is open again, as the page said to its annotator.
     const isRefused = answer?.code && answer.code !== "campaign_not_open";
-    if (answer && (response.ok || isRefused)) waiting.drop(decision);
+    if (answer && (response.ok || isRefused)) unsent.drop(decision);
   }
 }
 
@@ -319,7 +319,7 @@ function decide(said) {
 
 function judge(said) {
   alone(async () => {
-    waiting.keep({ assignment, ...said, by: link.token });
+    unsent.keep({ assignment, ...said, by: link.token });
     assignment = null;
     await sendAndGoOn(texts.saved);
   });

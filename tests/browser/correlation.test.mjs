@@ -55,6 +55,12 @@ test("two series are chosen by keyboard and shown as a scatter with their coeffi
   page.assertQuiet();
 });
 
+test("the moment of the numbers is said by the reader's clock", async () => {
+  const page = await arrive("lang=en", { timezoneId: "Asia/Shanghai" });
+  await page.locator("main time", { hasText: "GMT+8" }).first().waitFor();
+  page.assertQuiet();
+});
+
 test("parts of benchmarks are named in words, on English pages with the Chinese name behind", async () => {
   const capability = "published:superclue_open:上下文对话/turn:1";
   for (const [language, named, task] of [

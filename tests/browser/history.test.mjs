@@ -74,11 +74,15 @@ test("a visitor says in one tap what a question was about", async () => {
 test("times are said by the reader's clock, and in UTC without scripts", async () => {
   const page = await site.arrive("/about", { timezoneId: "Asia/Shanghai" });
   const battle = await playBattle(page, "what time is it?", "a");
-  for (const path of ["/history", `/battle/${battle}`, "/history?lang=zh"]) {
-    const sent = await (await page.request.get(site.url + path)).text();
-    assert.match(sent, /<time datetime="[^"]+Z">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/time>/, path);
+  await playBattle(page, "Are you Gemini?", "a"); // A vote that is excluded.
+  const plain = await site.open({ timezoneId: "Asia/Shanghai", javaScriptEnabled: false });
+  await plain.context().addCookies(await page.context().cookies());
+  for (const path of ["/history", `/battle/${battle}`, "/history?lang=zh", "/exclusions?lang=en"]) {
+    await plain.goto(site.url + path);
+    const sent = await plain.locator("main time[datetime$=Z]").first().textContent();
+    assert.match(sent, /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/, path);
     await page.goto(site.url + path);
-    await page.locator("time", { hasText: "GMT+8" }).first().waitFor();
+    await page.locator("main time", { hasText: "GMT+8" }).first().waitFor();
   }
   page.assertQuiet();
 });

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use langya::domain::battle::message::Message;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, RunId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewReply, ReplyEnding, SideFailure};

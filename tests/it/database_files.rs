@@ -1,9 +1,9 @@
 //! What a command leaves beside the database when it is ended.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store};
@@ -11,16 +11,22 @@ use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 use tempfile::TempDir;
 
 use crate::support::program::{UnderWay, langya, program};
+use crate::support::until;
 use crate::support::upstream::{ANYTHING_ELSE, Script, Upstream};
 
 /// A folder with a database of so many models; the JSON of a thousand is longer than a pipe.
 fn arena_of(models: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let votes: String = (0..models).map(|at| format!("model {at},model {},model_a\n", (at + 1) % models)).collect();
-    std::fs::write(folder.path().join("votes.csv"), format!("model_a,model_b,winner\n{votes}")).unwrap();
-    let imported = langya(folder.path(), ["import", "votes", "votes.csv"]);
-    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    import(folder.path(), &votes);
     folder
+}
+
+/// Imports votes, each of them a line.
+fn import(here: &Path, votes: &str) {
+    std::fs::write(here.join("votes.csv"), format!("model_a,model_b,winner\n{votes}")).unwrap();
+    let imported = langya(here, ["import", "votes", "votes.csv"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
 }
 
 /// The names of the files beside the database.
@@ -31,12 +37,17 @@ fn files(here: &Path) -> Vec<OsString> {
     files
 }
 
-/// Kills a fit that has read the votes: it has begun to print, and waits for somebody to read the rest.
-fn kill_a_fit_that_prints(here: &Path) {
+/// A fit that has read the votes: it has begun to print, and waits for somebody to read the rest.
+fn fit_that_prints(here: &Path) -> Child {
     let mut fit = Command::new(program());
     fit.args(["fit", "--method", "elo", "--interval", "none", "--format", "json"]).current_dir(here);
-    let mut fit = fit.env_clear().stdout(Stdio::piped()).spawn().unwrap();
+    let mut fit = fit.env_clear().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     fit.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    fit
+}
+
+fn kill_a_fit_that_prints(here: &Path) {
+    let mut fit = fit_that_prints(here);
     fit.kill().unwrap();
     fit.wait().unwrap();
 }
@@ -77,4 +88,41 @@ async fn a_command_that_a_signal_ends_while_its_database_is_open_leaves_no_write
         (Some(1), "error: interrupted: the command ended before it was done\n")
     );
     assert_eq!(files(folder.path()), ["langya.db", "langya.lock"]);
+}
+
+#[tokio::test]
+async fn a_signal_ends_a_long_mixture_at_once_and_leaves_no_write_ahead_log() {
+    const MODELS: usize = 200;
+    let folder = arena_of(MODELS);
+    import(folder.path(), "model 0,model 2,model_a\n");
+    // One grid of so fine steps for all models, and one without each of them.
+    let rows: String = (0..MODELS).map(|at| format!("model {at},{at},{},{}\n", at * at % 7, at % 5)).collect();
+    std::fs::write(folder.path().join("table.csv"), format!("model,a,b,c\n{rows}")).unwrap();
+    // The command removes it when it closes the database, before it begins to compute.
+    let log = folder.path().join("data/langya.db-wal");
+    std::fs::write(&log, "").unwrap();
+    let mixture = ["--table", "table.csv", "--combine", "a,b,c", "--target", "arena:win_tie_rate", "--step", "0.0002"];
+    let command = UnderWay::start(folder.path(), &[&["correlate"], &mixture[..]].concat());
+    until(async || (!log.exists()).then_some(())).await;
+    command.signal("TERM");
+    let run = command.ended().await;
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(1), "error: interrupted: the command ended before it was done\n")
+    );
+    assert_eq!(files(folder.path()), ["langya.db", "langya.lock"]);
+}
+
+#[test]
+fn a_command_that_is_too_busy_to_see_a_signal_says_when_it_ends() {
+    let folder = arena_of(1_000);
+    let mut fit = fit_that_prints(folder.path());
+    let terminate = format!("kill -TERM {}", fit.id());
+    let terminate = || Command::new("sh").args(["-c", &terminate]).status().unwrap().success();
+    assert!(terminate());
+    let mut lines = BufReader::new(fit.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let notice = "the command is busy and is ended within 3 seconds; Ctrl-C again ends it at once";
+    assert!(lines.any(|line| line == notice));
+    assert!(terminate());
+    assert_eq!(fit.wait().unwrap().code(), Some(143));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::domain::battle::state::Stage;
+use langya::domain::battle::progress::Stage;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store};
 use serde_json::json;

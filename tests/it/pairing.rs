@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langya::domain::battle::event_log::BattleEvent;
 use langya::domain::battle::mode::BattleMode;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use langya::infra::clock::Clock;
 use langya::infra::config::{Environment, PracticeMode, Settings};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langya::domain::battle::state::Stage;
+use langya::domain::battle::progress::Stage;
 use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatModel, Message, ReplyStream, Sampling};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use langya::domain::doctor::Finding;
-use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::promise::VotePromise;
+use langya::domain::public_log::signed_note::VerifierKey;
 use langya::domain::public_log::tlog_proof::LoggedEntry;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::{Clock as _, SystemClock};

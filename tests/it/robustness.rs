@@ -283,7 +283,7 @@ fn possible_places_allow_for_voters_with_tastes_of_their_own() {
     let (mut all, mut held) = (0, 0);
     for seed in 1..=100 {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
-        let log = crate::coverage::log_of(&mut simulation, 600);
+        let log = crate::interval_coverage::log_of(&mut simulation, 600);
         for model in robustness(&log, RobustnessOptions::default(), |_| {}).unwrap().models {
             // Equal models share all places.
             held += u32::from(model.possible == PlaceRange { best: 1, worst: 6 });

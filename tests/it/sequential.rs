@@ -7,7 +7,7 @@ use langya::domain::rating::sequential_testing::{NeighbourState, SequentialOptio
 use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActivity};
 use langya::domain::rating::vote_log::VoteLog;
 
-use crate::coverage::{append_votes, log_of};
+use crate::interval_coverage::{append_votes, log_of};
 use crate::support::ratings::leaderboard_of;
 use crate::support::size;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langya::domain::battle::ModelId;
-use langya::domain::battle::state::Stage;
+use langya::domain::battle::progress::Stage;
 use langya::infra::config::{ModelSettings, PacingMode, ProviderKind};
 use langya::infra::llm::http_client;
 use langya::infra::llm::openai::OpenAiModel;

@@ -1,7 +1,11 @@
 //! Votes that come from files and go back into files: the same leaderboard all the way.
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -296,30 +300,135 @@ fn votes_that_come_through_a_pipe_are_known_by_their_bytes() {
     assert_eq!(leaderboard(folder.path(), &["--data-dir", "data"]).1, 3);
 }
 
+/// The bytes of a file as they come through a pipe, from a socket, and as the file itself.
+fn inputs(file: &Path) -> [Stdio; 3] {
+    let bytes = std::fs::read(file).unwrap();
+    let (reader, mut pipe) = std::io::pipe().unwrap();
+    let (stream, mut socket) = UnixStream::pair().unwrap();
+    pipe.write_all(&bytes).unwrap();
+    socket.write_all(&bytes).unwrap();
+    [reader.into(), OwnedFd::from(stream).into(), File::open(file).unwrap().into()]
+}
+
+/// Runs the program in `folder` with this as its standard input.
+fn reading(folder: &Path, input: Stdio, arguments: &str) -> Output {
+    Command::new(program()).args(arguments.split(' ')).current_dir(folder).stdin(input).output().unwrap()
+}
+
 #[test]
 fn a_dash_is_the_standard_input_for_every_command_that_reads_a_file_of_votes() {
     let folder = tempfile::tempdir().unwrap();
-    let header = "question,voter,model_a,model_b,winner\\n";
-    let read = |arguments: &str| {
-        let done = piped(folder.path(), &format!("printf '{header}1,v,x,y,A\\n1,w,x,y,A\\n2,v,x,y,B\\n'"), arguments);
-        assert!(done.status.success(), "{arguments}: {done:?}");
-        String::from_utf8(done.stdout).unwrap()
-    };
-    let fitted: Value = serde_json::from_str(&read("fit --votes - --format json")).unwrap();
-    assert_eq!(fitted["votes"]["rated"], 3);
-    assert_eq!(read("import votes - --data-dir data"), "the standard input: 3 votes imported\n");
-    assert!(!read("agree --votes - --format json").is_empty());
-    let refused = |arguments: &str| {
-        let done = piped(folder.path(), &format!("printf '{header}1,v,x,y,nobody\\n'"), arguments);
-        (done.status.code(), String::from_utf8(done.stderr).unwrap())
-    };
-    for command in ["fit --votes -", "import votes - --data-dir data"] {
-        let (code, told) = refused(command);
-        assert_eq!(code, Some(2), "{command}: {told}");
-        assert!(told.starts_with("error: the standard input line 2: unknown winner \"nobody\""), "{told}");
+    let folder = folder.path();
+    let votes = "question,voter,model_a,model_b,winner\n1,v,x,y,A\n1,w,x,y,A\n2,v,x,y,B\n";
+    let scores = "item,model,rater,score\n1,x,j,3\n1,y,j,4\n2,x,j,5\n2,y,j,2\n";
+    for (name, text) in [
+        ("votes", votes),
+        ("scores", scores),
+        ("prices", "model,input_price,output_price\nx,1,2\ny,3,4\n"),
+        ("bad", "question,voter,model_a,model_b,winner\n1,v,x,y,nobody\n"),
+    ] {
+        std::fs::write(folder.join(name), text).unwrap();
     }
-    let (code, told) = refused("agree --votes - --verdicts -");
-    assert!(code == Some(2) && told.contains("name a file for one of them"), "{told}");
+    for (command, file) in [
+        ("fit --format json --votes FILE", "votes"),
+        ("fit --format json --votes votes --prices FILE", "prices"),
+        ("votes flagged --votes FILE", "votes"),
+        ("agree --format json --votes FILE", "votes"),
+        ("agree --format json --votes votes --pool-judges --verdicts FILE", "votes"),
+        ("agree --format json --votes scores --anchor 5 --verdicts FILE", "scores"),
+        ("agree --format json --anchor 5 --verdicts FILE", "scores"),
+    ] {
+        let of_file = reading(folder, Stdio::null(), &command.replace("FILE", file));
+        assert!(of_file.status.success(), "{command}: {of_file:?}");
+        for input in inputs(&folder.join(file)) {
+            assert_eq!(reading(folder, input, &command.replace("FILE", "-")), of_file, "{command}");
+        }
+    }
+    for (command, file, reason) in [
+        ("fit --votes -", "bad", " line 2: unknown winner \"nobody\""),
+        ("import votes - --data-dir data", "bad", " line 2: unknown winner \"nobody\""),
+        ("fit --votes votes --prices -", "votes", ": no column is called model"),
+        ("fit --votes votes --same-maker -", "votes", ": a column model and a column maker are needed"),
+    ] {
+        for input in inputs(&folder.join(file)) {
+            let refused = reading(folder, input, command);
+            let told = String::from_utf8(refused.stderr).unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{command}: {told}");
+            assert!(told.starts_with(&format!("error: the standard input{reason}")), "{told}");
+        }
+    }
+}
+
+#[test]
+fn votes_from_the_standard_input_are_known_by_their_bytes_whatever_they_come_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("votes.csv");
+    let import = |rows: &str| {
+        std::fs::write(&file, format!("model_a,model_b,winner\n{rows}")).unwrap();
+        inputs(&file).map(|input| {
+            let done = reading(folder.path(), input, "import votes - --data-dir data");
+            String::from_utf8([done.stdout, done.stderr].concat()).unwrap()
+        })
+    };
+    let again = "the standard input: already imported; nothing changed\n";
+    assert_eq!(import("x,y,A\n"), ["the standard input: 1 vote imported\n", again, again]);
+    assert_eq!(import("x,y,B\nx,y,tie\n"), ["the standard input: 2 votes imported\n", again, again]);
+    assert_eq!(leaderboard(folder.path(), &["--data-dir", "data"]).1, 3);
+}
+
+#[test]
+fn a_redirected_file_is_read_from_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["small_votes.csv", "votes/lmarena_100k.parquet"] {
+        let votes = std::fs::read(sample(name)).unwrap();
+        std::fs::write(folder.join("votes"), &votes).unwrap();
+        std::fs::write(folder.join("noted"), [&b"a note\n"[..], &votes[..]].concat()).unwrap();
+        let behind_the_note = || {
+            let mut file = File::open(folder.join("noted")).unwrap();
+            file.seek(SeekFrom::Start(7)).unwrap();
+            Stdio::from(file)
+        };
+        let of_file = reading(folder, Stdio::null(), "fit --votes votes --format json");
+        assert!(of_file.status.success(), "{name}: {of_file:?}");
+        assert_eq!(reading(folder, behind_the_note(), "fit --votes - --format json"), of_file, "{name}");
+        let imported = reading(folder, behind_the_note(), "import votes - --data-dir data");
+        assert!(imported.status.success(), "{name}: {imported:?}");
+        let told = prints(folder, &["import", "votes", "votes", "--data-dir", "data"]);
+        assert!(told.starts_with("votes: already imported; nothing changed\n"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn a_dash_that_is_given_twice_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in [
+        "fit --votes - -",
+        "fit --votes - --prices -",
+        "fit --votes - --same-maker -",
+        "votes flagged --votes - -",
+        "import votes - - --data-dir data",
+        "agree --votes - --verdicts -",
+    ] {
+        let refused = langya(folder.path(), command.split(' '));
+        let told = "error: the standard input is read once: give - once\n";
+        assert_eq!((refused.code, refused.stderr.as_str()), (Some(2), told), "{command}");
+    }
+}
+
+#[test]
+fn a_folder_for_temporary_files_that_takes_none_is_named_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["fit --votes -", "import votes - --data-dir data"] {
+        let [pipe, ..] = inputs(Path::new(&sample("votes/lmarena_100k.parquet")));
+        let mut run = Command::new(program());
+        run.args(command.split(' ')).env("TMPDIR", "absent").current_dir(folder.path()).stdin(pipe);
+        let refused = run.output().unwrap();
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{command}: {told}");
+        let reason = "error: cannot read the standard input: a copy of it cannot be kept in absent: ";
+        assert!(told.starts_with(reason) && told.ends_with("; set TMPDIR to another folder\n"), "{told}");
+    }
 }
 
 #[test]

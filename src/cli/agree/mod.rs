@@ -2,7 +2,7 @@
 
 mod print;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -15,7 +15,8 @@ use crate::domain::correlation::report::FEW;
 use crate::domain::plural::counted;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::error::{BadInput, CommandResult};
-use crate::formats::agreement_files::{JudgeChoice, bias_of_file, compare_files};
+use crate::formats::agreement_files::{JudgeChoice, SheetFile, bias_of_file, compare_files};
+use crate::formats::check_given_once;
 use crate::output_format::OutputFormat;
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
@@ -26,7 +27,8 @@ pub struct AgreeOptions {
     /// lines, a JSON array or Parquet, optionally compressed with gzip or zstd; - for the standard input
     #[arg(long, value_name = "FILE", required_unless_present = "anchor")]
     votes: Option<PathBuf>,
-    /// A judge's verdicts or scores on the same questions and models; without them people are compared with each other only
+    /// A judge's verdicts or scores on the same questions and models; - for the standard input; without them people are compared
+    /// with each other only
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
     /// The judge whose verdicts are compared, where the file holds those of several
@@ -112,11 +114,8 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
 
 impl AgreeOptions {
     fn read(&self) -> CommandResult<AgreeOutput> {
-        if self.votes == self.verdicts && self.votes.as_deref() == Some(Path::new("-")) {
-            let said =
-                "--votes and --verdicts are both -: the standard input is read once, so name a file for one of them";
-            return Err(BadInput(said.to_owned()).into());
-        }
+        check_given_once([&self.votes, &self.verdicts].into_iter().flatten())?;
+        let anchor = self.anchor.map(finite).transpose()?;
         let bins = match self.bins {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,
@@ -129,11 +128,12 @@ impl AgreeOptions {
             None if self.pool_judges => JudgeChoice::Pooled,
             None => JudgeChoice::Only,
         };
-        let verdicts = self.verdicts.as_deref().map(|file| (file, &choice));
-        let compared = self.votes.as_deref().map(|votes| compare_files(votes, verdicts, options));
-        let anchor = self.anchor.map(finite).transpose()?;
-        let rating_bias = anchor.zip(self.verdicts.as_deref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
-        let between = if self.verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
+        let people = self.votes.as_deref().map(SheetFile::read).transpose()?;
+        let verdicts = self.verdicts.as_deref().map(SheetFile::read).transpose()?;
+        let between = if verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
+        let rating_bias = anchor.zip(verdicts.as_ref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
+        let judge = verdicts.map(|verdicts| (verdicts, &choice));
+        let compared = people.map(|people| compare_files(people, judge, options));
         Ok(AgreeOutput { report: compared.transpose()?, rating_bias: rating_bias.transpose()?, between })
     }
 }

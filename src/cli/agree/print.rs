@@ -11,7 +11,7 @@ use crate::domain::correlation::agreement::{
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
-use crate::domain::rating::verdict_worth::WorthReport;
+use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::domain::stats::resample::FEW_CLUSTERS;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable, width};

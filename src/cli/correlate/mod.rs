@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::output::print;
 use super::{Location, progress};
+use crate::charts::{Charts, write_all};
 use crate::databases;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
@@ -119,11 +120,11 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     }
     let names = options.names()?;
     let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;
+    let aliases = aliases(&options, &settings)?;
     let store = open(&settings, &names).await?;
     // A list needs no numbers, and a mixture is fitted to the numbers as they stand.
     let replicates = if options.list || !options.combine.is_empty() { 0 } else { options.bootstrap };
     let study = StudyOptions { level, bootstrap: BootstrapOptions { replicates, seed: options.seed } };
-    let aliases = aliases(&options, &settings)?;
     options.models = aliases.models(&options.models);
     let mut reader = SeriesReader::new(Sources {
         store: store.as_ref(),
@@ -138,7 +139,27 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     let bar = progress::count("series");
     let series = reader.read_all(&names).await?;
     bar.finish_and_clear();
-    options.report(&series, search, study)
+    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+    if let Some(store) = &store {
+        store.close().await;
+    }
+    let folder = options.charts.clone();
+    // On a thread of its own: a signal does not wait for it.
+    let compared = tokio::task::spawn_blocking(move || options.compare(&series, search, study)).await??;
+    warn(&compared.notes);
+    if let Some(folder) = folder {
+        write_all(&folder, compared.charts)?;
+    }
+    print(&compared.text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How series go together, as it is printed and drawn.
+#[derive(Default)]
+struct CorrelationOutput {
+    notes: Vec<String>,
+    charts: Charts,
+    text: String,
 }
 
 impl CorrelateOptions {
@@ -147,34 +168,35 @@ impl CorrelateOptions {
         Ok(names.map(|name| name.parse()).collect::<Result<_, _>>()?)
     }
 
-    /// Prints how the series go together, and draws them.
-    fn report(&self, series: &[Series], search: Search, study: StudyOptions) -> CommandResult<ExitCode> {
+    /// Compares two series, or mixes all but the last, and draws them where charts are wanted.
+    fn compare(&self, series: &[Series], search: Search, study: StudyOptions) -> CommandResult<CorrelationOutput> {
         match series {
             [x, y] if self.combine.is_empty() => {
                 let report = compare(x, y, &self.models, study)?;
-                warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &self.models, &report))?;
-                self.print(&report, || print::pair(&report))?;
+                let charts = self.drawn(|| charts::of_pair(x, y, &self.models, &report))?;
+                let text = self.text(&report, || print::pair(&report))?;
+                Ok(CorrelationOutput { notes: report.notes, charts, text })
             }
             [series @ .., target] => {
                 let series: Vec<&Series> = series.iter().collect();
                 let report = mixture(&series, target, &self.models, search, study)?;
-                warn(&report.notes);
-                self.charts
-                    .iter()
-                    .try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
-                self.print(&report, || print::mixture(&report))?;
+                let charts = self.drawn(|| charts::of_mixture(&series, target, &self.models, &report, study))?;
+                let text = self.text(&report, || print::mixture(&report))?;
+                Ok(CorrelationOutput { notes: report.notes, charts, text })
             }
-            [] => {}
+            [] => Ok(CorrelationOutput::default()),
         }
-        Ok(ExitCode::SUCCESS)
     }
 
-    fn print(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> CommandResult<()> {
+    fn drawn(&self, draw: impl FnOnce() -> CommandResult<Charts>) -> CommandResult<Charts> {
+        if self.charts.is_some() { draw() } else { Ok(Charts::new()) }
+    }
+
+    fn text(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> CommandResult<String> {
         match self.format {
-            OutputFormat::Json => print(&(serde_json::to_string_pretty(report)? + "\n")),
-            OutputFormat::Table => print(&table()),
-            OutputFormat::Csv => print(&print::csv(&serde_json::to_value(report)?)?),
+            OutputFormat::Json => Ok(serde_json::to_string_pretty(report)? + "\n"),
+            OutputFormat::Table => Ok(table()),
+            OutputFormat::Csv => print::csv(&serde_json::to_value(report)?),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
 use crate::error::CommandFailure;
+use crate::formats::StandardInputTwice;
 use crate::formats::makers::MakerFileError;
 use crate::formats::prices::PriceFileError;
 use crate::formats::votes::VoteFileError;
@@ -33,6 +34,9 @@ pub enum FitCommandError {
     /// The makers cannot be read.
     #[error(transparent)]
     Makers(#[from] MakerFileError),
+    /// More than one file is the standard input.
+    #[error(transparent)]
+    StandardInput(#[from] StandardInputTwice),
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),

@@ -18,6 +18,7 @@ use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::fit::error::FitCommandError;
+use crate::formats::check_given_once;
 use crate::formats::makers::read_makers;
 use crate::formats::prices::read_prices;
 use crate::slice_flags::SliceFlags;
@@ -94,7 +95,7 @@ pub struct FitOptions {
     #[arg(long)]
     pub turn: bool,
     /// For votes of judge models: adjust ratings for a judge's preference for models of its own maker, and show it. A CSV file
-    /// with model and maker, judges included; a vote's voter is its judge
+    /// with model and maker, judges included; - for the standard input. A vote's voter is its judge
     #[arg(long, value_name = "FILE")]
     pub same_maker: Option<PathBuf>,
     /// Estimate the share of prompts for which each model alone is good enough, from "both bad" votes
@@ -123,7 +124,7 @@ pub struct FitOptions {
     pub robustness: bool,
     /// Join ratings with prices, tokens and times: which models are worth their price, and which cheaper ones cannot be told
     /// apart. A CSV file with model, input_price and output_price of a million tokens and, if known, date, source and
-    /// currency
+    /// currency; - for the standard input
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     /// Write charts as SVG files into this folder
@@ -138,9 +139,10 @@ impl FitOptions {
     /// The options of the fit.
     ///
     /// # Errors
-    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, for options that the method ignores, and for a
-    /// range of times in which no vote can be.
+    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, for options that the method ignores, for a range
+    /// of times in which no vote can be, and for two files that are the standard input.
     pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
+        check_given_once(self.votes.iter().chain(&self.prices).chain(&self.same_maker))?;
         self.check_method()?;
         self.check_range()?;
         Ok(LeaderboardOptions {

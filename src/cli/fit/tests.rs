@@ -8,6 +8,7 @@ use super::print::print_within;
 use super::*;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
+use crate::formats::votes::read_log;
 use crate::terminal_text::width;
 
 #[derive(Parser)]
@@ -98,6 +99,21 @@ fn charts_are_written_into_a_folder_and_not_over_a_file() {
     }
     let refused = run(VOTES, &["--charts", &format!("{charts}/wins.svg")]).unwrap_err().to_string();
     assert!(refused.contains("wins.svg") && refused.contains("choose another folder"), "{refused}");
+}
+
+#[test]
+fn the_thread_that_fits_draws_the_charts_and_writes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let [votes, charts] = ["votes.csv", "charts"].map(|name| folder.path().join(name));
+    std::fs::write(&votes, VOTES).unwrap();
+    let line = ["fit", "--votes", votes.to_str().unwrap(), "--charts", charts.to_str().unwrap()];
+    let options = FitArguments::try_parse_from(line).unwrap().options;
+    let log = read_log(&options.votes, options.columns(), &options.reading.options()).unwrap();
+    let fitted = rank_and_draw(log, &options.leaderboard_options().unwrap(), None, &options).unwrap();
+    let drawn = fitted.charts.len();
+    assert!(drawn >= 4 && !charts.exists(), "{drawn}");
+    fitted.with_charts_written(&options).unwrap();
+    assert_eq!(std::fs::read_dir(charts).unwrap().count(), drawn);
 }
 
 #[test]

@@ -34,7 +34,7 @@ use crate::model_run::{LimitFlags, begin, end, print_plans};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{pending_units, pending_work, request_plans};
 use crate::services::battle_judging::{BattleJudging, LOCK};
-use crate::services::benchmark::run_error::RunError;
+use crate::services::benchmark::run_error::{NamedAs, RunError};
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
 
@@ -160,7 +160,7 @@ impl RunOptions {
     }
 
     fn judges(&self) -> Result<Vec<ModelId>, RunError> {
-        named_once("judge", &self.judge)?;
+        named_once(NamedAs::Judge, &self.judge)?;
         Ok(self.judge.iter().map(ModelId::new).collect())
     }
 

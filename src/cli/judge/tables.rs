@@ -11,7 +11,7 @@ use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
-use crate::domain::rating::verdict_worth::WorthReport;
+use crate::domain::rating::verdict_worth_in_votes::WorthReport;
 use crate::error::CommandResult;
 use crate::table::table;
 use crate::terminal_text::printable;

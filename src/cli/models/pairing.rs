@@ -22,7 +22,7 @@ use crate::infra::storage::{IfMissing, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::output::print;
 use crate::output_format::OutputFormat;
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// `langya models pairing …`
 #[derive(Debug, Clone, Args)]

@@ -70,6 +70,11 @@ impl FilterFlags {
         self.filter(None) == VoteFilter::default() && self.seq.is_none()
     }
 
+    /// Whether they name voters or models: a name with a slip selects nothing.
+    pub(super) fn has_names(&self) -> bool {
+        !self.voter.is_empty() || !self.model.is_empty()
+    }
+
     /// Refuses a prompt cluster that does not exist: a name with a slip would select nothing in silence.
     pub(super) async fn check(&self, store: &Store) -> CommandResult<()> {
         let Some(cluster) = self.prompt_cluster else { return Ok(()) };

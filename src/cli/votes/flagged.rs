@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use tokio::task::spawn_blocking;
 
 use crate::databases;
 use crate::domain::integrity::rigging_detection::{
@@ -14,7 +15,7 @@ use crate::domain::plural::counted;
 use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
-use crate::formats::votes;
+use crate::formats::{check_given_once, votes};
 use crate::infra::config::Environment;
 use crate::infra::storage::IfMissing;
 use crate::output_format::OutputFormat;
@@ -140,12 +141,17 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     let (log, stored) = if options.votes.is_empty() {
         (read_database(options, env).await?, true)
     } else {
+        check_given_once(&options.votes)?;
         let columns = ColumnSet { voters: true, ..ColumnSet::default() };
         (votes::read_log(&options.votes, columns, &options.reading.options())?, false)
     };
+    let (tests, seed) = (options.test.tests(), options.seed);
+    // On a thread of its own: a signal does not wait for what may take minutes.
+    let testing =
+        spawn_blocking(move || tests.into_iter().map(|test| (test, test_voters(&log, test, seed))).collect::<Vec<_>>());
     let mut reports = Vec::new();
-    for test in options.test.tests() {
-        let mut report = match test_voters(&log, test, options.seed) {
+    for (test, tested) in testing.await? {
+        let mut report = match tested {
             // Nobody has voted yet, or all votes were imported without their voters.
             Err(FitError::NoVoters) if stored => VoterReport { test, voters: 0, results: Vec::new(), taste: None },
             tested => tested?,
@@ -167,15 +173,48 @@ async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandRe
     let bar = progress::bar("reading votes");
     let log = read_voters(&store, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
+    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+    store.close().await;
     Ok(log)
 }
 
 fn summary(report: &VoterReport, alpha: f64) -> String {
     let (flagged, tested) = (report.flagged(alpha).count(), report.results.len());
+    let withheld = report.withheld().map_or_else(String::new, |found| {
+        format!("; {found} seem suspicious, more than a quarter of all voters and no exceptions, so nobody is flagged")
+    });
     format!(
-        "note: {}: {flagged} of {} flagged; not tested, for fewer than {FEWEST_VOTES} votes for a side: {}",
+        "note: {}: {flagged} of {} flagged{withheld}; not tested, for fewer than {FEWEST_VOTES} votes for a side: {}",
         report.test.as_str(),
         counted(tested, "voter", "voters"),
         report.voters.saturating_sub(u64::try_from(tested).unwrap_or(u64::MAX)),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_says_where_too_many_voters_seem_suspicious_to_be_flagged() {
+        let result = |index: u32| VoterResult {
+            voter: index.to_string(),
+            votes: 100,
+            test: VoterTest::Score,
+            model: None,
+            statistic: 5.0,
+            p: 1e-6,
+            q: 0.01,
+        };
+        let report = |voters: u64| VoterReport {
+            test: VoterTest::Score,
+            voters,
+            results: (0..6).map(result).collect(),
+            taste: None,
+        };
+        let note = summary(&report(20), DEFAULT_ALPHA);
+        assert!(note.contains(": 0 of 6 voters flagged; 6 seem suspicious, more than a quarter"), "{note}");
+        let note = summary(&report(100), DEFAULT_ALPHA);
+        assert!(note.contains(": 6 of 6 voters flagged; not tested"), "{note}");
+    }
 }

@@ -35,6 +35,16 @@ pub(super) struct ListVotesOptions {
     format: OutputFormat,
 }
 
+impl ListVotesOptions {
+    /// The note where no vote matches the flags; `None` where all votes match them.
+    fn no_match_note(&self) -> Option<&'static str> {
+        if self.filters.has_names() || self.rule.is_some() {
+            return Some("note: no vote matches; write voters, models and rules as `langya votes list` prints them");
+        }
+        (!self.filters.is_empty()).then_some("note: no vote matches")
+    }
+}
+
 /// A vote as it is listed.
 #[derive(Serialize)]
 pub(super) struct ListedVote<'v> {
@@ -97,11 +107,41 @@ pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> Comman
     };
     let lines: Vec<ListedVote<'_>> = shown.iter().map(ListedVote::new).collect();
     output::print(&render(&lines, options.format)?)?;
-    if votes.is_empty() && (!options.filters.is_empty() || options.rule.is_some()) {
-        eprintln!("note: no vote matches; write voters, models and rules as `langya votes list` prints them");
+    if let Some(note) = options.no_match_note().filter(|_| votes.is_empty()) {
+        eprintln!("{note}");
     }
     if shown.len() < votes.len() {
         eprintln!("note: the latest {} of {} votes; --limit 0 lists all", shown.len(), votes.len());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct ListArguments {
+        #[command(flatten)]
+        options: ListVotesOptions,
+    }
+
+    #[test]
+    fn the_spelling_of_names_is_explained_only_where_a_name_selects_no_vote() {
+        let note = |flags: &[&str]| {
+            ListArguments::try_parse_from([&["list"], flags].concat()).unwrap().options.no_match_note()
+        };
+        let explained =
+            Some("note: no vote matches; write voters, models and rules as `langya votes list` prints them");
+        for flags in [["--voter", "a"], ["--model", "a"], ["--rule", "a"]] {
+            assert_eq!(note(&flags), explained, "{flags:?}");
+            assert_eq!(note(&[&flags[..], &["--seq", "1.."]].concat()), explained, "{flags:?}");
+        }
+        for flags in [["--since", "2026-11-21"], ["--until", "2026-11-21"], ["--seq", "7"]] {
+            assert_eq!(note(&flags), Some("note: no vote matches"), "{flags:?}");
+        }
+        assert_eq!((note(&[]), note(&["--limit", "1"])), (None, None));
+    }
 }

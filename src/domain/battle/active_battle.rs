@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::event_log::{BattleEvent, EventEntry, EventLog, Exchange, Incoming};
 use super::message::Message;
+use super::progress::{Progress, Stage};
 use super::record::{BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
-use super::state::{Progress, Stage};
 use super::{ImageId, RunId, Side};
 
 /// A battle with its texts and events.

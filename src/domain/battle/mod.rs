@@ -14,13 +14,13 @@ pub mod model_card;
 pub mod pacing;
 pub mod pairing;
 pub mod past_battle;
+pub mod progress;
 pub mod prompt_check;
-pub mod receipt;
 pub mod record;
 pub mod speed;
-pub mod state;
 pub mod text_counts;
 pub mod vote_reasons;
+pub mod vote_receipt;
 
 pub use ids::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use serde::{Deserialize, Serialize};

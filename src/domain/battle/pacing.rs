@@ -6,13 +6,13 @@
 //! an argument, counted from the beginning of the turn.
 
 mod arrivals;
-mod classes;
+mod duration_classes;
 pub mod metrics;
 mod schedule;
 
 use std::time::Duration;
 
-pub use self::classes::{ClassDraw, DurationClasses, TICK};
+pub use self::duration_classes::{ClassDraw, DurationClasses, TICK};
 pub use self::schedule::Pace;
 use super::Side;
 use arrivals::{Arrivals, TextSize};

@@ -4,7 +4,7 @@
 //! reweighted by the probability kept with each battle. Sides come from a fair coin. A model of weight 0 is paused.
 
 pub mod preview;
-pub mod published;
+pub mod published_pairing;
 pub mod starting_pair;
 
 use std::collections::HashMap;

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::mode::BattleMode;
-use super::receipt::Receipt;
+use super::progress::Stage;
 use super::record::{BattleRecord, VoteRow};
-use super::state::Stage;
 use super::vote_reasons::ReasonSet;
+use super::vote_receipt::Receipt;
 use super::{BattleId, ImageId, Side};
 use crate::time::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use super::event_log::Exchange;
 use super::mode::BattleMode;
-use super::state::{Progress, Stage};
+use super::progress::{Progress, Stage};
 use super::text_counts::TextCounts;
 use super::vote_reasons::ReasonSet;
 use super::{BattleId, ImageId, ModelId, Outcome, RunId, Side, VisitorId};

@@ -13,7 +13,7 @@ use crate::battle_judging::leaderboards::{JudgeLeaderboards, leaderboards};
 use crate::benchmark::analysis::position_bias::PositionBias;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
-use crate::rating::verdict_worth::{JudgedPair, WorthReport};
+use crate::rating::verdict_worth_in_votes::{JudgedPair, WorthReport};
 use crate::stats::Share;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::confidence::ConfidenceLevel;

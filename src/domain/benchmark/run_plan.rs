@@ -1,6 +1,7 @@
 //! A plan of several runs: suites with their rounds of answers, and who takes part in each.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,14 +22,9 @@ pub enum RunPlanError {
     /// It has no suite.
     #[error("the plan has no suite: write [[suites]] with suite = \"NAME\" for each")]
     NoSuite,
-    /// A number that cannot be.
-    #[error("{key}: write {expected}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// What to write.
-        expected: &'static str,
-    },
+    /// A value that cannot be.
+    #[error("{0}")]
+    Value(PlanValue),
     /// A name that no suite, model or switch can have.
     #[error("{key}: {name:?} has a control character: write the name without it")]
     Name {
@@ -51,6 +47,33 @@ pub enum RunPlanError {
         /// Which round of answers.
         sample: u32,
     },
+}
+
+/// A key of a plan whose value cannot be used. `Display` says what to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanValue {
+    /// The name of a suite.
+    Suite,
+    /// Money to spend at most.
+    Budget,
+    /// Requests to send at most.
+    MaxCalls,
+    /// Seed of requests.
+    Seed,
+    /// Rounds of answers.
+    Samples,
+}
+
+impl fmt::Display for PlanValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Suite => "suite: write the name of a suite",
+            Self::Budget => "budget: write an amount from 0, for example 2.5",
+            Self::MaxCalls => "max_calls: write a number of requests, for example 1000",
+            Self::Seed => "seed: write a whole number from 0 to 9223372036854775807",
+            Self::Samples => "samples: write rounds from 1, for example [1, 2]",
+        })
+    }
 }
 
 /// A plan as its file describes it. What a suite does not say itself is said for all.
@@ -200,22 +223,22 @@ impl RunPlan {
     /// # Errors
     /// As [`Self::parse`].
     pub fn check(&self) -> Result<(), RunPlanError> {
-        let bad = |key, expected| Err(RunPlanError::Value { key, expected });
+        let bad = |value| Err(RunPlanError::Value(value));
         if self.suites.is_empty() {
             return Err(RunPlanError::NoSuite);
         }
         if self.suites.iter().any(|suite| suite.suite.is_empty()) {
-            return bad("suite", "the name of a suite");
+            return bad(PlanValue::Suite);
         }
         if self.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
-            return bad("budget", "an amount from 0, for example 2.5");
+            return bad(PlanValue::Budget);
         }
         if self.max_calls.is_some_and(|most| most > LARGEST) {
-            return bad("max_calls", "a number of requests, for example 1000");
+            return bad(PlanValue::MaxCalls);
         }
         let mut seeds = self.suites.iter().map(|suite| suite.seed).chain([self.seed]).flatten();
         if seeds.any(|seed| seed > LARGEST) {
-            return bad("seed", "a whole number from 0 to 9223372036854775807");
+            return bad(PlanValue::Seed);
         }
         if let Some((key, name)) = self.names().find(|(_, name)| name.chars().any(char::is_control)) {
             return Err(RunPlanError::Name { key, name: name.clone() });
@@ -231,7 +254,7 @@ impl RunPlan {
         let mut known = BTreeSet::new();
         for PlannedRun { suite, sample } in self.runs() {
             if sample == 0 {
-                return Err(RunPlanError::Value { key: "samples", expected: "rounds from 1, for example [1, 2]" });
+                return Err(RunPlanError::Value(PlanValue::Samples));
             }
             if !known.insert((suite.suite.clone(), suite.data, suite.ablation, suite.compat, sample)) {
                 return Err(RunPlanError::Twice { suite: suite.suite, sample });

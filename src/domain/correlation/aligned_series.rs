@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::correlation::{Point, Series, SeriesError};
-use crate::stats::matrix::DataColumn;
+use crate::stats::correlation_matrix::DataColumn;
 
 /// Several series over the models that all of them have.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -13,7 +13,7 @@ use crate::rating::slice::{Slice, Turns};
 use crate::rating::slice_vote_counts::SliceVoteCounts;
 use crate::stats::convex_mixture::Search;
 use crate::stats::correlation::Coefficient;
-use crate::stats::matrix::{ColumnCorrelations, Matrix, matrix, pair};
+use crate::stats::correlation_matrix::{ColumnCorrelations, Matrix, matrix, pair};
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;

@@ -12,9 +12,9 @@ pub mod exclusion_report;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
 
+pub mod identity_leak;
+pub mod identity_leak_check;
 pub mod leaderboard_change;
-pub mod leak;
-pub mod leak_check;
 pub mod prompt_cluster;
 pub mod prompt_index;
 pub mod pseudonym;
@@ -30,10 +30,11 @@ pub mod voter_check_state;
 
 mod false_discovery;
 mod fisher_combination;
-mod likelihood_test;
+mod likelihood_ratio;
 mod overdispersion;
 mod poisson_binomial;
 mod rao_score;
 #[cfg(test)]
 mod real_votes_tests;
+mod taste_calibration;
 mod voter_consistency_slope;

@@ -42,11 +42,16 @@ impl SharedResiduals {
 /// half of the groups are those of outliers, the taste is that of the voters in the crowd, and at least what is assumed, since
 /// honest voters with a taste are among the outliers too.
 pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<SharedResiduals>) -> f64 {
-    let (of_crowd, all) = (correlations(crowd.clone()), correlations([crowd, outliers].concat()));
-    if 2 * of_crowd.len() > all.len() || all.len() < FEWEST_GROUPS {
-        return taste_of(all).unwrap_or(ASSUMED);
+    if shows_taste_of_all(&crowd, &outliers) {
+        return taste_of(correlations([crowd, outliers].concat())).unwrap_or(ASSUMED);
     }
-    taste_of(of_crowd).unwrap_or(ASSUMED).max(ASSUMED)
+    taste_of(correlations(crowd)).unwrap_or(ASSUMED).max(ASSUMED)
+}
+
+/// Whether the taste is that of all voters: fewer than half of the groups are those of outliers, or all groups are too few.
+pub(super) fn shows_taste_of_all(crowd: &[SharedResiduals], outliers: &[SharedResiduals]) -> bool {
+    let (of_crowd, all) = (correlations(crowd.to_vec()).len(), correlations([crowd, outliers].concat()).len());
+    2 * of_crowd > all || all < FEWEST_GROUPS
 }
 
 /// The taste that the correlations of enough groups show.

@@ -2,7 +2,8 @@
 //!
 //! A voter is flagged if the q-value is at most α, so that at most a share α of the flagged voters is expected to be honest
 //! (Benjamini and Hochberg; `false_discovery`). A flag is a reason to look, no proof: an honest person with an unusual taste
-//! votes as a rigger does.
+//! votes as a rigger does. Where a test would flag more than a quarter of all voters, it flags nobody: then they are no exceptions, and
+//! the test describes honest votes badly, or nothing tells riggers from the crowd ([`VoterReport::withheld`]).
 
 use nalgebra::DVector;
 use rand::SeedableRng;
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::false_discovery::q_values;
 use super::fisher_combination::{FisherResult, History, fisher_test};
-use super::likelihood_test::{LikelihoodResult, likelihood_test};
-use super::overdispersion::{SharedResiduals, taste_correlation};
-use super::rao_score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
+use super::likelihood_ratio::{LikelihoodResult, likelihood_test};
+use super::overdispersion::{SharedResiduals, shows_taste_of_all, taste_correlation};
+use super::rao_score::{ModelVotes, ScoreResult, by_model, shared_residuals};
+use super::taste_calibration::{CalibratedTests, calibrate, score_tests, uncalibrated};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
@@ -25,10 +27,16 @@ pub const FEWEST_VOTES: usize = 10;
 /// The α of the tests where nobody says otherwise.
 pub const DEFAULT_ALPHA: f64 = 0.1;
 
-/// Voters are left out of the crowd of the score test if chance alone explains their votes with at most this probability.
+/// Voters are left out of the crowd of the score test if chance explains their votes with at most this probability.
 const OUTLIER: f64 = 0.01;
 /// Riggers who hid one another appear one pass after another.
 const MOST_PASSES: usize = 5;
+/// Passes in which a raised taste and its outliers settle.
+const MOST_TASTE_PASSES: usize = 3;
+/// One voter in so many can be an exception.
+const EXCEPTION: u64 = 4;
+/// Fewer flagged voters are exceptions in any arena.
+const FEWEST_WITHHELD: u64 = 5;
 
 /// A test of a voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,9 +126,17 @@ pub struct VoterReport {
 }
 
 impl VoterReport {
-    /// The voters whose q-value is at most α, the most suspicious first.
+    /// The voters whose q-value is at most α, the most suspicious first; nobody where flags are [withheld](Self::withheld).
     pub fn flagged(&self, alpha: f64) -> impl Iterator<Item = &VoterResult> {
-        self.results.iter().filter(move |result| result.q <= alpha)
+        let results: &[VoterResult] = if self.withheld().is_some() { &[] } else { &self.results };
+        results.iter().filter(move |result| result.q <= alpha)
+    }
+
+    /// Number of voters whom [`DEFAULT_ALPHA`] would flag, if they are more than a quarter of all voters. Then nobody is flagged.
+    #[must_use]
+    pub fn withheld(&self) -> Option<u64> {
+        let found = count(self.results.iter().filter(|result| result.q <= DEFAULT_ALPHA).count());
+        (found >= FEWEST_WITHHELD && EXCEPTION * found > self.voters).then_some(found)
     }
 }
 
@@ -149,10 +165,10 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     let labels = known.ok_or(FitError::NoVoters)?;
     let voters = u64::try_from(labels.names.as_slice().len()).unwrap_or(u64::MAX);
     let mut report = VoterReport { test, voters, results: Vec::new(), taste: None };
-    let reference = match test {
-        VoterTest::Score => Reference::without_outliers(log, labels)?,
+    let (reference, tests) = match test {
+        VoterTest::Score => Reference::with_score_tests(log, labels)?.unzip(),
         VoterTest::Likelihood | VoterTest::Fisher => {
-            Reference::new(log, labels, vec![true; labels.names.as_slice().len()])?
+            (Reference::new(log, labels, vec![true; labels.names.as_slice().len()])?, None)
         }
     };
     let Some(reference) = reference else { return Ok(report) };
@@ -166,10 +182,9 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     };
     let findings: Vec<Option<VoterFinding>> = match test {
         VoterTest::Score => {
-            let by_voter = reference.by_model(&candidates);
-            let taste = reference.taste(&candidates, &by_voter);
-            report.taste = Some(taste);
-            by_voter.par_iter().map(|models| score_test(models, taste).map(VoterFinding::from)).collect()
+            report.taste = tests.as_ref().map(|tests| tests.taste);
+            let results = tests.map_or_else(Vec::new, |tests| tests.results);
+            results.into_iter().map(|found| found.map(VoterFinding::from)).collect()
         }
         VoterTest::Likelihood => candidates
             .par_iter()
@@ -222,25 +237,73 @@ impl Reference {
         Ok(CrowdExpectation::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
     }
 
+    /// The crowd of the score test, and the test of each of its [candidates](Self::candidates).
+    ///
+    /// Outliers are those whom chance alone does not explain, as long as the taste of the votes explains the other voters. Otherwise
+    /// honest tastes are among them: the crowd would be voters without a taste, and all others would look like riggers. Then outliers
+    /// are those whom chance and the taste together do not explain.
+    fn with_score_tests(log: &VoteLog, labels: &Labels) -> Result<Option<(Self, CalibratedTests)>, FitError> {
+        let Some(mut reference) = Self::without_outliers(log, labels)? else { return Ok(None) };
+        let (mut voters, mut tests) = reference.score_tests(log);
+        if !tests.is_raised && reference.in_crowd.contains(&false) {
+            return Ok(Some((reference, tests)));
+        }
+        for _ in 0..MOST_TASTE_PASSES {
+            let inside = reference.inside(&voters, &tests.results);
+            if inside == reference.in_crowd {
+                break;
+            }
+            let Some(next) = Self::new(log, labels, inside)? else { break };
+            reference = next;
+            (voters, tests) = reference.score_tests(log);
+        }
+        Ok(Some((reference, tests)))
+    }
+
     /// A crowd without the voters who stray from it more than chance, whatever their reason. Riggers of one target would hide one
-    /// another in a crowd that holds their votes.
+    /// another in a crowd that holds their votes. Where most voters stray, the crowd is everyone.
     fn without_outliers(log: &VoteLog, labels: &Labels) -> Result<Option<Self>, FitError> {
-        let mut in_crowd = vec![true; labels.names.as_slice().len()];
+        let everyone = vec![true; labels.names.as_slice().len()];
+        let mut in_crowd = everyone.clone();
         for _ in 0..MOST_PASSES {
             let Some(reference) = Self::new(log, labels, in_crowd.clone())? else { return Ok(None) };
             let votes = reference.crowd.votes_of_voters(log);
             let candidates = reference.candidates(&votes);
-            let by_voter = reference.by_model(&candidates);
-            let p_values: Vec<f64> =
-                by_voter.par_iter().map(|models| score_test(models, 0.0).map_or(1.0, |found| found.p)).collect();
-            let mut next = vec![true; in_crowd.len()];
-            candidates.iter().zip(p_values).for_each(|(candidate, p)| next[candidate.index] = p > OUTLIER);
+            let results = score_tests(&reference.by_model(&candidates), 0.0);
+            let next = reference.inside(&positions(&candidates), &results);
             if next == in_crowd {
                 return Ok(Some(reference));
+            }
+            if 2 * next.iter().filter(|inside| **inside).count() < next.len() {
+                return Self::new(log, labels, everyone);
             }
             in_crowd = next;
         }
         Self::new(log, labels, in_crowd)
+    }
+
+    /// The score tests of the candidates, by their positions among the voters of the log, under the taste of the votes.
+    fn score_tests(&self, log: &VoteLog) -> (Vec<usize>, CalibratedTests) {
+        let votes = self.crowd.votes_of_voters(log);
+        let candidates = self.candidates(&votes);
+        let by_voter = self.by_model(&candidates);
+        let residuals = candidates.iter().zip(&by_voter).map(|(voter, models)| (voter, shared_residuals(models)));
+        let (crowd, outliers): (Vec<_>, Vec<_>) = residuals.partition(|(voter, _)| self.in_crowd[voter.index]);
+        let of = |voters: Vec<(_, SharedResiduals)>| voters.into_iter().map(|(_, residuals)| residuals).collect();
+        let (crowd, outliers): (Vec<SharedResiduals>, Vec<SharedResiduals>) = (of(crowd), of(outliers));
+        let is_of_all = shows_taste_of_all(&crowd, &outliers);
+        let taste = taste_correlation(crowd, outliers);
+        let tests = if is_of_all { calibrate(&by_voter, taste) } else { uncalibrated(&by_voter, taste) };
+        (positions(&candidates), tests)
+    }
+
+    /// By voter of the log: whether the test finds it no outlier. `voters` are the positions of those tested.
+    fn inside(&self, voters: &[usize], results: &[Option<ScoreResult>]) -> Vec<bool> {
+        let mut inside = vec![true; self.in_crowd.len()];
+        for (&voter, found) in voters.iter().zip(results) {
+            inside[voter] = found.is_none_or(|found| found.p > OUTLIER);
+        }
+        inside
     }
 
     /// The voters with enough votes.
@@ -257,17 +320,15 @@ impl Reference {
             .collect()
     }
 
-    fn taste(&self, candidates: &[TestedVoter<'_>], by_voter: &[Vec<ModelVotes>]) -> f64 {
-        let residuals = candidates.iter().zip(by_voter).map(|(voter, models)| (voter, shared_residuals(models)));
-        let (crowd, outliers): (Vec<_>, Vec<_>) = residuals.partition(|(voter, _)| self.in_crowd[voter.index]);
-        let of = |voters: Vec<(_, SharedResiduals)>| voters.into_iter().map(|(_, residuals)| residuals).collect();
-        taste_correlation(of(crowd), of(outliers))
-    }
-
     fn by_model(&self, candidates: &[TestedVoter<'_>]) -> Vec<Vec<ModelVotes>> {
         let of = |candidate: &TestedVoter<'_>| by_model(&self.crowd, candidate.votes, &candidate.strengths);
         candidates.par_iter().map(of).collect()
     }
+}
+
+/// Positions among the voters of the log.
+fn positions(candidates: &[TestedVoter<'_>]) -> Vec<usize> {
+    candidates.iter().map(|candidate| candidate.index).collect()
 }
 
 /// Number of votes for one of two models.
@@ -303,5 +364,84 @@ impl From<FisherResult> for VoterFinding {
         let (favours, votes) = (found.favours, count(found.votes));
         let suspect = SuspectModel { model: String::new(), favours, votes, wins: None, expected: None };
         Self { model: Some((found.model, suspect)), statistic: found.statistic, p: found.p }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
+    use crate::rating::simulate::{Simulation, SimulationOptions};
+    use crate::rating::vote_log::ColumnSet;
+
+    /// Honest votes of 40 voters with tastes of their own.
+    fn honest(models: u32, voter_spread: f64, votes: usize, seed: u64) -> VoteLog {
+        let options =
+            SimulationOptions { models, voter_spread, seed, ties: 0.15, voters: 40, ..SimulationOptions::default() };
+        let mut simulation = Simulation::new(options).unwrap();
+        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        for _ in 0..votes {
+            let vote = simulation.vote();
+            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
+            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
+        }
+        log
+    }
+
+    #[test]
+    fn honest_voters_with_ordinary_tastes_are_no_suspects_where_each_votes_often() {
+        // With a crowd of those without a taste, about half of them were.
+        let suspects = |seed: u64| {
+            let report = test_voters(&honest(8, 0.5, 4_000, seed), VoterTest::Score, 0).unwrap();
+            assert_eq!(report.results.len(), 40, "seed {seed}");
+            report.results.iter().filter(|result| result.q <= DEFAULT_ALPHA).count()
+        };
+        let found: Vec<usize> = (1..=3).map(suspects).collect();
+        assert!(found.iter().sum::<usize>() <= 10, "of 40 voters for each of three seeds: {found:?}");
+    }
+
+    #[test]
+    fn riggers_are_found_among_voters_with_tastes() {
+        let (mut found, mut hurt) = (0, 0);
+        for seed in 1..=3 {
+            let strategy = RiggerStrategy::TargetOnly;
+            let simulation = RiggerSimulation { riggers: 3, votes: 60, strategy, target_share: 1.0, seed };
+            let log = add_riggers(&honest(12, 0.25, 3_200, seed), simulation).unwrap();
+            let report = test_voters(&log, VoterTest::Score, 0).unwrap();
+            for result in report.flagged(DEFAULT_ALPHA) {
+                *(if is_simulated_rigger(&result.voter) { &mut found } else { &mut hurt }) += 1;
+            }
+        }
+        assert!(found >= 4 && hurt <= 12, "{found} of 9 riggers and {hurt} of 120 honest voters");
+    }
+
+    #[test]
+    fn more_than_a_quarter_of_all_voters_are_no_exceptions_and_nobody_is_flagged() {
+        let report = |voters: u64, suspects: usize| {
+            let result = |index: usize| VoterResult {
+                voter: index.to_string(),
+                votes: 100,
+                test: VoterTest::Score,
+                model: None,
+                statistic: 5.0,
+                p: 1e-6,
+                q: if index < suspects { 0.01 } else { 1.0 },
+            };
+            VoterReport { test: VoterTest::Score, voters, results: (0..30).map(result).collect(), taste: Some(0.1) }
+        };
+        let check = |voters: u64, suspects: usize, flagged: usize, withheld: Option<u64>| {
+            let report = report(voters, suspects);
+            assert_eq!(report.flagged(DEFAULT_ALPHA).count(), flagged, "{suspects} of {voters}");
+            assert_eq!(report.withheld(), withheld, "{suspects} of {voters}");
+        };
+        check(40, 10, 10, None);
+        check(40, 11, 0, Some(11));
+        check(1_000, 11, 11, None);
+        check(30, 4, 4, None);
+        check(8, 4, 4, None);
+        check(8, 5, 0, Some(5));
+        assert_eq!(report(40, 11).flagged(1.0).count(), 0, "at no level");
+        assert_eq!(report(40, 10).flagged(1.0).count(), 30, "who wants all results gets them");
     }
 }

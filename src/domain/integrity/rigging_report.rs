@@ -61,6 +61,9 @@ pub struct FlaggedVoters {
     pub false_discovery_rate: f64,
     /// Number of flagged voters.
     pub flagged: u64,
+    /// Number of voters whom the test would flag, if they are more than a quarter of all voters: too many to be exceptions, so nobody is
+    /// flagged. Otherwise 0.
+    pub withheld: u64,
     /// Number of their votes.
     pub votes: u64,
     /// Number of models that stand elsewhere without them.
@@ -130,6 +133,7 @@ fn flagged(crowd: &CrowdExpectation, log: &VoteLog, seed: u64) -> Result<Flagged
         tested: count(report.results.len()),
         false_discovery_rate: DEFAULT_ALPHA,
         flagged: count(is_flagged.iter().filter(|flagged| **flagged).count()),
+        withheld: report.withheld().unwrap_or(0),
         votes: count(keep.iter().filter(|keep| !**keep).count()),
         moved: 0,
         largest_move: None,

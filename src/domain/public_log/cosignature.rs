@@ -6,7 +6,7 @@ use std::fmt;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use super::hash::TreeHash;
-use super::note::{NoteError, SignatureLine, is_name, key_id, parse_key, split_note, write_key};
+use super::signed_note::{NoteError, SignatureLine, is_name, key_id, parse_key, split_note, write_key};
 
 /// The byte that says a cosignature with a time by Ed25519.
 const COSIGNATURE_TYPE: u8 = 4;
@@ -160,7 +160,7 @@ mod tests {
     fn a_key_has_one_spelling_and_is_no_key_of_a_log() {
         let key = witness(1).0;
         assert_eq!(WitnessKey::parse(&key.to_string()), Ok(key.clone()));
-        let of_log = super::super::note::VerifierKey::new(key.name(), key.key).unwrap().to_string();
+        let of_log = super::super::signed_note::VerifierKey::new(key.name(), key.key).unwrap().to_string();
         for text in ["", "a+b", of_log.as_str(), &key.to_string()[1..]] {
             assert_eq!(WitnessKey::parse(text), Err(InvalidWitnessKey), "{text}");
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::LogEntry;
 use super::hash::sha256_hex;
-use super::note::{NoteError, VerifierKey};
+use super::signed_note::{NoteError, VerifierKey};
 
 /// The first line.
 const VERSION: &str = "langya-vote-promise@v1";

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::checkpoint::Checkpoint;
 use super::hash::TreeHash;
 use super::merkle_proof::includes;
-use super::note::{NoteError, VerifierKey};
+use super::signed_note::{NoteError, VerifierKey};
 
 /// The first line.
 const VERSION: &str = "c2sp.org/tlog-proof@v1";

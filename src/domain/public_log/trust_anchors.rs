@@ -3,7 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::cosignature::WitnessKey;
 use super::merkle_proof::TreeHead;
-use super::note::{InvalidKey, NoteError, VerifierKey};
+use super::signed_note::{InvalidKey, NoteError, VerifierKey};
 
 /// Why a key or a checkpoint is not trusted.
 #[derive(Debug, thiserror::Error)]

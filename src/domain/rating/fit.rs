@@ -35,7 +35,7 @@ pub enum ModelStrength {
         /// θ.
         strength: f64,
     },
-    /// The model won or lost every vote against rated models; [`super::unbounded::limit`] bounds its strength.
+    /// The model won or lost every vote against rated models; [`super::infinite_strengths::limit`] bounds its strength.
     Unbounded {
         /// The component of its opponents.
         component: usize,

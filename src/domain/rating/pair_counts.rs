@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scoring::Scoring;
 use crate::battle::Outcome;
-use crate::battle::receipt::CrowdAgreement;
+use crate::battle::vote_receipt::CrowdAgreement;
 
 /// Fewest earlier votes on a pair that a new vote is compared with.
 pub const ENOUGH_TO_COMPARE: u64 = 10;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::label_names::split_names;
+use super::prompt_label_names::split_names;
 use super::vote_log::{ColumnSet, ExcludedVotes, InternedTexts, Labels, VoteLog};
 
 /// Prompts of at least this many tokens are long, as in LMArena's "longer query".

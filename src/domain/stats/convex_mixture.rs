@@ -5,13 +5,13 @@
 //! chance reaches it, and [`leave_one_out`] predicts each value from a mixture fitted without it.
 
 mod grid_search;
-mod permutation_test;
+mod permutation;
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use self::grid_search::GridSearch;
-pub use self::permutation_test::{PermutationTest, permutation_test};
+pub use self::permutation::{PermutationTest, permutation_test};
 use super::Undefined;
 use super::correlation::{Correlation, pearson, pearson_r};
 use super::{real, real_len};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::error::{RowError, shortened};
-use crate::domain::rating::label_names::join_names;
+use crate::domain::rating::prompt_label_names::join_names;
 use crate::domain::time::parse_moment;
 
 /// A number of seconds above this is a number of milliseconds: as seconds it would be past the year 5000.
@@ -45,7 +45,7 @@ impl<'r> Cell<'r> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// As a label; the names of a list are joined so that [`split_names`](crate::domain::rating::label_names::split_names) gives
+    /// As a label; the names of a list are joined so that [`split_names`](crate::domain::rating::prompt_label_names::split_names) gives
     /// them back.
     pub(super) fn label(self) -> Option<Cow<'r, str>> {
         let Self::Json(Value::Array(items)) = self else { return self.text() };

@@ -1,10 +1,10 @@
 //! Why a file of votes cannot be used.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::domain::rating::vote_log::SelfPlay;
-use crate::text_file::input_name;
+use crate::standard_input::input_name;
 
 /// Columns that a message lists at most.
 const MOST_LISTED_COLUMNS: usize = 40;
@@ -46,20 +46,6 @@ pub enum VoteFileError {
         /// What is wrong with it.
         reason: RowError,
     },
-}
-
-impl VoteFileError {
-    /// The same of the file at `path`, a copy of which was read.
-    #[must_use]
-    pub fn in_file(self, path: &Path) -> Self {
-        let path = path.to_owned();
-        match self {
-            Self::Unreadable { source, .. } => Self::Unreadable { path, source },
-            Self::Parquet { source, .. } => Self::Parquet { path, source },
-            Self::Columns { reason, .. } => Self::Columns { path, reason },
-            Self::Row { place, reason, .. } => Self::Row { path, place, reason },
-        }
-    }
 }
 
 /// What is wrong with the names of a file's columns.

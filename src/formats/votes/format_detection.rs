@@ -1,8 +1,7 @@
 //! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek};
-use std::path::Path;
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,7 +10,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::limits::{Bounded, ReadLimits};
-use crate::text_file::{input_path, refuse_binary};
+use crate::temporary_copy::copy_at_most;
+use crate::text_file::refuse_binary;
 
 const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -36,12 +36,13 @@ pub(super) enum VoteFile {
 pub(super) type Text = Box<dyn Read + Send>;
 
 impl VoteFile {
-    pub(super) fn open(path: &Path, limits: ReadLimits) -> io::Result<Self> {
-        let mut file = File::open(input_path(path))?;
+    /// The votes of a file from where it stands.
+    pub(super) fn open(mut file: File, limits: ReadLimits) -> io::Result<Self> {
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
-            let is_pipe = !file.metadata()?.is_file();
-            let whole = if is_pipe { on_disk(head, Bounded::unpacked(file, limits))? } else { file };
+            // Places in Parquet count from its beginning, which a pipe has left behind and a redirected file may have elsewhere.
+            let is_whole = file.metadata()?.is_file() && file.stream_position()? == head.len() as u64;
+            let whole = if is_whole { file } else { on_disk(head, Bounded::unpacked(file, limits))? };
             return SharedFile::new(whole).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
@@ -78,20 +79,9 @@ impl VoteFile {
     }
 }
 
-/// A file of what can be read only once: the columns of Parquet are read from several places, and may be more than fits into
-/// memory.
+/// A file of what can be read only once: the columns of Parquet are read from several places, and may be more than fits into memory.
 fn on_disk(head: Vec<u8>, rest: impl Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut Cursor::new(head).chain(rest), &mut file).map_err(|error| match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            let folder = std::env::temp_dir();
-            let reason = format!("its copy in {} finds no space: set TMPDIR to another folder", folder.display());
-            io::Error::new(error.kind(), reason)
-        }
-        _ => error,
-    })?;
-    file.rewind()?;
-    Ok(file)
+    copy_at_most(Cursor::new(head).chain(rest), u64::MAX, &std::env::temp_dir())
 }
 
 /// The first bytes, fewer only where the file ends.

@@ -24,6 +24,7 @@ mod table_reader;
 mod text_table;
 mod winner;
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -36,6 +37,7 @@ pub(crate) use text_table::TextTable;
 pub(crate) use winner::is_short_word;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::standard_input::open_input;
 use batch::VoteBatch;
 use format_detection::VoteFile;
 use lines::Stopped;
@@ -53,8 +55,8 @@ pub struct ReadOptions {
     pub limits: ReadLimits,
 }
 
-/// Reads the votes of one or more files. Where every file has a time column, the votes of all are put in one order;
-/// otherwise each file is put in its own order and they follow one another. A wanted column that no file has is `None`.
+/// Reads the votes of one or more files; `-` is the standard input. Where every file has a time column, the votes of all are put in
+/// one order; otherwise each file is put in its own order and they follow one another. A wanted column that no file has is `None`.
 ///
 /// # Errors
 /// [`VoteFileError`] for the first thing that is wrong.
@@ -66,10 +68,7 @@ pub fn read_log<P: AsRef<Path>>(
     let mut total: Option<FileVotes> = None;
     for path in paths {
         let job = ReadJob { path: path.as_ref(), wanted, options };
-        let mut file = job.read()?;
-        if file.timed {
-            file.votes.log.sort_by_time();
-        }
+        let file = job.read(open_input(job.path).map_err(|source| job.unreadable(source))?)?;
         match &mut total {
             None => total = Some(file),
             Some(total) => total.append(file),
@@ -80,6 +79,20 @@ pub fn read_log<P: AsRef<Path>>(
         total.votes.log.sort_by_time();
     }
     Ok(total.votes.into_log(wanted))
+}
+
+/// Reads the votes of one file that is open, from where it stands, in the order of their times where it has a time column. Errors
+/// name it by `path`.
+///
+/// # Errors
+/// [`VoteFileError`] for the first thing that is wrong.
+pub fn read_open_file(
+    file: File,
+    path: &Path,
+    wanted: ColumnSet,
+    options: &ReadOptions,
+) -> Result<VoteLog, VoteFileError> {
+    Ok(ReadJob { path, wanted, options }.read(file)?.votes.into_log(wanted))
 }
 
 /// The votes of one file.
@@ -106,21 +119,27 @@ fn fill_times(log: &mut VoteLog, other_has: bool) {
     }
 }
 
-/// One file to be read.
+/// How a file is read.
 struct ReadJob<'j> {
+    /// Its name in errors.
     path: &'j Path,
     wanted: ColumnSet,
     options: &'j ReadOptions,
 }
 
 impl ReadJob<'_> {
-    fn read(&self) -> Result<FileVotes, VoteFileError> {
-        match VoteFile::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
+    /// The votes of an open file, in the order of their times where they have any.
+    fn read(&self, file: File) -> Result<FileVotes, VoteFileError> {
+        let mut file = match VoteFile::open(file, self.options.limits).map_err(|source| self.unreadable(source))? {
             VoteFile::Parquet(file) => parquet::read(self, file),
             VoteFile::Array(text) => json::read_array(self, text),
             VoteFile::Lines(text) => json::read_lines(self, text),
             VoteFile::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
+        }?;
+        if file.timed {
+            file.votes.log.sort_by_time();
         }
+        Ok(file)
     }
 
     fn unreadable(&self, source: io::Error) -> VoteFileError {

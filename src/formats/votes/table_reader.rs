@@ -16,11 +16,12 @@ use super::limits::ReadLimits;
 use super::parquet;
 use super::text_table::{TextTable, chosen};
 use crate::domain::csv_injection::restored;
+use crate::standard_input::open_input;
 
 /// Bytes of text that are read; a table is held in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Reads the columns that have one of these names. A row that lacks a value has an empty text there.
+/// Reads the columns that have one of these names; `-` is the standard input. A row that lacks a value has an empty text there.
 ///
 /// # Errors
 /// [`VoteFileError`] for the first thing that cannot be read.
@@ -29,7 +30,7 @@ pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteF
     let limits = ReadLimits { decompressed_bytes: MOST_BYTES + 1, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
-    match VoteFile::open(path, limits).map_err(unreadable)? {
+    match open_input(path).and_then(|file| VoteFile::open(file, limits)).map_err(unreadable)? {
         VoteFile::Delimited(text, delimiter) => {
             let bytes = whole(text).map_err(unreadable)?;
             of_delimited(&bytes, delimiter, names).map_err(row)

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::rating::value::prices::PriceList;
+use crate::domain::settings_rule::{RefusedValue, SettingRule};
 
 pub use current::CurrentSettings;
 pub use environment::Environment;
@@ -132,9 +133,9 @@ pub enum ConfigError {
         /// The key with its section.
         key: &'static str,
         /// What stands there.
-        value: String,
+        value: RefusedValue,
         /// What may stand there.
-        rule: &'static str,
+        rule: SettingRule,
     },
     /// No battle could begin.
     #[error(
@@ -148,6 +149,13 @@ pub enum ConfigError {
         /// The system's reason.
         reason: String,
     },
+}
+
+impl ConfigError {
+    /// The refusal of a value that breaks a rule.
+    pub(crate) fn out_of_range(key: &'static str, value: RefusedValue, rule: impl Into<SettingRule>) -> Self {
+        Self::OutOfRange { key, value, rule: rule.into() }
+    }
 }
 
 impl Settings {

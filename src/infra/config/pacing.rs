@@ -6,6 +6,7 @@ use super::ConfigError;
 use super::sections::{BattleSettings, PacingMode};
 use super::value_checks::require;
 use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
+use crate::domain::settings_rule::NumberRule;
 
 impl BattleSettings {
     /// Characters of a step.
@@ -35,15 +36,16 @@ impl BattleSettings {
 
     pub(super) fn check_pacing(&self) -> Result<(), ConfigError> {
         let Self { pace_chars_per_second: pace, reserve_ms, slow_class_share: share, .. } = self;
-        require((10..=100_000).contains(pace), "battle.pace_chars_per_second", pace, "10 to 100000")?;
-        require(*reserve_ms <= 10_000, "battle.reserve_ms", reserve_ms, "0 to 10000")?;
-        require((0.0..=1.0).contains(share), "battle.slow_class_share", share, "0 to 1")?;
+        let rule = NumberRule::Between(10, 100_000);
+        require((10..=100_000).contains(pace), "battle.pace_chars_per_second", pace, rule)?;
+        require(*reserve_ms <= 10_000, "battle.reserve_ms", reserve_ms, NumberRule::Between(0, 10_000))?;
+        require((0.0..=1.0).contains(share), "battle.slow_class_share", share, NumberRule::Between(0, 1))?;
         let starts = &self.start_classes_ms;
         require(
             rises(starts) && starts.iter().all(|ms| (1..=600_000).contains(ms)),
             "battle.start_classes_ms",
             format!("{starts:?}"),
-            "one or more waits from 1 to 600000, in rising order",
+            NumberRule::RisingWaits,
         )?;
         let tempos = &self.tempo_classes;
         let falling: Vec<u32> = tempos.iter().rev().copied().collect();
@@ -51,7 +53,7 @@ impl BattleSettings {
             rises(&falling) && tempos.iter().all(|speed| (1..=100_000).contains(speed)),
             "battle.tempo_classes",
             format!("{tempos:?}"),
-            "one or more speeds from 1 to 100000, in falling order",
+            NumberRule::FallingSpeeds,
         )
     }
 }

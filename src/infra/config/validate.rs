@@ -1,8 +1,9 @@
 //! Checks all sections, and what concerns several of them: each section checks its own values beside its fields.
 
 use super::sections::{ModelSettings, WebhookSettings};
-use super::value_checks::{is_variable_name, require};
+use super::value_checks::{is_variable_name, require, require_as};
 use super::{ConfigError, Settings};
+use crate::domain::settings_rule::{NumberRule, RefusedValue, VariableRule};
 
 impl Settings {
     /// The settings, if every value can be used.
@@ -28,7 +29,8 @@ impl Settings {
         self.retention.check()?;
         self.limits.check()?;
         let timeout = self.redis.timeout_ms;
-        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
+        let rule = NumberRule::Between(10, 60_000);
+        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, rule)?;
         Ok(self)
     }
 
@@ -38,13 +40,14 @@ impl Settings {
             if !seen.insert(&model.id) {
                 return Err(ConfigError::DuplicateModel(model.id.clone()));
             }
-            require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
-            require(
+            let is_weight = model.weight.is_finite() && model.weight >= 0.0;
+            require(is_weight, "models.weight", model.weight, NumberRule::AtLeast(0))?;
+            require_as(
                 model.api_key_env.is_empty() || is_variable_name(&model.api_key_env),
                 "models.api_key_env",
                 // What stands there may be the key.
-                format!("unusable for model {:?}", model.id),
-                "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+                RefusedValue::UnusableForModel(model.id.clone()),
+                VariableRule::KeyName,
             )?;
         }
         Ok(())

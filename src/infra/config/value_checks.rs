@@ -7,6 +7,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 use super::ConfigError;
+use crate::domain::settings_rule::{RefusedValue, SettingRule};
 
 /// Whether an environment variable can have this name.
 #[must_use]
@@ -68,12 +69,22 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     Ok(Vec::<Network>::deserialize(deserializer)?.into_iter().map(|network| network.0).collect())
 }
 
-/// Refuses a value of a key, unless the rule holds.
+/// Refuses the value of a key, which the error repeats, unless the rule holds.
 pub(super) fn require(
     holds: bool,
     key: &'static str,
     value: impl ToString,
-    rule: &'static str,
+    rule: impl Into<SettingRule>,
 ) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError::OutOfRange { key, value: value.to_string(), rule }) }
+    if holds { Ok(()) } else { Err(ConfigError::out_of_range(key, RefusedValue::Shown(value.to_string()), rule)) }
+}
+
+/// As [`require`], with what the error says in place of the value.
+pub(super) fn require_as(
+    holds: bool,
+    key: &'static str,
+    value: RefusedValue,
+    rule: impl Into<SettingRule>,
+) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::out_of_range(key, value, rule)) }
 }

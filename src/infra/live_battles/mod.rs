@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
-use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::process_stalls::timeout_unless_stalled;
 pub use running::RunningBattles;

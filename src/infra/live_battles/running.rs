@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use crate::domain::battle::active_battle::ActiveBattle;
     use crate::domain::battle::mode::BattleMode;
+    use crate::domain::battle::progress::{Progress, Stage};
     use crate::domain::battle::record::BattleRow;
-    use crate::domain::battle::state::{Progress, Stage};
     use crate::domain::battle::{ModelId, RunId, VisitorId};
 
     fn battle() -> Arc<LiveBattle> {

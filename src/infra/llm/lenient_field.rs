@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A value that can be read; `None` for any other, such as a negative count of tokens, or a number that nothing holds.
+/// A value that can be read; `None` for any other, such as a negative count of tokens, or a number that nothing holds. Not for a field below
+/// `untagged`, `flatten` or a tagged enum: there serde parses all values beforehand, and fails at the one that cannot be read.
 ///
 /// # Errors
 /// Text that is not JSON.

@@ -9,6 +9,7 @@ mod body_drain;
 pub mod breaker;
 pub mod builtin;
 pub mod failure_advice;
+mod failures_by_visitor;
 mod http_client;
 mod key_redaction;
 mod lazy_timer;
@@ -33,7 +34,6 @@ pub mod roster;
 pub mod sse;
 mod stream_readers;
 mod transport;
-mod visitor_results;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,6 +11,9 @@ use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 /// Longest reply that is asked for where a list has a shorter context: the prompt needs the other half.
 const REPLY_SHARE: u64 = 2;
 
+/// Models at most of which an error says why they are not added.
+pub const MOST_DUPLICATES_NAMED: usize = 3;
+
 /// What one listed model came to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Addition {
@@ -99,7 +102,7 @@ pub fn new_model(model: &AddedModel) -> NewModel {
     NewModel { entry: model.entry.clone(), context_length: model.context_length }
 }
 
-/// Why none of these can be added.
+/// Why none of these can be added, in English.
 #[must_use]
 pub fn duplicates(models: &[AddedModel]) -> String {
     let why = |model: &AddedModel| match &model.addition {
@@ -109,7 +112,7 @@ pub fn duplicates(models: &[AddedModel]) -> String {
             model.entry.id
         ),
     };
-    let told: Vec<String> = models.iter().take(3).map(why).collect();
+    let told: Vec<String> = models.iter().take(MOST_DUPLICATES_NAMED).map(why).collect();
     let more = models.len().saturating_sub(told.len());
     if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
 }

@@ -2,7 +2,8 @@
 //!
 //! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content, content as
 //! a list of parts (Mistral), no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in
-//! mid-stream, also those that only the reason of the end shows. What stands beside the text in a form of its own is dropped.
+//! mid-stream, also those that only the reason of the end shows. Counts of tokens, log probabilities, indices, refusals and reasoning of
+//! any other form are dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -29,8 +29,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::batch::BatchApi;
 use super::breaker::{Breaker, BreakerPolicy, BreakerState};
+use super::failures_by_visitor::VisitorResults;
 use super::lazy_timer::LazyTimer;
-use super::visitor_results::VisitorResults;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};

@@ -16,6 +16,7 @@ use super::{ChatModel, HttpClient, ModelCard, http_client_within};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 use crate::domain::battle::ModelId;
+use crate::domain::settings_rule::{RefusedValue, TextRule};
 
 /// The models of an arena, in the order of its settings.
 #[derive(Clone, Default)]
@@ -258,11 +259,9 @@ fn key(entry: &ModelSettings, env: &Environment) -> Result<Option<SecretString>,
 }
 
 fn practice_kind(entry: &ModelSettings) -> Result<PracticeKind, ConfigError> {
-    PracticeKind::parse(entry.name_at_provider()).ok_or_else(|| ConfigError::OutOfRange {
-        key: "models.model",
-        value: format!("\"{}\" for model \"{}\"", entry.name_at_provider(), entry.id),
-        rule: "provider \"builtin\" has practice-echo, practice-rules, practice-calculator, practice-retriever and \
-               practice-scholar",
+    PracticeKind::parse(entry.name_at_provider()).ok_or_else(|| {
+        let value = RefusedValue::OfModel { value: entry.name_at_provider().to_owned(), model: entry.id.clone() };
+        ConfigError::out_of_range("models.model", value, TextRule::PracticeModel)
     })
 }
 
@@ -310,9 +309,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_practice_model_is_refused() {
+    fn an_unknown_practice_model_is_refused_with_the_names_of_all() {
         let text = "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n";
-        assert!(roster(text, &Environment::default()).err().unwrap().to_string().contains("practice-scholar"));
+        let refused = roster(text, &Environment::default()).err().unwrap().to_string();
+        for kind in PracticeKind::ALL {
+            assert!(refused.contains(kind.id()), "{refused}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
+use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 
 /// What is said of an answer that is not in the form of HTTP.
 const NO_HTTP: &str = "the answer is not HTTP: another port, or https:// in place of http://, may be needed";
@@ -58,29 +59,22 @@ impl Endpoint {
         http: &HttpClient,
     ) -> Result<Self, ConfigError> {
         let base = if settings.base_url.is_empty() { default_base } else { &settings.base_url };
-        let invalid = |rule| ConfigError::OutOfRange {
-            key: "models.base_url",
-            value: format!("unusable for model \"{}\"", settings.id),
-            rule,
+        let invalid = |rule: AddressRule| {
+            ConfigError::out_of_range("models.base_url", RefusedValue::UnusableForModel(settings.id.clone()), rule)
         };
-        let url = Url::parse(&format!("{}{path}", base.trim_end_matches('/')))
-            .map_err(|_| invalid("write an address such as http://127.0.0.1:8000/v1"))?;
+        let url =
+            Url::parse(&format!("{}{path}", base.trim_end_matches('/'))).map_err(|_| invalid(AddressRule::Models))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(invalid("write an address that starts with http:// or https://"));
+            return Err(invalid(AddressRule::WebScheme));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(invalid("write the address without what follows a ? or #"));
+            return Err(invalid(AddressRule::WithoutQuery));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid(
-                "write no name and no password into the address: name the key's variable as api_key_env",
-            ));
+            return Err(invalid(AddressRule::WithoutKey));
         }
         if !http.reaches(&url) {
-            return Err(invalid(
-                "link-local and metadata addresses are not allowed, and private networks only if \
-                 providers.private_networks lists them",
-            ));
+            return Err(invalid(AddressRule::Allowed));
         }
         Ok(Self { http: http.clone(), url, headers: HeaderMap::new(), key: None })
     }
@@ -99,10 +93,9 @@ impl Endpoint {
         if let Some(key) = key {
             let key = key.expose_secret().trim();
             let text = SecretString::from(format!("{prefix}{key}"));
-            let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| ConfigError::OutOfRange {
-                key: "models.api_key_env",
-                value: settings.api_key_env.clone(),
-                rule: "the variable's value has characters that no key has, such as a line break",
+            let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| {
+                let variable = RefusedValue::Shown(settings.api_key_env.clone());
+                ConfigError::out_of_range("models.api_key_env", variable, VariableRule::SendableKey)
             })?;
             value.set_sensitive(true);
             self.headers.insert(header, value);

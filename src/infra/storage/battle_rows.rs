@@ -1,8 +1,8 @@
 //! Rows of battles, turns, replies and side failures.
 
 use crate::domain::battle::mode::BattleMode;
+use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow};
-use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};

@@ -10,8 +10,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use super::signed;
+use crate::domain::battle::progress::Progress;
 use crate::domain::battle::record::{BattleRow, NewReply};
-use crate::domain::battle::state::Progress;
 use crate::domain::battle::{BattleId, ImageId, RunId, Side};
 use crate::domain::time::Timestamp;
 use crate::storage::battle_rows::SideFailure;

@@ -4,8 +4,8 @@ use super::battle_rows::{RawBattle, RawLine, RawRecordRow, RawReply, SideFailure
 
 use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
 use super::{Database, Store, StoreError, on_reader, on_writer};
+use crate::domain::battle::progress::Progress;
 use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
-use crate::domain::battle::state::Progress;
 use crate::domain::battle::{BattleId, ImageId, RunId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

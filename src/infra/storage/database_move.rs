@@ -3,6 +3,8 @@
 //! Every row of every table that is not derived from others goes over in one transaction. Before it commits, both
 //! sides are added up row by row and compared, so that a number that would change on the way stops the move.
 
+use std::path::PathBuf;
+
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgConnection, Postgres};
@@ -138,6 +140,12 @@ pub enum DatabaseMoveError {
     /// The rows that arrived are not those that left.
     #[error("table {0} differs after the copy, so nothing was moved: check the file with PRAGMA integrity_check")]
     Changed(&'static str),
+    /// An arena has come to the file that was read as one that nobody writes.
+    #[error(
+        "an arena began to use {} while it was moved, so nothing was moved: stop that arena, and run the import again",
+        .0.display()
+    )]
+    SourceStarted(PathBuf),
     /// The file does not give the rows of a table.
     #[error(
         "table {table} of the SQLite file cannot be read, so nothing was moved: check the file with PRAGMA integrity_check, and move a \
@@ -217,6 +225,10 @@ pub async fn transfer(
         }
     }
     sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
+    // What was read may mix two states.
+    if let Some(file) = source.changed_file() {
+        return Err(DatabaseMoveError::SourceStarted(file.to_owned()));
+    }
     tx.commit().await?;
     Ok(tables.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
 }

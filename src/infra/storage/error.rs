@@ -37,6 +37,19 @@ pub enum StoreError {
         /// The command that has the lock, and its process, where it has said so.
         holder: Option<String>,
     },
+    /// Another process may have the lock, and this user cannot find out.
+    #[error(
+        "the database {} may be in use, and its lock {} cannot be taken ({reason}): run the command as the user who serves the arena",
+        .database.display(), .lock.display()
+    )]
+    LockUnavailable {
+        /// The database file.
+        database: PathBuf,
+        /// The file of its lock.
+        lock: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
     /// The file is no database, a damaged one, or another program's.
     #[error(
         "{} is not the database of an arena, or is damaged: move it away, name another with --database or --data-dir, or \

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
@@ -79,7 +80,7 @@ impl DataLock {
     /// is taken if its file can be read, and nothing is made.
     ///
     /// # Errors
-    /// As [`Self::take`]; [`StoreError::Locked`] also where an arena may write the database and the file of its lock cannot be read.
+    /// As [`Self::take`]; [`StoreError::LockUnavailable`] where an arena may write the database and this user cannot take its lock.
     pub fn take_to_read(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let database = behind_link(database);
@@ -127,13 +128,29 @@ fn held_by_another(database: &Path) -> Option<StoreError> {
 /// Takes a lock whose file this user cannot make or write: its holder stays the one that wrote it last.
 fn lock_read_only(database: &Path, access: FileAccess) -> Result<DataLock, StoreError> {
     let path = database.with_extension("lock");
-    let taken = File::open(&path).map(LockedFile::lock);
-    match taken {
-        Ok(Ok(file)) => Ok(DataLock { _place: None, _file: Some(file) }),
-        Ok(Err(TryLockError::WouldBlock)) => Err(locked(database, &path)),
-        // Nobody has the database open, and no lock keeps others from it.
-        _ if access == FileAccess::ReadImmutable => Ok(DataLock { _place: None, _file: None }),
-        _ => Err(locked(database, &path)),
+    match lock_opened_to_read(&path) {
+        Ok(file) => Ok(DataLock { _place: None, _file: Some(file) }),
+        Err(TryLockError::WouldBlock) => Err(locked(database, &path)),
+        // Nobody has the database open. Whoever begins to use it meanwhile is found at the end.
+        Err(TryLockError::Error(_)) if access == FileAccess::ReadImmutable => {
+            Ok(DataLock { _place: None, _file: None })
+        }
+        Err(TryLockError::Error(error)) => {
+            let (database, reason) = (database.to_owned(), error.to_string());
+            Err(StoreError::LockUnavailable { database, lock: path, reason })
+        }
+    }
+}
+
+/// Locks a file that is opened to read. NFS gives an exclusive lock only to those who opened the file to write; a shared one, too, keeps an
+/// arena from taking its own.
+fn lock_opened_to_read(path: &Path) -> Result<LockedFile, TryLockError> {
+    let open = || File::open(path).map_err(TryLockError::Error);
+    match LockedFile::lock(open()?) {
+        Err(TryLockError::Error(error)) if error.raw_os_error() == Some(Errno::BADF.raw_os_error()) => {
+            LockedFile::lock_shared(open()?)
+        }
+        taken => taken,
     }
 }
 
@@ -280,7 +297,11 @@ mod tests {
         let (database, lock) = (folder.path().join("langya.db"), folder.path().join("langya.lock"));
         let take = |access| lock_read_only(&database, access);
         assert!(take(FileAccess::ReadImmutable).unwrap()._file.is_none());
-        assert!(matches!(take(FileAccess::ReadOnly), Err(StoreError::Locked { .. })), "an arena may write it");
+        let unavailable = take(FileAccess::ReadOnly).unwrap_err();
+        assert!(matches!(unavailable, StoreError::LockUnavailable { .. }), "an arena may write it: {unavailable}");
+        let told = unavailable.to_string();
+        assert!(told.contains("langya.lock cannot be taken (No such file or directory"), "{told}");
+        assert!(told.ends_with("run the command as the user who serves the arena"), "{told}");
         assert!(!lock.exists(), "nothing is made");
         fs::write(&lock, "serve, process 1\n").unwrap();
         let held = take(FileAccess::ReadOnly).unwrap();

@@ -1,8 +1,12 @@
 //! What can be wrong with the database for a while, in words that say what to do.
 
+use std::path::Path;
+
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
+
+use crate::disk;
 
 /// Why the database cannot be used, or takes no writes, until somebody mends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +66,17 @@ impl OutageKind {
         }
     }
 
+    /// As [`Self::from_error`], of the embedded database at a path, or in that folder: whether its disk is full, the disk says.
+    pub(super) fn of_embedded(error: &sqlx::Error, place: &Path) -> Option<Self> {
+        let code = match error {
+            sqlx::Error::Database(error) => error.try_downcast_ref::<SqliteError>().and_then(sqlite_code),
+            _ => None,
+        };
+        // Where the disk cannot be asked, it may have space.
+        let free = || disk::space(place).map_or(u64::MAX, |disk| disk.free);
+        code.map_or_else(|| Self::from_error(error), |code| Self::of_sqlite_code_on_disk(code, free))
+    }
+
     fn of_sqlstate(code: &str) -> Option<Self> {
         match code {
             "57P01" | "57P02" | "57P03" => Some(Self::Unreachable),
@@ -75,14 +90,20 @@ impl OutageKind {
     }
 
     fn of_sqlite(error: &SqliteError) -> Option<Self> {
-        Self::of_sqlite_code(error.code()?.parse().ok()?)
+        Self::of_sqlite_code(sqlite_code(error)?)
+    }
+
+    /// SQLite has one code for a full disk and for one that fails where it enlarges the file that ends in `-shm`. `free` asks how many
+    /// bytes this user may still write.
+    fn of_sqlite_code_on_disk(code: u32, free: impl Fn() -> u64) -> Option<Self> {
+        if code == SHARED_MEMORY_SIZE && free() < SHARED_MEMORY_BYTES {
+            return Some(Self::FolderFull);
+        }
+        Self::of_sqlite_code(code)
     }
 
     /// Extended codes hold the plain one in their last byte.
     fn of_sqlite_code(code: u32) -> Option<Self> {
-        if code == SHARED_MEMORY_SIZE {
-            return Some(Self::FolderFull);
-        }
         match code & 0xff {
             BUSY => Some(Self::WriteLocked),
             FULL => Some(Self::FolderFull),
@@ -113,6 +134,11 @@ impl OutageKind {
     pub fn lasts(self) -> bool {
         matches!(self, Self::Damaged | Self::FileReplaced)
     }
+}
+
+/// SQLite's number of an error, with the extended code.
+fn sqlite_code(error: &SqliteError) -> Option<u32> {
+    error.code()?.parse().ok()
 }
 
 /// Whether a statement fails however often it is sent: it breaks a rule of the tables, or is itself at fault. All else may
@@ -150,8 +176,10 @@ fn is_lasting_in_sqlite(code: &str) -> bool {
 const BUSY: u32 = 5;
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
-/// No space for the file that ends in `-shm`, which the first connection makes.
+/// The file that ends in `-shm`, which the first connection makes, did not get its size.
 const SHARED_MEMORY_SIZE: u32 = IO_ERROR | (19 << 8);
+/// By so much it grows.
+const SHARED_MEMORY_BYTES: u64 = 32 * 1024;
 const CORRUPT: u32 = 11;
 const FULL: u32 = 13;
 const CANNOT_OPEN: u32 = 14;
@@ -181,12 +209,25 @@ mod tests {
     fn a_full_disk_is_known_by_each_of_its_codes() {
         for (code, expected) in [
             (13, Some(OutageKind::FolderFull)),
-            (4_874, Some(OutageKind::FolderFull)),
+            (4_874, Some(OutageKind::FolderUnusable)),
             (10, Some(OutageKind::FolderUnusable)),
             (522, Some(OutageKind::FolderUnusable)),
             (1, None),
         ] {
             assert_eq!(OutageKind::of_sqlite_code(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn shared_memory_without_its_size_means_a_full_disk_only_where_the_disk_has_no_space() {
+        for (code, free, expected) in [
+            (4_874, 0, OutageKind::FolderFull),
+            (4_874, 32 * 1024, OutageKind::FolderUnusable),
+            (4_874, u64::MAX, OutageKind::FolderUnusable),
+            (522, 0, OutageKind::FolderUnusable),
+            (13, u64::MAX, OutageKind::FolderFull),
+        ] {
+            assert_eq!(OutageKind::of_sqlite_code_on_disk(code, || free), Some(expected), "{code} {free}");
         }
     }
 

@@ -141,7 +141,7 @@ impl<'a> RetryPolicy<'a> {
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
         let outage = self.database.outage();
         if let StoreError::Database(error) = error
-            && let Some(kind) = OutageKind::from_error(error)
+            && let Some(kind) = self.outage_kind(error)
             // A reader meets other locks than that of writes, and only a write shows that this one is free again.
             && (self.writes || kind != OutageKind::WriteLocked)
         {
@@ -157,6 +157,13 @@ impl<'a> RetryPolicy<'a> {
         sleep(pause).await;
         self.wait = (2 * self.wait).min(LONGEST_WAIT);
         true
+    }
+
+    fn outage_kind(&self, error: &sqlx::Error) -> Option<OutageKind> {
+        match self.database {
+            Database::Sqlite(pools) => OutageKind::of_embedded(error, &pools.folder),
+            Database::Postgres(_) => OutageKind::from_error(error),
+        }
     }
 
     /// The statement came through: an outage that it would have met is over.

@@ -159,10 +159,15 @@ impl SqlitePools {
         self.writer.close().await;
     }
 
+    /// The file, where it was opened as one that nobody writes and may have changed since.
+    pub(super) fn changed_file(&self) -> Option<&Path> {
+        self.unwritten.as_ref().filter(|file| file.may_have_changed()).map(|_| self.path.as_path())
+    }
+
     fn warn_if_changed(&self) {
-        if !self.reader.is_closed() && self.unwritten.as_ref().is_some_and(UnwrittenFile::may_have_changed) {
+        if let Some(path) = self.changed_file().filter(|_| !self.reader.is_closed()) {
             tracing::warn!(
-                path = %self.path.display(),
+                path = %path.display(),
                 "an arena began to use the database while this command read it, so its result may be wrong: run the command again"
             );
         }
@@ -445,7 +450,7 @@ pub(super) fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     if is_foreign(error) {
         return StoreError::Foreign(path.to_owned());
     }
-    if let Some(full @ OutageKind::FolderFull) = OutageKind::from_error(error) {
+    if let Some(full @ OutageKind::FolderFull) = OutageKind::of_embedded(error, path) {
         return StoreError::Outage(full);
     }
     // SQLite's reason without its number.

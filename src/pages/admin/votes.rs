@@ -102,6 +102,8 @@ pub struct VotersPage {
     pub flagged: Vec<Evidence>,
     pub tested: usize,
     pub voters: u64,
+    /// Number of voters who are too many to be flagged.
+    pub withheld: Option<u64>,
 }
 
 /// Votes by filter.

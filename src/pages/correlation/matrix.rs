@@ -1,7 +1,7 @@
 //! The correlations of all series of a group, as a table whose cells lead to their pairs.
 
 use super::ShownNames;
-use crate::domain::stats::matrix::ColumnCorrelations as Found;
+use crate::domain::stats::correlation_matrix::ColumnCorrelations as Found;
 use crate::render::chart::correlations::{CorrelationCell, cell_text, shade};
 
 /// The table.

@@ -386,7 +386,7 @@ mod vote_confirmation;
 
 pub use admin::{
     AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
-    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanRefusalTexts, ReviewTexts,
+    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanErrorTexts, PlanRefusalTexts, ReviewTexts,
     SettingsRefusalTexts, UserTexts, VoteAdminTexts, WelcomeTexts,
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};

@@ -14,7 +14,7 @@ use crate::domain::language::Language;
 use crate::domain::stats::Interval;
 use crate::domain::stats::convex_mixture::mix;
 use crate::domain::stats::correlation::Coefficient;
-use crate::domain::stats::matrix::{matrix, replicate_correlations};
+use crate::domain::stats::correlation_matrix::{matrix, replicate_correlations};
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use crate::domain::battle::pairing::published::PublishedPair;
+use crate::domain::battle::pairing::published_pairing::PublishedPair;
 use crate::pages::about::{MeetingChance, rules};
 use crate::services::arena::consent_version::storage_in_force;
 use crate::state::AppState;

@@ -14,7 +14,7 @@ use crate::domain::battle::BattleId;
 use crate::domain::battle::past_battle::PastBattle;
 use crate::domain::labeling::final_labels::QuestionLabel;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::own_votes::OwnLeaderboard;
+use crate::domain::rating::own_leaderboard::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::pages;

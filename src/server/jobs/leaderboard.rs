@@ -11,7 +11,7 @@ use crate::infra::events::{BusState, Event};
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 use crate::infra::stored_votes::vote_tally::StoreWhen;
-use crate::services::leaderboard::refit::{RefitError, Refitter};
+use crate::services::leaderboard::latest_leaderboard::{RefitError, Refitter};
 
 /// Interval of the checks for new votes, in case an event was lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);

@@ -12,7 +12,7 @@ use tracing::Instrument;
 use crate::infra::job_report::JobReport;
 use crate::infra::storage::{StoreError, WebhookMessageRow};
 use crate::infra::tasks::contain;
-use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::webhooks::Webhooks;
 
 /// Time between two looks for what is new or due.

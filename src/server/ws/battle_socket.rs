@@ -18,7 +18,7 @@ use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::progress::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
@@ -75,7 +75,7 @@ struct Watching {
     watcher: Watcher,
     screen: Option<Screen>,
     prompts: Prompts,
-    known: Option<ChosenModels>,
+    chosen: Option<ChosenModels>,
 }
 
 /// Why the loop ends.
@@ -384,8 +384,8 @@ impl Driver {
     fn watching(&self, watcher: Watcher, screen: Option<Screen>, prompts: Prompts) -> Watching {
         let row = watcher.battle().state().active.row.clone();
         let models = &self.connection.voting.models;
-        let known = ChosenModels::new(&row, |side| models.card(&row.models[side.index()]));
-        Watching { watcher, screen, prompts, known }
+        let chosen = ChosenModels::new(&row, |side| models.card(&row.models[side.index()]));
+        Watching { watcher, screen, prompts, chosen }
     }
 
     /// Shows this battle from now on. The visitor gets an error for one that is left before its replies have ended.
@@ -403,9 +403,9 @@ impl Driver {
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
         let battle = watching.watcher.battle().id.clone();
-        let (prompts, known) = (watching.prompts.clone(), watching.known.clone());
+        let (prompts, chosen) = (watching.prompts.clone(), watching.chosen.clone());
         let shown = show(watching.screen.as_mut(), entries).await;
-        self.say_shown(&battle, &shown, &prompts, known.as_ref()).await
+        self.say_shown(&battle, &shown, &prompts, chosen.as_ref()).await
     }
 
     async fn say_shown(
@@ -413,11 +413,11 @@ impl Driver {
         battle: &BattleId,
         shown: &[ShownEvent<'_>],
         prompts: &Prompts,
-        known: Option<&ChosenModels>,
+        chosen: Option<&ChosenModels>,
     ) -> Result<(), End> {
         for one in shown {
             let message = match one {
-                ShownEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, known),
+                ShownEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, chosen),
                 ShownEvent::Block(ShownBlock { turn, side, block, html, .. }) => {
                     ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }
                 }

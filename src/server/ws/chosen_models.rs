@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::domain::battle::Side;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::model_card::ModelCard;
+use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::record::BattleRow;
-use crate::domain::battle::state::Refusal;
 
 /// The mode of a battle and the models of the visitor's choice. A hidden model is not among them.
 #[derive(Debug, Clone, Serialize)]
@@ -27,9 +27,9 @@ impl ChosenModels {
     /// Those of a battle; `None` where both are hidden.
     pub(super) fn new(row: &BattleRow, card: impl Fn(Side) -> ModelCard) -> Option<Self> {
         let mode = row.mode;
-        let known = |side: Side| (mode.sides().contains(&side) && mode.names(side)).then(|| card(side));
+        let shown = |side: Side| (mode.sides().contains(&side) && mode.names(side)).then(|| card(side));
         (mode != BattleMode::Anonymous)
-            .then(|| Self { mode, models: ModelsBySide { a: known(Side::A), b: known(Side::B) } })
+            .then(|| Self { mode, models: ModelsBySide { a: shown(Side::A), b: shown(Side::B) } })
     }
 
     /// What is said where a reply fails. Where a model is hidden, nothing says whether it was that one.

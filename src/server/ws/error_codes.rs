@@ -2,8 +2,8 @@
 
 use super::protocol::ProtocolError;
 use crate::domain::battle::pairing::starting_pair::ChoiceError;
+use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::prompt_check::PromptError;
-use crate::domain::battle::state::Refusal;
 use crate::infra::limits::proof_of_work::{Challenge, ProofRequired};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::BattleError;

@@ -14,9 +14,9 @@ use super::flood::WARN_AFTER;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::mode::{BattleMode, ModelChoice};
-use crate::domain::battle::receipt::Receipt;
-use crate::domain::battle::state::Refusal;
+use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::vote_reasons::{Reason, ReasonSet, UnknownReason};
+use crate::domain::battle::vote_receipt::Receipt;
 use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
 use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
@@ -285,7 +285,7 @@ pub enum ServerMessage<'a> {
         images: &'a [ImageId],
         /// The mode and the models of the visitor's choice, where it is not anonymous.
         #[serde(flatten)]
-        known: Option<&'a ChosenModels>,
+        chosen: Option<&'a ChosenModels>,
     },
     /// More of a reply.
     Delta {
@@ -389,7 +389,7 @@ impl<'a> ServerMessage<'a> {
         battle: &'a BattleId,
         entry: &'a EventEntry,
         prompts: &'a Prompts,
-        known: Option<&'a ChosenModels>,
+        chosen: Option<&'a ChosenModels>,
     ) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
@@ -400,14 +400,14 @@ impl<'a> ServerMessage<'a> {
                     Prompts::Repeated(images) if turn == 1 => (Some(prompt.as_ref()), images.as_slice()),
                     Prompts::Repeated(_) => (Some(prompt.as_ref()), &[][..]),
                 };
-                Self::Battle { battle, turn, seq, answer, prompt, images, known }
+                Self::Battle { battle, turn, seq, answer, prompt, images, chosen }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
             BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },
             BattleEvent::Ready => Self::Ready { battle, turn, seq },
             BattleEvent::Voided => Self::Error {
                 code: "voided",
-                message: known.map_or(Refusal::Voided, ChosenModels::failure).to_string(),
+                message: chosen.map_or(Refusal::Voided, ChosenModels::failure).to_string(),
                 battle: Some(battle),
                 seq: Some(seq),
                 retry_after: None,

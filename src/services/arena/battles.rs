@@ -1,6 +1,6 @@
 //! The battles of this process: start, next turn, stop, regenerate, resume.
 //!
-//! What may happen when is decided by [`crate::domain::battle::state`]; here the decision meets the database, the models and
+//! What may happen when is decided by [`crate::domain::battle::progress`]; here the decision meets the database, the models and
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
@@ -19,8 +19,8 @@ use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::language;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::pairing::starting_pair::{ChoiceError, PromptKind, StartingPair};
+use crate::domain::battle::progress::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::prompt_check::PromptError;
-use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};

@@ -6,11 +6,11 @@ use super::models::Models;
 use super::voting::{VoteError, stored_receipt};
 use crate::domain::battle::past_battle::{PastBattle, PastVote};
 use crate::domain::battle::{BattleId, VisitorId};
-use crate::domain::rating::own_votes::{self, OwnLeaderboard};
+use crate::domain::rating::own_leaderboard::{self, OwnLeaderboard};
 use crate::formats::own_battles::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
-use crate::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Battles on one page of the list.
 pub const PAGE: u32 = 20;
@@ -61,7 +61,7 @@ pub async fn own_leaderboard(
     visitor: &VisitorId,
 ) -> Result<OwnLeaderboard, StoreError> {
     let votes = store.own_rated_votes(visitor, COUNTED).await?;
-    Ok(own_votes::own_leaderboard(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
+    Ok(own_leaderboard::own_leaderboard(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
 }
 
 /// A battle of this visitor; `None` where there is none, or it is another's.

@@ -7,14 +7,14 @@ use super::models::Models;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::pairing::preview::PairingPreview;
-use crate::domain::battle::pairing::published::PublishedPairing;
+use crate::domain::battle::pairing::published_pairing::PublishedPairing;
 use crate::domain::battle::pairing::starting_pair::{ChoiceError, PromptKind, StartingPair};
 use crate::domain::battle::pairing::{self, ModelPool, Pair, PairingError, PairingRules, choose_opponent, choose_pair};
 use crate::domain::rating::model_pool::model_pool;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
-use crate::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Draws pairs.
 pub struct Matchmaker {

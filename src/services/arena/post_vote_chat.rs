@@ -12,7 +12,7 @@ use super::battles::BattleError;
 use super::voting::Voting;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::message::{Message, PromptImage};
-use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::progress::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::visible_text::has_visible_text;
 use crate::infra::limits::TurnPermit;

@@ -21,7 +21,7 @@ use super::instances::ArenaInstances;
 use crate::arena::battle_dependencies::BattleDependencies;
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::state::Stage;
+use crate::domain::battle::progress::Stage;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::live_battles::{LiveBattle, RunningBattles};

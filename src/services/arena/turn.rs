@@ -23,7 +23,7 @@ use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::pairing::starting_pair::PromptKind;
-use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::progress::{Progress, Stage};
 use crate::domain::battle::{ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;

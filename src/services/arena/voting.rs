@@ -7,9 +7,9 @@ use super::battles::Battles;
 use super::exclusion_rules::{AppliedRules, ExclusionRules};
 use super::models::Models;
 use super::reply_moderation::ReplyModeration;
-use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
-use crate::domain::battle::state::{Progress, Refusal, Stage};
+use crate::domain::battle::progress::{Progress, Refusal, Stage};
 use crate::domain::battle::vote_reasons::ReasonSet;
+use crate::domain::battle::vote_receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use crate::domain::public_log::promised_vote::{PromisedVote, included_by, included_within};
 use crate::domain::time::Timestamp;
@@ -21,7 +21,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     BattleRecord, InsertedVote, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
-use crate::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::public_log::PublicLog;
 
 /// Services that record votes.

@@ -1,9 +1,29 @@
 //! Why a run over suites cannot begin.
 
+use std::fmt;
+
 use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::participants::ParticipantsError;
 use crate::infra::storage::StoreError;
+
+/// What somebody is named as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedAs {
+    /// A model that answers.
+    Model,
+    /// A judge.
+    Judge,
+}
+
+impl fmt::Display for NamedAs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "model",
+            Self::Judge => "judge",
+        })
+    }
+}
 
 /// Why a run over suites cannot begin, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +58,7 @@ pub enum RunError {
     #[error("{role} {name} is named twice: name each one once")]
     NamedTwice {
         /// As model or as judge.
-        role: &'static str,
+        role: NamedAs,
         /// Who.
         name: String,
     },
@@ -62,9 +82,15 @@ pub enum RunError {
         /// The suite.
         suite: String,
     },
-    /// Nobody takes part.
+    /// There is nothing to judge yet.
     #[error("suite {suite} has no answers to judge: run `langya bench answer {suite}`")]
     NothingToJudge {
+        /// The suite.
+        suite: String,
+    },
+    /// Every model is a judge or the baseline.
+    #[error("suite {suite} has no model left that answers: name a model that is neither judge nor baseline")]
+    NoModelLeft {
         /// The suite.
         suite: String,
     },

@@ -3,7 +3,7 @@
 use super::batches::SuiteBatches;
 use super::loading::Loaded;
 use super::model_clients::ModelClients;
-use super::run_error::RunError;
+use super::run_error::{NamedAs, RunError};
 use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::PlannedRoles;
@@ -106,8 +106,8 @@ impl RoleAssignment<'_> {
         if !roles.judges.is_empty() && mode == JudgeMode::MultipleChoice {
             return Err(RunError::NeedsNoJudge { suite: self.suite() });
         }
-        named_once("judge", &roles.judges)?;
-        named_once("model", &roles.models)
+        named_once(NamedAs::Judge, &roles.judges)?;
+        named_once(NamedAs::Model, &roles.models)
     }
 
     async fn evaluated_models(
@@ -128,7 +128,11 @@ impl RoleAssignment<'_> {
             Phases::Both => self.clients.all().into_iter().filter(|model| !judges.contains(model)).collect(),
         };
         let models: Vec<ModelId> = all.into_iter().filter(|model| Some(model) != baseline).collect();
-        if models.is_empty() { Err(RunError::NothingToJudge { suite: self.suite() }) } else { Ok(models) }
+        match self.phases {
+            _ if !models.is_empty() => Ok(models),
+            Phases::Judging => Err(RunError::NothingToJudge { suite: self.suite() }),
+            Phases::Both => Err(RunError::NoModelLeft { suite: self.suite() }),
+        }
     }
 
     /// Models with answers in this round.
@@ -155,7 +159,7 @@ impl RoleAssignment<'_> {
 ///
 /// # Errors
 /// [`RunError::NamedTwice`].
-pub fn named_once(role: &'static str, names: &[String]) -> Result<(), RunError> {
+pub fn named_once(role: NamedAs, names: &[String]) -> Result<(), RunError> {
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
         Some((_, name)) => Err(RunError::NamedTwice { role, name: name.clone() }),
         None => Ok(()),

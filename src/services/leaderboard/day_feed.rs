@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::refit::LatestLeaderboard;
+use super::latest_leaderboard::LatestLeaderboard;
 use crate::domain::rating::leaderboard_days::{DayChanges, LeaderboardDay, day_changes};
 use crate::domain::rating::leaderboard_json;
 use crate::domain::time::{Timestamp, day_of};

@@ -5,6 +5,6 @@ pub mod background_report;
 pub mod day_feed;
 pub mod exclusion_report;
 pub mod filtered;
-pub mod refit;
+pub mod latest_leaderboard;
 pub mod robustness;
 pub mod value;

@@ -14,7 +14,7 @@ use crate::infra::config::edit::{self, NewModel};
 use crate::infra::config::{Environment, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
-use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, duplicates, new_model};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, new_model};
 
 /// Models that are added without a filter at most: hundreds of paid models are no accident then.
 pub const MOST_WITHOUT_FILTER: usize = 100;
@@ -92,7 +92,7 @@ async fn add_models(
         let new: Vec<NewModel> =
             models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
         if new.is_empty() && !request.dry_run {
-            return Err(ModelEntryError::Duplicates(duplicates(&models)));
+            return Err(ModelEntryError::Duplicates(models));
         }
         let mut warnings = warnings(&offered, &chosen, &env);
         let edited = edit::with_models(text, &new)?;

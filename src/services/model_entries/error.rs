@@ -6,6 +6,7 @@ use crate::infra::config::edit::EditError;
 use crate::infra::config::edit::change::InvalidChange;
 use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
+use crate::infra::llm::model_list_merge::{AddedModel, duplicates};
 use crate::infra::storage::StoreError;
 
 /// What an edit leaves to do.
@@ -48,9 +49,9 @@ pub enum ModelEntryError {
     /// Too many for one that may not mean it.
     #[error("the server lists {0} models: choose with --filter 'maker/*', or take all of them with --filter '*'")]
     TooMany(usize),
-    /// There is nothing to add.
-    #[error("nothing was added: {0}")]
-    Duplicates(String),
+    /// There is nothing to add: these are there already, or their ids are taken.
+    #[error("nothing was added: {}", duplicates(.0))]
+    Duplicates(Vec<AddedModel>),
     /// The values have changed since the one who changes them saw them.
     #[error("the values of the model were changed meanwhile: look at them again, then repeat the change")]
     Outdated,

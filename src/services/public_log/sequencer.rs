@@ -18,11 +18,11 @@ use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::subtree::complete_parts;
 use crate::domain::time::Timestamp;
-use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
+use crate::infra::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
-use crate::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Votes, or changes of exclusions, in one step.
 pub const PAGE: u32 = 500;

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::leaderboard_check::{LeaderboardCheckError, check_leaderboard};
+use crate::domain::public_log::log_receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::merkle_proof::TreeHead;
-use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
-use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::recount::{RatingRules, Recount};
+use crate::domain::public_log::signed_note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::public_log::trust_anchors::{SignedTree, TrustAnchors, TrustError, Verified};
-use crate::infra::public_log_source::{PublicLogSource, SourceError};
+use crate::infra::public_log_reader::{PublicLogSource, SourceError};
 
 /// Tiles fetched at the same time.
 const AT_ONCE: usize = 8;

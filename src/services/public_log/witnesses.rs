@@ -12,7 +12,7 @@ use super::stored_tiles::hashes_of_ranges;
 use super::{PublicLog, PublicLogError};
 use crate::domain::public_log::cosignature::{WitnessKey, add_checkpoint_request};
 use crate::domain::public_log::merkle_proof::consistency_ranges;
-use crate::domain::public_log::note::NoteError;
+use crate::domain::public_log::signed_note::NoteError;
 use crate::infra::config::WitnessSettings;
 use crate::infra::llm::HttpClient;
 use crate::infra::storage::LogCheckpoint;

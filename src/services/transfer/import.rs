@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::formats::rereadable_file::RereadableFile;
-use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
-use crate::formats::{input_name, input_path};
+use crate::formats::votes::{ReadOptions, VoteFileError, read_open_file};
+use crate::formats::{input_name, is_standard_input};
 use crate::infra::disk;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, UnusableName, unusable_name};
 
@@ -84,14 +84,21 @@ impl VotesFile {
         let limit = options.limits.decompressed_bytes;
         let most = |folder: &Path| disk::space(folder).map(|space| limit.min(space.free / 2));
         let whole = RereadableFile::open(path, most).map_err(unreadable)?;
-        let log = read_log(&[whole.path()], KEPT, options).map_err(|error| error.in_file(path))?;
+        let log = read_open_file(whole.reader().map_err(unreadable)?, path, KEPT, options)?;
         if let Some(name) = unusable_name(&log) {
             return Err(ImportError::UnusableName { path: path.to_owned(), name });
         }
         let id = format!("import-{}", whole.digest().map_err(unreadable)?);
-        let source = input_path(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { id, source, log, read_at: now })
+        Ok(Self { id, source: source_name(path), log, read_at: now })
     }
+}
+
+/// The name under which an import is kept.
+fn source_name(path: &Path) -> String {
+    if is_standard_input(path) {
+        return "stdin".to_owned();
+    }
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Imports one file. `progress` gets the number of votes so far and in total.

@@ -44,13 +44,13 @@ fuzz_target!(|reply: &str| {
     ours.iter().flatten().for_each(check);
     // The benchmarks' own programs take any number.
     let official = [
-        verdict::official::alignbench(reply),
-        verdict::official::mtbench101(reply),
-        verdict::official::urs(reply, &DIMENSIONS),
+        verdict::original_parsers::alignbench(reply),
+        verdict::original_parsers::mtbench101(reply),
+        verdict::original_parsers::urs(reply, &DIMENSIONS),
     ];
     assert!(official.iter().flatten().all(|rating| rating.score.is_finite()), "{official:?}");
     // Any answer will do from these; only a panic is wrong.
-    let _ = (verdict::pair::parse(reply), verdict::choice::parse(reply), verdict::official::fastchat(reply));
+    let _ = (verdict::pair::parse(reply), verdict::choice::parse(reply), verdict::original_parsers::fastchat(reply));
     let _ = (Levels::Three.parse(reply), Levels::Five.parse(reply));
     let _ = Draft::parse(reply);
     let Thought { reasoning, reply: said } = Thought::split(reply);

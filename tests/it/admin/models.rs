@@ -206,6 +206,7 @@ async fn a_file_that_cannot_be_used_is_reported_on_the_page_without_its_values_a
     context.server.logged("the previous settings stay in force").await;
     let page = text(&mut ada, "/admin/models").await;
     assert!(page.contains("the previous settings stay in force") && page.contains("max_tokens"), "{page}");
+    assert!(page.contains("stay in force: <span class=\"refusal\">"), "a sentence is no code: {page}");
     assert!(!page.contains("CANARY"));
     assert_eq!(context.drawn().await, ["one", "two"]);
     let refused = ada.post_form("/admin/models/pause", &[("model", "one"), ("change", "pause")]).await;

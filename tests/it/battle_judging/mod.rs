@@ -4,7 +4,7 @@ mod job;
 mod reports;
 mod runs;
 
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;

@@ -73,6 +73,10 @@ async fn what_cannot_be_run_is_refused_in_one_line_with_the_way_out() {
         (&["bench", "judge", "mtbench101"], "needs a judge: name one or more with --judge"),
         (&["bench", "judge", "mtbench101", "--judge", "judge,judge"], "judge judge is named twice"),
         (&["bench", "judge", "mtbench101", "--judge", "judge"], "has no answers to judge: run `langya bench answer"),
+        (
+            &["bench", "run", "mtbench101", "--judge", "one,two,judge"],
+            "name a model that is neither judge nor baseline",
+        ),
         (&["bench", "judge", "mtbench101", "--judge", "judge", "--models", "two"], "model two has no answers to suite"),
         (&["bench", "judge", "mtbench101", "--judge", "judge", "--baseline", "two"], "leave --baseline out"),
         (

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{IfMissing, Store};
+use langya::infra::storage::{DatabaseMoveError, IfMissing, Store, VoteRange, transfer};
 use serde_json::Value;
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -50,6 +50,11 @@ impl SmallDisk {
 
     fn make_read_only(&self) {
         let mount = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.folder).status().unwrap();
+        assert!(mount.success());
+    }
+
+    fn make_writable(&self) {
+        let mount = Command::new("mount").args(["-o", "remount,rw"]).arg(&self.folder).status().unwrap();
         assert!(mount.success());
     }
 
@@ -266,6 +271,30 @@ async fn an_arena_on_a_read_only_disk_is_moved() {
     disk.make_read_only();
     let moved = langya(here, ["import", "arena", "small/data/langya.db", "--database", &database.url]);
     assert!(moved.code == Some(0) && moved.stdout.contains("is unchanged: do not serve it again"), "{moved:?}");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn an_arena_that_another_user_starts_while_it_is_moved_is_not_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = disk_with_a_vote(folder.path()) else { return };
+    let Some(database) = TestDatabase::create().await else { return };
+    disk.make_read_only();
+    let data = disk.folder.join("data");
+    let settings = StorageSettings { data_dir: data.clone(), ..StorageSettings::default() };
+    let source = Store::open(&settings, IfMissing::Fail).await.unwrap();
+    let target = database.open().await;
+    disk.make_writable();
+    let refused = transfer(&source, &target, |_| {
+        for log in ["langya.db-wal", "langya.db-shm"] {
+            std::fs::write(data.join(log), "").unwrap();
+        }
+    });
+    let refused = refused.await.unwrap_err();
+    assert!(matches!(refused, DatabaseMoveError::SourceStarted(_)), "{refused}");
+    assert_eq!(target.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 0);
+    source.close().await;
+    target.close().await;
     database.drop().await;
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use langya::domain::public_log::receipt::LogReceipt;
+use langya::domain::public_log::log_receipt::LogReceipt;
 use langya::domain::public_log::recount::RatingRules;
 use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::public_log::trust_anchors::TrustAnchors;
@@ -18,7 +18,7 @@ use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::config::StorageSettings;
-use langya::infra::public_log_source::PublicLogSource;
+use langya::infra::public_log_reader::PublicLogSource;
 use langya::infra::storage::{IfMissing, NewExclusions, Store, StoredLeaderboard, VoteRange};
 use langya::infra::stored_votes::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::PublicLogLookup;

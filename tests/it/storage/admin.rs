@@ -4,7 +4,7 @@ use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::model_stats::ModelStats;
 use langya::domain::admin::oidc_account::RoleFrom;
 use langya::domain::admin::role::Role;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{

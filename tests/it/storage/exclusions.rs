@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::integrity::exclusion_decision::ExclusionDecision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
@@ -31,7 +31,7 @@ use langya::infra::stored_votes::vote_tally::{StoreWhen, VoteTally};
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
-use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter};
+use langya::services::leaderboard::latest_leaderboard::{LatestLeaderboard, Refitter};
 
 use super::fits::{cast, whole_log};
 use super::{battle, exclude, ready, reply, vote};

@@ -3,7 +3,7 @@
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{Store, StoredLeaderboard};
-use langya::services::leaderboard::refit::LatestLeaderboard;
+use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 pub(super) async fn the_last_board_of_a_minute_stays(store: &Store) {
     assert_eq!(store.latest_leaderboard().await.unwrap(), None);

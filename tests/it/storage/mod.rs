@@ -33,7 +33,7 @@ mod votes;
 mod webhooks;
 
 use langya::domain::battle::mode::BattleMode;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::vote_reasons::ReasonSet;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};

@@ -1,11 +1,11 @@
 //! The contract of battles on models of the visitor's choice.
 
 use langya::domain::battle::mode::BattleMode;
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::model_register::days::number_of;
-use langya::domain::rating::own_votes::OwnVote;
+use langya::domain::rating::own_leaderboard::OwnVote;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{BattleRow, NewVoteRow, OwnBattlesFilter, Store, VoteExclusion};
 

@@ -2,7 +2,7 @@
 
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
-use langya::domain::battle::state::Stage;
+use langya::domain::battle::progress::Stage;
 use langya::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::judgement::{Game, Status};

@@ -1,6 +1,6 @@
 //! The contract of a visitor's own battles.
 
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{BattleRow, InsertedVote, OwnBattlesFilter, Store};

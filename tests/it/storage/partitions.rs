@@ -1,6 +1,6 @@
 //! Votes and replies on PostgreSQL lie in partitions by month.
 
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, RunId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store};

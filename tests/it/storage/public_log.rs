@@ -16,14 +16,14 @@ use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
-use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
 use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::rng::SharedRng;
+use langya::infra::signed_checkpoint_file::CheckpointFile;
 use langya::infra::storage::{
     LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVote, VoteExclusion,
 };
-use langya::services::leaderboard::refit::LatestLeaderboard;
+use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};

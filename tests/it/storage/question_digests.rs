@@ -1,6 +1,6 @@
 //! What every database promises of digests of first questions.
 
-use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
 use langya::domain::benchmark::arena_votes::QuestionVotes;
 use langya::domain::time::Timestamp;

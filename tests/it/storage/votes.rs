@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures_util::future::join_all;
 use langya::domain::battle::Outcome;
-use langya::domain::battle::state::Stage;
+use langya::domain::battle::progress::Stage;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store};
 

@@ -2,7 +2,7 @@
 
 use langya::domain::judging::verdict::pair::both_games;
 use langya::domain::judging::verdict::{
-    GameResult, Preference, Rating, VerdictError, choice, dictionary, official, pair, rating,
+    GameResult, Preference, Rating, VerdictError, choice, dictionary, original_parsers, pair, rating,
 };
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn dictionaries_are_read_as_the_vectors_say() {
         same(&dictionary::parse(reply, &ALIGNBENCH), recommended["score"].as_f64(), &recommended["rating"]);
         let official = &vector["official"];
         let score = official["score"].as_f64().filter(|score| *score > 0.0);
-        same(&official::alignbench(reply), score, &official["rating"]);
+        same(&original_parsers::alignbench(reply), score, &official["rating"]);
     }
 }
 
@@ -42,7 +42,7 @@ fn replies_to_urs_are_read_as_the_vectors_say_and_more_of_them() {
         println!("{}", vector["in"]);
         let reply = vector["in"].as_str().unwrap();
         let expected = &vector["official"];
-        same(&official::urs(reply, &SOLVING), expected["综合得分"].as_f64(), expected);
+        same(&original_parsers::urs(reply, &SOLVING), expected["综合得分"].as_f64(), expected);
         assert!(dictionary::parse(reply, &SOLVING).is_ok(), "every one of them names an overall score");
     }
     let echoed = vectors[0]["in"].as_str().unwrap();
@@ -57,7 +57,7 @@ fn ratings_are_read_as_the_vectors_say() {
         println!("{}", vector["in"]);
         let reply = vector["in"].as_str().unwrap();
         same(&rating::parse(reply), vector["recommended"].as_f64(), &Value::Null);
-        same(&official::mtbench101(reply), vector["opencompass"].as_f64(), &Value::Null);
+        same(&original_parsers::mtbench101(reply), vector["opencompass"].as_f64(), &Value::Null);
     }
 }
 
@@ -72,7 +72,7 @@ fn preferences_are_read_as_the_vectors_say_but_for_the_last_token() {
     };
     for vector in vectors.as_array().unwrap() {
         let (reply, winner) = (vector["in"].as_str().unwrap(), vector["winner"].as_str().unwrap());
-        assert_eq!(spelled(official::fastchat(reply)), winner, "{reply}");
+        assert_eq!(spelled(original_parsers::fastchat(reply)), winner, "{reply}");
         let last = if reply == "not [[A]] but [[B]]" { "B" } else { winner };
         assert_eq!(spelled(pair::parse(reply)), last, "{reply}");
     }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::battle::event_log::EPOCH_GAP;
 use crate::battle::mode::BattleMode;
+use crate::battle::progress::Progress;
 use crate::battle::record::ReplyEnding;
-use crate::battle::state::Progress;
 use crate::battle::{BattleId, ModelId, VisitorId};
 
 /// A battle of one turn as the database has it.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::arrivals::{Arrivals, BytesPerChar, TextSize, whole_bytes};
-use super::classes::{ClassDraw, DurationClasses, TICK};
+use super::duration_classes::{ClassDraw, DurationClasses, TICK};
 
 /// How much slower than measured the text is shown, so that a reserve grows.
 const MARGIN: f64 = 1.06;

@@ -17,7 +17,7 @@ use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
+use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, original_parsers, rating};
 use crate::language::Language;
 use questions::dimensions_of_subcategory;
 pub use questions::{
@@ -163,7 +163,7 @@ impl Suite for AlignBench {
         let read: Result<Rating, VerdictError> = match (self.by_dimension, self.official_parser) {
             (false, _) => rating::parse(reply),
             (true, false) => dictionary::parse(reply, dimensions_of(item)),
-            (true, true) => official::alignbench(reply),
+            (true, true) => original_parsers::alignbench(reply),
         };
         read.map(Verdict::Rating)
     }

@@ -19,7 +19,7 @@ use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::verdict::{Verdict, VerdictError, official, rating};
+use crate::judging::verdict::{Verdict, VerdictError, original_parsers, rating};
 use tasks::first_judged;
 pub use tasks::{ABILITIES, DialogueTask, TASKS, TIERS, judged_turns, task_of};
 
@@ -170,7 +170,7 @@ impl Suite for MtBench101 {
     }
 
     fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
-        let parse = if self.first_bracket { official::mtbench101 } else { rating::parse };
+        let parse = if self.first_bracket { original_parsers::mtbench101 } else { rating::parse };
         parse(reply).map(Verdict::Rating)
     }
 

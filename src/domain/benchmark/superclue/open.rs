@@ -17,7 +17,7 @@ use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::verdict::pair::Levels;
-use crate::judging::verdict::{Verdict, VerdictError, official};
+use crate::judging::verdict::{Verdict, VerdictError, original_parsers};
 use crate::language::Language;
 
 /// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
@@ -99,7 +99,7 @@ impl Suite for SuperClueOpen {
 
     fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
         match self.first_token {
-            true => official::fastchat(reply).map(|winner| Verdict::Pair { winner, margin: None }),
+            true => original_parsers::fastchat(reply).map(|winner| Verdict::Pair { winner, margin: None }),
             false => self.levels.parse(reply),
         }
     }

@@ -17,7 +17,7 @@ use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
+use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, original_parsers};
 use crate::language::Language;
 use intents::criteria_in;
 pub use intents::{API, CRITERIA, INTENTS, Intent, OBJECTIVE, SUBJECTIVE, intent_of};
@@ -148,7 +148,7 @@ impl Suite for Urs {
         let intent = intent_of(&item.category);
         let mut names = criteria_in(Language::Chinese, intent);
         let rating = match self.official_parser {
-            true => official::urs(reply, &names),
+            true => original_parsers::urs(reply, &names),
             false => {
                 names.extend(intent.criteria);
                 dictionary::parse(reply, &names)

@@ -10,7 +10,7 @@ use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;
 use crate::correlation::agreement::score_sheet::Votes;
-use crate::rating::verdict_worth::{JudgedPair, WorthReport};
+use crate::rating::verdict_worth_in_votes::{JudgedPair, WorthReport};
 use crate::stats::agreement::choices::{Choice, VotesByQuestion, between, decided, within};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::BootstrapOptions;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Correlations, SeriesReport, StudyOptions, notes};
 use crate::correlation::{Series, SeriesError, align};
 use crate::stats::convex_mixture::{Search, best, leave_one_out, mix, permutation_test};
-use crate::stats::matrix::{DataColumn, pair};
+use crate::stats::correlation_matrix::{DataColumn, pair};
 use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
 

@@ -7,7 +7,7 @@
 pub mod choice;
 pub mod dictionary;
 mod number;
-pub mod official;
+pub mod original_parsers;
 pub mod pair;
 pub mod rating;
 

@@ -1,15 +1,13 @@
 //! Places of the models with any one voter left out.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use rayon::prelude::*;
 
 use super::super::tally::Tally;
 use super::pair_votes_by_voter::CountedVote;
 use super::refit::Refit;
+use super::work_counter::WorkCounter;
 use super::{FitError, PlaceRange, places_of};
 use crate::rating::fit::Fit;
-use crate::stats::real_len;
 
 /// Maximum number of voters that are left out one at a time, those with most votes first; it bounds the running time.
 const MOST_VOTERS: usize = 20_000;
@@ -30,24 +28,6 @@ impl Ranges {
         (u64::try_from(self.voters).is_ok_and(|voters| voters > self.left_out)).then(|| {
             format!("of {} voters, the {} most active were left out one at a time", self.voters, self.left_out)
         })
-    }
-}
-
-/// Counts finished work items and reports the share.
-pub(super) struct WorkCounter<F> {
-    done: AtomicUsize,
-    all: usize,
-    progress: F,
-}
-
-impl<F: Fn(f64) + Sync> WorkCounter<F> {
-    pub(super) fn new(all: usize, progress: F) -> Self {
-        Self { done: AtomicUsize::new(0), all, progress }
-    }
-
-    pub(super) fn advance(&self) {
-        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        (self.progress)(real_len(done) / real_len(self.all));
     }
 }
 

@@ -2,7 +2,7 @@
 //! ratings.
 //!
 //! [`robustness`] reports for every model its possible places (`places`) and its places with any one voter left out
-//! (`voters`); and for every two neighbours by rating, the fewest votes that hold their order (`flips`) and the number
+//! (`leave_one_voter_out`); and for every two neighbours by rating, the fewest votes that hold their order (`flips`) and the number
 //! of further votes that would separate them ([`votes_to_separate`]). [`overall_robustness`] reports how firm the whole is:
 //! what changes the first place (`first_place`), whether the ratings describe the votes (`goodness_of_fit`, `cycles`), what
 //! the tie rule changes (`tie_orders`), and how far voters agree with the crowd (`voter_consistency`). All use the plain
@@ -25,6 +25,7 @@ mod refit;
 mod replicates;
 mod tie_orders;
 mod voter_consistency;
+mod work_counter;
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -55,6 +56,7 @@ use overall::overall_of;
 use pair_votes_by_voter::pair_votes_by_voter;
 pub use tie_orders::{PlaceMove, TieOrder, TieTreatment};
 pub use voter_consistency::VoterConsistency;
+use work_counter::WorkCounter;
 
 /// Strengths that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
@@ -259,7 +261,7 @@ fn neighbours(
         .iter()
         .flat_map(|part| part.in_order().windows(2).map(|two| (part, two[0], two[1])).collect::<Vec<_>>())
         .collect();
-    let done = leave_one_voter_out::WorkCounter::new(pairs.len(), progress);
+    let done = WorkCounter::new(pairs.len(), progress);
     pairs
         .par_iter()
         .map(|&(part, upper, lower)| {

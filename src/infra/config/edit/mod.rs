@@ -16,19 +16,26 @@ pub enum EditError {
     #[error("the settings file is not valid TOML: fix it first (`langya models list` shows the line)")]
     NotToml,
     /// The models stand in one line.
-    #[error("models is an inline array: write each model as its own [[models]] table, then run this command again")]
+    #[error("models is an inline array: write each model as its own [[models]] table, then try again")]
     InlineModels,
     /// No entry has this id.
-    #[error("no model has the id \"{id}\": {known}")]
+    #[error("no model has the id \"{id}\": {}", known_ids(.known))]
     UnknownModel {
         /// The id that was asked for.
         id: String,
-        /// All ids, or that there are none.
-        known: String,
+        /// All ids of the file.
+        known: Vec<String>,
     },
     /// The entry is spread over the file, or has a form that is not spliced.
-    #[error("the entry of \"{0}\" is written in a form that this command does not edit: edit the file by hand")]
+    #[error("the entry of \"{0}\" is written in a form that cannot be edited here: edit the file by hand")]
     UnusualForm(String),
+}
+
+fn known_ids(known: &[String]) -> String {
+    match known {
+        [] => "the settings file has no [[models]], and only models in it can be changed".to_owned(),
+        known => format!("the ids here are {}", known.join(", ")),
+    }
 }
 
 /// A model to be written, with the tokens of its context where they are known.
@@ -180,14 +187,8 @@ fn find<'d>(document: &'d Document<&str>, id: &str) -> Result<(usize, &'d Table)
     };
     let ids: Vec<&str> =
         models.iter().map(|entry| entry.get("id").and_then(Item::as_str).unwrap_or_default()).collect();
-    let unknown = || EditError::UnknownModel {
-        id: id.to_owned(),
-        known: if ids.is_empty() {
-            "the settings file has no [[models]], and only models in it can be changed".to_owned()
-        } else {
-            format!("the ids here are {}", ids.join(", "))
-        },
-    };
+    let unknown =
+        || EditError::UnknownModel { id: id.to_owned(), known: ids.iter().map(|known| (*known).to_owned()).collect() };
     let index = ids.iter().position(|known| *known == id).ok_or_else(unknown)?;
     match document.get("models") {
         Some(Item::ArrayOfTables(models)) => models.get(index).map(|entry| (index, entry)).ok_or_else(unknown),

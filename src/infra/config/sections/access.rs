@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::OidcSettings;
 use crate::config::ConfigError;
-use crate::config::value_checks::require;
+use crate::config::value_checks::{require, require_as};
+use crate::domain::settings_rule::{NumberRule, RefusedValue, SignInRule};
 
 /// How people are let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,15 +74,16 @@ impl AccessSettings {
     /// Whether people can sign in as the mode asks.
     pub(in crate::config) fn check(&self, oidc: &OidcSettings) -> Result<(), ConfigError> {
         let needs_provider = self.mode == AccessMode::Oidc;
-        let rule = "write the provider's address, because access.mode is \"oidc\"";
-        require(!needs_provider || oidc.is_set(), "oidc.issuer", "empty", rule)?;
-        require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
+        let has_provider = !needs_provider || oidc.is_set();
+        require_as(has_provider, "oidc.issuer", RefusedValue::Empty, SignInRule::IssuerForVisitors)?;
+        let days = self.session_days;
+        require((1..=365).contains(&days), "access.session_days", days, NumberRule::Between(1, 365))?;
         let needed = self.mode == AccessMode::Passphrase;
-        require(
+        require_as(
             !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
             "access.passphrase_hash",
-            "not an argon2id hash",
-            "write what `langya passphrase` prints, because access.mode is \"passphrase\"",
+            RefusedValue::NoHash,
+            SignInRule::PassphraseHash,
         )
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
+use crate::domain::settings_rule::NumberRule;
 
 /// `[admin]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,8 +28,9 @@ impl AdminSettings {
     /// Whether every time is one that makes sense.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let Self { idle_minutes, session_hours, link_hours } = *self;
-        require((1..=1_440).contains(&idle_minutes), "admin.idle_minutes", idle_minutes, "1 to 1440")?;
-        require((1..=168).contains(&session_hours), "admin.session_hours", session_hours, "1 to 168")?;
-        require((1..=168).contains(&link_hours), "admin.link_hours", link_hours, "1 to 168")
+        let (minutes, hours) = (NumberRule::Between(1, 1_440), NumberRule::Between(1, 168));
+        require((1..=1_440).contains(&idle_minutes), "admin.idle_minutes", idle_minutes, minutes)?;
+        require((1..=168).contains(&session_hours), "admin.session_hours", session_hours, hours)?;
+        require((1..=168).contains(&link_hours), "admin.link_hours", link_hours, hours)
     }
 }

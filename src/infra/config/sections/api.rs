@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
+use crate::domain::settings_rule::AddressRule;
 
 /// In place of an origin: pages of every site.
 pub const ANY_ORIGIN: &str = "*";
@@ -36,10 +37,9 @@ impl ApiSettings {
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let wrong = self.cors_origins.iter().find(|origin| *origin != ANY_ORIGIN && !is_origin(origin));
         let said = wrong.map_or("", String::as_str);
-        let way_out = "origins such as https://example.org, without a path; \"*\" alone stands for all";
-        require(wrong.is_none(), "api.cors_origins", said, way_out)?;
+        require(wrong.is_none(), "api.cors_origins", said, AddressRule::CorsOrigins)?;
         let is_alone = self.cors_origins.len() < 2 || !self.cors_origins.iter().any(|origin| origin == ANY_ORIGIN);
-        require(is_alone, "api.cors_origins", ANY_ORIGIN, way_out)
+        require(is_alone, "api.cors_origins", ANY_ORIGIN, AddressRule::CorsOrigins)
     }
 }
 

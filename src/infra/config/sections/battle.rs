@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
 use crate::domain::battle::mode::BattleMode;
+use crate::domain::settings_rule::{NumberRule, TextRule};
 
 /// How replies are released to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,23 +176,24 @@ impl BattleSettings {
         self.check_pacing()?;
         let modes = self.modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", ");
         let anonymous = self.modes.contains(&BattleMode::Anonymous);
-        require(anonymous, "battle.modes", modes, "a list with \"anonymous\" in it")?;
-        require(self.max_turns >= 1, "battle.max_turns", self.max_turns, "1 or more")?;
+        require(anonymous, "battle.modes", modes, TextRule::AnonymousAmongModes)?;
+        let one_or_more = NumberRule::AtLeast(1);
+        require(self.max_turns >= 1, "battle.max_turns", self.max_turns, one_or_more)?;
         require(
             (1..=60_000).contains(&self.max_prompt_bytes),
             "battle.max_prompt_bytes",
             self.max_prompt_bytes,
-            "1 to 60000, so that a frame of 64 KiB holds it",
+            NumberRule::PromptBytes,
         )?;
-        require(self.max_images <= 10, "battle.max_images", self.max_images, "0 to 10")?;
+        require(self.max_images <= 10, "battle.max_images", self.max_images, NumberRule::Between(0, 10))?;
         require(
             (1..=32 << 20).contains(&self.max_image_bytes),
             "battle.max_image_bytes",
             self.max_image_bytes,
-            "1 to 33554432, since an image is read in memory",
+            NumberRule::ImageBytes,
         )?;
-        require(self.max_reply_bytes >= 1, "battle.max_reply_bytes", self.max_reply_bytes, "1 or more")?;
-        require(self.max_live_battles >= 1, "battle.max_live_battles", self.max_live_battles, "1 or more")?;
+        require(self.max_reply_bytes >= 1, "battle.max_reply_bytes", self.max_reply_bytes, one_or_more)?;
+        require(self.max_live_battles >= 1, "battle.max_live_battles", self.max_live_battles, one_or_more)?;
         Ok(())
     }
 }
@@ -202,10 +204,11 @@ impl PairingSettings {
     /// # Errors
     /// [`ConfigError::OutOfRange`].
     pub fn check(&self) -> Result<(), ConfigError> {
-        require((0.0..=1.0).contains(&self.uniform_share), "pairing.uniform_share", self.uniform_share, "0 to 1")?;
-        require(self.elo_width > 0.0, "pairing.elo_width", self.elo_width, "more than 0")?;
+        let share = self.uniform_share;
+        require((0.0..=1.0).contains(&share), "pairing.uniform_share", share, NumberRule::Between(0, 1))?;
+        require(self.elo_width > 0.0, "pairing.elo_width", self.elo_width, NumberRule::AboveZero)?;
         let boost = self.new_model_boost;
-        require(boost.is_finite() && boost >= 1.0, "pairing.new_model_boost", boost, "1 or more")?;
+        require(boost.is_finite() && boost >= 1.0, "pairing.new_model_boost", boost, NumberRule::AtLeast(1))?;
         Ok(())
     }
 }
@@ -215,6 +218,6 @@ impl IntegritySettings {
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let has_use = self.leak_judge.is_empty() || self.leaks == LeakPolicy::Exclude;
-        require(has_use, "integrity.leak_judge", &self.leak_judge, "a model beside leaks = \"exclude\", or \"\"")
+        require(has_use, "integrity.leak_judge", &self.leak_judge, TextRule::LeakJudge)
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
+use crate::domain::settings_rule::NumberRule;
 
 /// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
 /// order; the empty list means no limit.
@@ -128,10 +129,9 @@ impl LimitSettings {
             ("limits.admin_sign_ins_per_account", self.admin_sign_ins_per_account),
         ] {
             let value = format!("{:?}", Vec::<u32>::from(limits));
-            let rule = "limits per minute, hour and day, none below the one before it; 0 for no limit";
-            require(limits.is_ordered(), key, value, rule)?;
+            require(limits.is_ordered(), key, value, NumberRule::OrderedLimits)?;
         }
         let above = self.proof_above;
-        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")
+        require((0.0..=1.0).contains(&above), "limits.proof_above", above, NumberRule::ShareOrNever)
     }
 }

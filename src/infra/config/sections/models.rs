@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::allowed_addresses::private_networks;
 use crate::config::ConfigError;
-use crate::config::value_checks::require;
+use crate::config::value_checks::{require, require_as};
 use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
+use crate::domain::settings_rule::{NumberRule, RefusedValue, TextRule};
 use crate::domain::sha256::sha256;
 use crate::domain::text_direction;
 
@@ -295,26 +296,27 @@ impl ModelSettings {
                 && text_direction::in_name(&self.id) == self.id,
             "models.id",
             format!("{:?}", self.id.chars().take(40).collect::<String>()),
-            "a name of 1 to 200 bytes, without control characters and without spaces around it",
+            TextRule::ModelId,
         )?;
-        require(
+        require_as(
             self.reason.chars().count() <= 500
                 && !self.reason.contains(char::is_control)
                 && text_direction::in_name(&self.reason) == self.reason,
             "models.reason",
-            format!("unusable for model {:?}", self.id),
-            "one line of at most 500 characters",
+            RefusedValue::UnusableForModel(self.id.clone()),
+            TextRule::OneLine(500),
         )?;
         let temperature = self.temperature.unwrap_or(0.0);
-        require(temperature.is_finite() && temperature >= 0.0, "models.temperature", temperature, "0 or more")?;
-        require(self.max_tokens >= 1, "models.max_tokens", self.max_tokens, "1 or more")?;
-        require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
+        let is_temperature = temperature.is_finite() && temperature >= 0.0;
+        require(is_temperature, "models.temperature", temperature, NumberRule::AtLeast(0))?;
+        require(self.max_tokens >= 1, "models.max_tokens", self.max_tokens, NumberRule::AtLeast(1))?;
+        require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, NumberRule::AtLeast(1))?;
         for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {
             let price = price.unwrap_or(0.0);
-            require(price.is_finite() && price >= 0.0, key, price, "0 or more, the price of a million tokens")?;
+            require(price.is_finite() && price >= 0.0, key, price, NumberRule::TokenPrice)?;
         }
         let share = self.batch_price.unwrap_or(0.0);
-        require((0.0..=1.0).contains(&share), "models.batch_price", share, "0 to 1, a share of the prices")?;
+        require((0.0..=1.0).contains(&share), "models.batch_price", share, NumberRule::PriceShare)?;
         Ok(())
     }
 }

@@ -6,8 +6,9 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::config::ConfigError;
-use crate::config::value_checks::{is_variable_name, is_web_address, require};
+use crate::config::value_checks::{is_variable_name, is_web_address, require, require_as};
 use crate::domain::moderation::{ANY, CategoryRules, is_category};
+use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue, TextRule, VariableRule};
 
 /// Bytes of a compiled expression at most.
 const MOST_BYTES: usize = 1 << 20;
@@ -77,31 +78,27 @@ impl ModerationSettings {
 
     /// Whether the endpoint can be asked.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
-        require(
+        require_as(
             self.base_url.is_empty() || is_web_address(&self.base_url),
             "moderation.base_url",
-            "not the address of an endpoint",
-            "write one such as https://api.openai.com/v1, or nothing",
+            RefusedValue::NoEndpoint,
+            AddressRule::ModerationOrNone,
         )?;
-        require(
+        require_as(
             self.api_key_env.is_empty() || is_variable_name(&self.api_key_env),
             "moderation.api_key_env",
-            "unusable",
-            "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+            RefusedValue::Unusable,
+            VariableRule::KeyName,
         )?;
         let timeout = self.timeout_ms;
-        require((50..=10_000).contains(&timeout), "moderation.timeout_ms", timeout, "50 to 10000")?;
+        let rule = NumberRule::Between(50, 10_000);
+        require((50..=10_000).contains(&timeout), "moderation.timeout_ms", timeout, rule)?;
         for (key, list) in [
             ("moderation.refuse_categories", &self.refuse_categories),
             ("moderation.flag_categories", &self.flag_categories),
         ] {
             let unknown = list.iter().find(|name| *name != ANY && !is_category(name));
-            require(
-                unknown.is_none(),
-                key,
-                format!("{:?}", unknown.map_or("", |name| name)),
-                "names of categories such as \"sexual/minors\", or \"*\" for all",
-            )?;
+            require(unknown.is_none(), key, format!("{:?}", unknown.map_or("", |name| name)), TextRule::Categories)?;
         }
         Ok(())
     }

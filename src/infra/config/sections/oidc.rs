@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::config::value_checks::{is_variable_name, require};
+use crate::config::value_checks::{is_variable_name, require_as};
 use crate::config::{ConfigError, Environment};
 use crate::domain::admin::role::Role;
+use crate::domain::settings_rule::{RefusedValue, SignInRule, TextRule, VariableRule};
 use crate::domain::text_direction;
 
 /// `[oidc]`
@@ -106,54 +107,40 @@ impl OidcSettings {
     /// # Errors
     /// [`ConfigError::OutOfRange`] names the variable.
     pub fn check_secret(&self) -> Result<(), ConfigError> {
-        require(
+        require_as(
             self.client_secret_env.is_empty() || self.client_secret.0.is_some(),
             "oidc.client_secret_env",
-            format!("{:?}, which is not set", self.client_secret_env),
-            "export the variable where the arena runs, or take client_secret_env out",
+            RefusedValue::UnsetVariable(self.client_secret_env.clone()),
+            VariableRule::ClientSecret,
         )
     }
 
     /// Whether a provider can be asked with these.
     pub(in crate::config) fn check(&self, public_url: &str) -> Result<(), ConfigError> {
-        require(
+        require_as(
             self.client_secret_env.is_empty() || is_variable_name(&self.client_secret_env),
             "oidc.client_secret_env",
             // What stands there may be the secret.
-            "unusable",
-            "write the name of an environment variable such as OIDC_CLIENT_SECRET, and never the secret",
+            RefusedValue::Unusable,
+            VariableRule::ClientSecretName,
         )?;
-        require(is_line(&self.name), "oidc.name", "unusable", "one line of at most 60 characters")?;
+        require_as(is_line(&self.name), "oidc.name", RefusedValue::Unusable, TextRule::OneLine(60))?;
         let is_scope = |scope: &String| !scope.is_empty() && scope.bytes().all(is_scope_byte);
-        require(
-            self.scopes.iter().all(is_scope),
-            "oidc.scopes",
-            "unusable",
-            "words without spaces, such as \"email\"",
-        )?;
-        require(
+        let are_scopes = self.scopes.iter().all(is_scope);
+        require_as(are_scopes, "oidc.scopes", RefusedValue::Unusable, SignInRule::Scopes)?;
+        require_as(
             self.role_claim.is_empty() == self.roles.is_empty(),
             "oidc.roles",
-            format!("{} values", self.roles.len()),
-            "values and their roles where oidc.role_claim names a claim, and nowhere else",
+            RefusedValue::Count(self.roles.len()),
+            SignInRule::RolesOfClaim,
         )?;
         if !self.is_set() {
             let is_alone = !self.admins;
-            return require(is_alone, "oidc.issuer", "empty", "the provider's address, where oidc.admins is true");
+            return require_as(is_alone, "oidc.issuer", RefusedValue::Empty, SignInRule::IssuerForAdmins);
         }
-        require(
-            is_issuer(&self.issuer),
-            "oidc.issuer",
-            "unusable",
-            "https://…, as the provider calls itself; http:// on this machine only",
-        )?;
-        require(!self.client_id.is_empty(), "oidc.client_id", "empty", "the id that the provider gave the arena")?;
-        require(
-            !public_url.is_empty(),
-            "server.public_url",
-            "empty",
-            "the arena's public address, to which the provider sends people back",
-        )
+        require_as(is_issuer(&self.issuer), "oidc.issuer", RefusedValue::Unusable, SignInRule::Issuer)?;
+        require_as(!self.client_id.is_empty(), "oidc.client_id", RefusedValue::Empty, SignInRule::ClientId)?;
+        require_as(!public_url.is_empty(), "server.public_url", RefusedValue::Empty, SignInRule::ReturnAddress)
     }
 }
 

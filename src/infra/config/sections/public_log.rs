@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::config::value_checks::{is_web_address, require};
 use crate::domain::public_log::cosignature::WitnessKey;
+use crate::domain::settings_rule::{AddressRule, TextRule};
 
 /// `[public_log]`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,19 +33,11 @@ impl PublicLogSettings {
         let mut names = BTreeSet::new();
         for witness in &self.witnesses {
             let key = WitnessKey::parse(&witness.key);
-            require(
-                key.is_ok(),
-                "public_log.witnesses.key",
-                &witness.key,
-                "NAME+ID+KEY, as the operator of the witness gives it",
-            )?;
-            require(names.insert(&witness.key), "public_log.witnesses.key", &witness.key, "each witness once")?;
-            require(
-                is_web_address(&witness.url),
-                "public_log.witnesses.url",
-                &witness.url,
-                "an address with http:// or https://",
-            )?;
+            require(key.is_ok(), "public_log.witnesses.key", &witness.key, TextRule::WitnessKey)?;
+            let is_new = names.insert(&witness.key);
+            require(is_new, "public_log.witnesses.key", &witness.key, TextRule::UniqueWitnesses)?;
+            let is_address = is_web_address(&witness.url);
+            require(is_address, "public_log.witnesses.url", &witness.url, AddressRule::Web)?;
         }
         Ok(())
     }

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelSettings;
 use crate::config::ConfigError;
-use crate::config::value_checks::require;
+use crate::config::value_checks::{require, require_as};
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::sequential_testing::SequentialOptions;
 use crate::domain::rating::value::prices::Currency;
+use crate::domain::settings_rule::{NumberRule, RefusedValue, TextRule};
 use crate::domain::stats::confidence::{self, ConfidenceLevel};
 
 /// `[rating]`
@@ -121,16 +122,17 @@ impl RatingSettings {
             ConfidenceLevel::new(self.confidence).is_ok(),
             "rating.confidence",
             confidence::short(self.confidence),
-            "0.000001 to 0.999999, for example 0.95",
+            NumberRule::Confidence,
         )?;
         let within = self.equal_within;
-        require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
-        require(self.group_votes >= 1, "rating.group_votes", self.group_votes, "1 or more")?;
+        let is_distance = within.is_finite() && within >= 0.0;
+        require(is_distance, "rating.equal_within", within, NumberRule::RatingPoints)?;
+        require(self.group_votes >= 1, "rating.group_votes", self.group_votes, NumberRule::AtLeast(1))?;
         let seconds = self.group_seconds;
-        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
+        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, NumberRule::Between(1, 3_600))?;
         let battles = self.optimal_at_battles;
-        let rule = "1 to 1000000, the battles of each model that you expect";
-        require((1..=1_000_000).contains(&battles), "rating.optimal_at_battles", battles, rule)
+        let is_expected = (1..=1_000_000).contains(&battles);
+        require(is_expected, "rating.optimal_at_battles", battles, NumberRule::ExpectedBattles)
     }
 }
 
@@ -138,8 +140,8 @@ impl BenchSettings {
     /// # Errors
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
-        require(self.attempts >= 3, "bench.attempts", self.attempts, "3 or more")?;
-        require(self.give_up_after >= 1, "bench.give_up_after", self.give_up_after, "1 or more")
+        require(self.attempts >= 3, "bench.attempts", self.attempts, NumberRule::AtLeast(3))?;
+        require(self.give_up_after >= 1, "bench.give_up_after", self.give_up_after, NumberRule::AtLeast(1))
     }
 }
 
@@ -147,21 +149,17 @@ impl JudgeSettings {
     /// # Errors
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self, models: &[ModelSettings]) -> Result<(), ConfigError> {
-        require((0.0..=1.0).contains(&self.share), "judge.share", self.share, "0 to 1")?;
+        require((0.0..=1.0).contains(&self.share), "judge.share", self.share, NumberRule::Between(0, 1))?;
         let budget = self.budget_per_day;
-        require(budget.is_finite() && budget >= 0.0, "judge.budget_per_day", budget, "0 or more")?;
+        let is_amount = budget.is_finite() && budget >= 0.0;
+        require(is_amount, "judge.budget_per_day", budget, NumberRule::AtLeast(0))?;
         let twice = (1..self.models.len()).find(|at| self.models[..*at].contains(&self.models[*at]));
-        let name = twice.map_or("", |at| &self.models[at]);
-        require(twice.is_none(), "judge.models", format!("{name:?} twice"), "each judge once")?;
+        let name = twice.map_or_else(String::new, |at| self.models[at].clone());
+        require_as(twice.is_none(), "judge.models", RefusedValue::Twice(name), TextRule::UniqueJudges)?;
         let has_prices = |judge: &String| {
             models.iter().any(|model| model.id == *judge && model.input_price.is_some() && model.output_price.is_some())
         };
         let unpriced = self.models.iter().find(|judge| budget > 0.0 && !has_prices(judge));
-        require(
-            unpriced.is_none(),
-            "judge.budget_per_day",
-            budget,
-            "0 unless every judge is one of [[models]] with input_price and output_price",
-        )
+        require(unpriced.is_none(), "judge.budget_per_day", budget, NumberRule::BudgetOfPricedJudges)
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
+use crate::domain::settings_rule::NumberRule;
 use crate::domain::time::Timestamp;
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -25,6 +26,7 @@ impl RetentionSettings {
 
     /// Whether the days are a number that anybody means.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
-        require(self.text_days <= 36_500, "retention.text_days", self.text_days, "0 to 36500")
+        let rule = NumberRule::Between(0, 36_500);
+        require(self.text_days <= 36_500, "retention.text_days", self.text_days, rule)
     }
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::config::value_checks::{is_site_address, networks, require};
+use crate::config::value_checks::{is_site_address, networks, require, require_as};
 use crate::config::{ConfigError, ServiceUrl};
+use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue};
 
 /// `[server]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,15 +39,16 @@ impl ServerSettings {
             self.listen.parse::<SocketAddr>().is_ok(),
             "server.listen",
             format!("{:?}", self.listen),
-            "an IP address and a port, such as 127.0.0.1:8717, or 0.0.0.0:8717 for every address",
+            AddressRule::Listen,
         )?;
-        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
-        require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
-        require(
+        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, NumberRule::AtLeast(1))?;
+        let seconds = self.drain_seconds;
+        require(seconds <= 25, "server.drain_seconds", seconds, NumberRule::Between(0, 25))?;
+        require_as(
             self.public_url.is_empty() || is_site_address(&self.public_url),
             "server.public_url",
-            "not the address of a site alone",
-            "write scheme, host and port, such as https://arena.example.org, or nothing",
+            RefusedValue::NoSite,
+            AddressRule::PublicUrl,
         )
     }
 }
@@ -152,14 +154,11 @@ impl StorageSettings {
     /// # Errors
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
-        require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
-        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")?;
+        let one_or_more = NumberRule::AtLeast(1);
+        require(self.max_connections >= 1, "storage.max_connections", self.max_connections, one_or_more)?;
+        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, one_or_more)?;
         // A fifth of it limits transactions that nobody goes on with, and 0 would be no limit.
-        require(
-            self.statement_timeout_ms >= 100,
-            "storage.statement_timeout_ms",
-            self.statement_timeout_ms,
-            "100 or more",
-        )
+        let timeout = self.statement_timeout_ms;
+        require(timeout >= 100, "storage.statement_timeout_ms", timeout, NumberRule::AtLeast(100))
     }
 }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
-use crate::config::value_checks::{is_web_address, is_web_origin, require};
+use crate::config::value_checks::{is_web_address, is_web_origin, require, require_as};
 use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::domain::language::Language;
+use crate::domain::settings_rule::{AddressRule, RefusedValue, TextRule};
 use crate::domain::text_direction;
 
 /// `[site]`
@@ -36,38 +37,36 @@ pub struct SiteSettings {
 impl SiteSettings {
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let name = &self.name;
-        require(
+        require_as(
             name.chars().count() <= 60 && !name.contains(char::is_control) && text_direction::in_name(name) == *name,
             "site.name",
-            "unusable",
-            "one line of at most 60 characters",
+            RefusedValue::Unusable,
+            TextRule::OneLine(60),
         )?;
         let kind = self.logo.extension().and_then(|kind| kind.to_str()).unwrap_or_default().to_ascii_lowercase();
         require(
             self.logo.as_os_str().is_empty() || ["svg", "png", "webp", "jpg", "jpeg"].contains(&kind.as_str()),
             "site.logo",
             self.logo.display(),
-            "a .svg, .png, .webp or .jpg file",
+            TextRule::LogoFile,
         )?;
         let accent = Rgb::parse(&self.accent).and_then(AccentColours::new);
         require(
             self.accent.is_empty() || accent.is_some(),
             "site.accent",
             format!("{:?}", self.accent),
-            "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)",
+            TextRule::AccentColour,
         )?;
         let is_link = |text: &str| text.is_empty() || is_web_address(text);
         let contact = self.contact.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
-        require(contact || is_link(&self.contact), "site.contact", "unusable", "mailto:… or an address with https://")?;
-        require(is_link(&self.imprint), "site.imprint", "unusable", "an address with https://")?;
-        require(is_link(&self.privacy), "site.privacy", "unusable", "an address with https://")?;
-        require(
-            self.embed_on.iter().all(|site| site == "*" || is_web_origin(site)),
-            "site.embed_on",
-            "not a list of sites",
-            "addresses such as https://lab.example.org, without a path, or \"*\"",
-        )?;
+        let is_contact = contact || is_link(&self.contact);
+        require_as(is_contact, "site.contact", RefusedValue::Unusable, AddressRule::Contact)?;
+        require_as(is_link(&self.imprint), "site.imprint", RefusedValue::Unusable, AddressRule::WebPage)?;
+        require_as(is_link(&self.privacy), "site.privacy", RefusedValue::Unusable, AddressRule::WebPage)?;
+        let are_sites = self.embed_on.iter().all(|site| site == "*" || is_web_origin(site));
+        require_as(are_sites, "site.embed_on", RefusedValue::NoSites, AddressRule::FramingSites)?;
         let is_short = |text: &String| text.chars().count() <= 4_000 && text_direction::in_prose(text) == *text;
-        require(self.consent.values().all(is_short), "site.consent", "unusable", "texts of at most 4000 characters")
+        let are_short = self.consent.values().all(is_short);
+        require_as(are_short, "site.consent", RefusedValue::Unusable, TextRule::ShortTexts(4_000))
     }
 }

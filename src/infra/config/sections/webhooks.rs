@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
-use crate::config::value_checks::{is_variable_name, is_web_address, require};
+use crate::config::value_checks::{is_variable_name, is_web_address, require, require_as};
 use crate::domain::campaign::plan::is_id;
+use crate::domain::settings_rule::{AddressRule, RefusedValue, TextRule, VariableRule};
 use crate::domain::webhook::WebhookEvent;
 
 /// `[[webhooks]]`
@@ -35,17 +36,13 @@ impl WebhookSettings {
         let mut ids = BTreeSet::new();
         for webhook in webhooks {
             let id = webhook.id.as_str();
-            require(is_id(id), "webhooks.id", id, "lower-case letters, digits, - and _")?;
-            require(ids.insert(id), "webhooks.id", id, "each webhook its own")?;
+            require(is_id(id), "webhooks.id", id, TextRule::WebhookId)?;
+            require(ids.insert(id), "webhooks.id", id, TextRule::UniqueWebhookId)?;
             // An address may hold a name and a password.
-            let said = format!("unusable for webhook {id:?}");
-            require(is_web_address(&webhook.url), "webhooks.url", &said, "an address with http:// or https://")?;
-            require(
-                is_variable_name(&webhook.secret_env),
-                "webhooks.secret_env",
-                &said,
-                "write the name of an environment variable such as HOOK_SECRET, and never the secret",
-            )?;
+            let unusable = || RefusedValue::UnusableForWebhook(id.to_owned());
+            require_as(is_web_address(&webhook.url), "webhooks.url", unusable(), AddressRule::Web)?;
+            let is_name = is_variable_name(&webhook.secret_env);
+            require_as(is_name, "webhooks.secret_env", unusable(), VariableRule::WebhookSecretName)?;
         }
         Ok(())
     }

@@ -155,9 +155,9 @@ pub fn may_have_arrived(error: &ChatError) -> bool {
 }
 
 /// A whole reply, read by the code that reads the events of a stream.
-fn whole_reply(body: &Value, read: ReadEvent) -> Result<Vec<ReplyPart>, ChatError> {
+fn whole_reply(body: &str, read: ReadEvent) -> Result<Vec<ReplyPart>, ChatError> {
     let mut parts = VecDeque::new();
-    read(SseEvent { name: "", data: &body.to_string() }, &mut parts)?;
+    read(SseEvent { name: "", data: body }, &mut parts)?;
     Ok(parts.into())
 }
 

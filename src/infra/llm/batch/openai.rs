@@ -1,10 +1,13 @@
 //! Batches as OpenAI has them: a file of requests, a batch over it, and files of results.
 
+use std::collections::BTreeMap;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use reqwest::RequestBuilder;
 use reqwest::header::CONTENT_TYPE;
 use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::wire::read_lines;
@@ -75,8 +78,8 @@ struct OpenAiLine {
 #[derive(Deserialize)]
 struct LineResponse {
     status_code: u16,
-    #[serde(default)]
-    body: Value,
+    /// As it was written: who reads it drops a count that no number holds, and keeps the reply.
+    body: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -140,6 +143,7 @@ impl OpenAiBatches {
             (_, Some("batch_expired")) => Err(ChatError::Unanswered(BatchEnd::Expired)),
             (_, Some("batch_cancelled")) => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
             (Some(LineResponse { status_code: 200..=299, body }), _) => {
+                let body = body.as_deref().map_or("null", RawValue::get);
                 whole_reply(&as_event(body), self.read).map(|parts| self.endpoint.without_key(parts))
             }
             (Some(LineResponse { status_code, .. }), _) => {
@@ -151,15 +155,31 @@ impl OpenAiBatches {
     }
 }
 
-/// A whole reply as the event of a stream that says all of it at once: its message is the delta, whatever else stands there.
-fn as_event(mut body: Value) -> Value {
-    for choice in body.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
-        let message = choice.get_mut("message").map(Value::take);
-        if let (Some(message), Some(choice)) = (message, choice.as_object_mut()) {
-            choice.insert("delta".to_owned(), message);
-        }
+/// An object with its values as they were written.
+type RawObject = BTreeMap<String, Box<RawValue>>;
+
+/// A whole reply as the event of a stream that says all of it at once: its message is the delta, whatever else stands there. What is no
+/// such reply stays as it is.
+fn as_event(body: &str) -> String {
+    with_deltas(body).unwrap_or_else(|_| body.to_owned())
+}
+
+fn with_deltas(body: &str) -> serde_json::Result<String> {
+    let mut event: RawObject = serde_json::from_str(body)?;
+    if let Some(choices) = event.get_mut("choices") {
+        let each: Vec<Box<RawValue>> = serde_json::from_str(choices.get())?;
+        let each: Vec<Box<RawValue>> = each.into_iter().map(with_delta).collect::<serde_json::Result<_>>()?;
+        *choices = to_raw_value(&each)?;
     }
-    body
+    serde_json::to_string(&event)
+}
+
+fn with_delta(choice: Box<RawValue>) -> serde_json::Result<Box<RawValue>> {
+    let Ok(mut fields) = serde_json::from_str::<RawObject>(choice.get()) else { return Ok(choice) };
+    if let Some(message) = fields.remove("message") {
+        fields.insert("delta".to_owned(), message);
+    }
+    to_raw_value(&fields)
 }
 
 /// The form with the file. Its lines are JSON, in which no line begins like the boundary.
@@ -284,21 +304,27 @@ mod tests {
     }
 
     #[test]
+    fn a_count_that_no_number_holds_takes_nothing_from_a_reply() {
+        let line = r#"{"custom_id":"k","response":{"status_code":200,"body":{"usage":{"prompt_tokens":1e400},
+            "choices":[{"index":0,"message":{"content":"Yes"},"finish_reason":"stop"}]}}}"#;
+        let body = parse_json::<OpenAiLine>(line).unwrap().response.unwrap().body.unwrap();
+        assert_eq!(whole_reply(&as_event(body.get()), read_event), Ok(vec![ReplyPart::Text("Yes".into())]));
+    }
+
+    #[test]
     fn a_whole_reply_is_read_like_an_event() {
+        let read = |whole: &Value| whole_reply(&as_event(&whole.to_string()), read_event);
         let whole = json!({"object": "chat.completion", "usage": {"prompt_tokens": 7, "completion_tokens": 2}, "choices": [{
             "index": 0,
             "message": {"role": "assistant", "content": "Yes", "reasoning_content": "Hm"},
             "delta": {"role": "assistant", "content": ""},
             "finish_reason": "stop",
         }]});
-        let parts = whole_reply(&as_event(whole), read_event).unwrap();
+        let parts = read(&whole).unwrap();
         let usage = ReplyPart::Usage(Usage { input: Some(7), output: Some(2) });
         assert_eq!(parts, [ReplyPart::Reasoning("Hm".into()), ReplyPart::Text("Yes".into()), usage]);
         for other in [json!(null), json!(5), json!({"choices": 1}), json!({"choices": ["?"]})] {
-            assert!(
-                !matches!(whole_reply(&as_event(other.clone()), read_event), Ok(parts) if !parts.is_empty()),
-                "{other}"
-            );
+            assert!(!matches!(read(&other), Ok(parts) if !parts.is_empty()), "{other}");
         }
     }
 }

@@ -11,6 +11,7 @@ use super::super::transport::connection_error;
 use super::super::{ChatError, HttpClient};
 use super::{ListError, ModelList};
 use crate::config::ProviderKind;
+use crate::domain::settings_rule::AddressRule;
 
 /// Bytes of a list at most; the longest that is known, OpenRouter's, has about one million.
 const MAX_LIST_MB: usize = 16;
@@ -73,15 +74,15 @@ pub async fn read_provider_list(
 /// The address without the path of a list, and without a slash at its end.
 fn base(from: &str) -> Result<&str, ListError> {
     let from = from.trim().trim_end_matches('/');
-    let url = Url::parse(from).map_err(|_| ListError::Address("write one such as http://127.0.0.1:8000/v1"))?;
+    let url = Url::parse(from).map_err(|_| ListError::Address(AddressRule::Models))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(ListError::Address("write one that starts with http:// or https://"));
+        return Err(ListError::Address(AddressRule::WebScheme));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(ListError::Address("write it without a user or password: the settings file would hold them"));
+        return Err(ListError::Address(AddressRule::WithoutUser));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(ListError::Address("write it without what follows a ? or #"));
+        return Err(ListError::Address(AddressRule::WithoutQuery));
     }
     let stripped = from.strip_suffix("/models").or_else(|| from.strip_suffix("/api/tags")).unwrap_or(from);
     Ok(stripped.trim_end_matches('/'))
@@ -106,12 +107,9 @@ pub(in crate::llm) async fn fetch(
     max_bytes: usize,
     http: &HttpClient,
 ) -> Result<Vec<u8>, ListError> {
-    let url = Url::parse(address).map_err(|_| ListError::Address("write one such as http://127.0.0.1:8000/v1"))?;
+    let url = Url::parse(address).map_err(|_| ListError::Address(AddressRule::Models))?;
     if !http.reaches(&url) {
-        return Err(ListError::Address(
-            "link-local and metadata addresses are not allowed, and private networks only if \
-             providers.private_networks lists them",
-        ));
+        return Err(ListError::Address(AddressRule::Allowed));
     }
     let request = http.for_url(&url).get(url.clone()).headers(headers);
     let answer = async {

@@ -4,6 +4,8 @@
 mod fetching;
 mod parsing;
 
+use crate::domain::settings_rule::AddressRule;
+
 pub(super) use fetching::fetch;
 pub use fetching::{ModelServer, ProviderList, read_provider_list};
 pub use parsing::{ListedModel, ModelList};
@@ -14,7 +16,7 @@ pub(super) use parsing::{is_embedding, is_usable};
 pub enum ListError {
     /// No address of a server.
     #[error("the address cannot be used: {0}")]
-    Address(&'static str),
+    Address(AddressRule),
     /// The variable's value cannot be sent.
     #[error("the value of {0} has characters that no key has, such as a line break")]
     Key(String),

@@ -32,7 +32,7 @@ use keys::KeyTexts;
 pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use moderation::ModerationTexts;
 use operations::OperationTexts;
-pub use plan_refusals::PlanRefusalTexts;
+pub use plan_refusals::{PlanErrorTexts, PlanRefusalTexts};
 use requests::RequestTexts;
 pub use settings_refusals::SettingsRefusalTexts;
 use webhooks::WebhookTexts;
@@ -157,6 +157,7 @@ pub struct VoteAdminTexts {
     pub voters_lead: &'static str,
     pub tested: &'static str,
     pub none_flagged: &'static str,
+    pub withheld: &'static str,
     pub voter: &'static str,
     pub votes: &'static str,
     pub evidence: &'static str,

@@ -64,6 +64,13 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             let FlaggedVoters { voters, fewest_votes, tested, flagged, votes, .. } = found;
             let voters = counted(voters, "voter", "voters");
             let looked = format!("Of {voters}, {tested} have at least {fewest_votes} votes for a side.");
+            if found.withheld > 0 {
+                return format!(
+                    "{looked} {} of them seem to vote for or against one model more than chance and taste explain. They are \
+                     more than a quarter of all voters, too many to be exceptions, so nobody is flagged.",
+                    found.withheld
+                );
+            }
             if *flagged == 0 {
                 return format!(
                     "{looked} None of them votes for or against one model more than chance and taste explain."
@@ -114,6 +121,12 @@ pub(super) const CHINESE: RiggingTexts = RiggingTexts {
         flags: |found, name| {
             let FlaggedVoters { voters, fewest_votes, tested, flagged, votes, .. } = found;
             let looked = format!("{voters} 个投票者中，{tested} 个至少有 {fewest_votes} 张分出胜负的选票。");
+            if found.withheld > 0 {
+                return format!(
+                    "{looked}其中 {} 个对某个模型的偏向似乎超出偶然和口味所能解释的程度；他们超过全部投票者的四分之一，不像是例外，因此不标记任何人。",
+                    found.withheld
+                );
+            }
             if *flagged == 0 {
                 return format!("{looked}没有人对某个模型的偏向超出偶然和口味所能解释的程度。");
             }
@@ -153,6 +166,7 @@ mod tests {
                 tested: 84,
                 false_discovery_rate: 0.05,
                 flagged: 2,
+                withheld: 0,
                 votes: 511,
                 moved: 6,
                 largest_move: Some(largest_move),
@@ -186,5 +200,18 @@ mod tests {
         let text = answer_text(&ENGLISH, &quiet);
         assert!(text.contains("None of them votes") && text.contains("would not change any model's place"), "{text}");
         assert_eq!(answer_text(&ENGLISH, &RiggingReport::default()), "");
+    }
+
+    #[test]
+    fn where_flags_are_withheld_both_languages_say_so() {
+        let mut many = report();
+        many.flagged.iter_mut().for_each(|found| (found.flagged, found.votes, found.withheld) = (0, 0, 57));
+        for (texts, said) in [(&ENGLISH, "57 of them seem"), (&CHINESE, "其中 57 个")] {
+            let text = answer_text(texts, &many);
+            assert!(text.contains(said) && !text.contains("None of them"), "{text}");
+        }
+        let text = answer_text(&ENGLISH, &many);
+        assert!(text.contains("a quarter of all voters") && text.contains("nobody is flagged"), "{text}");
+        assert!(answer_text(&CHINESE, &many).contains("不标记任何人"));
     }
 }

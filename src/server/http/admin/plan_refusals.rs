@@ -6,82 +6,175 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::RunPlanError;
 use crate::pages::admin::bench_plans::PlanRefusal;
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::PlanRefusalTexts;
+use crate::render::i18n::pages::{PlanErrorTexts, PlanRefusalTexts};
 use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::run_error::RunError;
+use crate::services::benchmark::run_error::{NamedAs, RunError};
 
 /// What is wrong with a plan.
 pub(super) fn invalid_plan(error: &RunPlanError, words: &PlanRefusalTexts) -> PlanRefusal {
-    said_or_quoted(words.plan(error), error)
+    said_or_quoted(words.errors.map(|texts| texts.plan(error)), error)
 }
 
 /// Why a plan cannot be run here.
 pub(super) fn refused_plan(error: &RunError, words: &PlanRefusalTexts) -> PlanRefusal {
-    let of_suite = |text: &str, suite: &str| Some(fill(text, &[("suite", suite)]));
-    let of_model = |text: &str, model: &ModelId| Some(fill(text, &[("model", model.as_str())]));
+    let own = match error {
+        RunError::NoPrices { model } => Some(of_model(words.no_prices, model)),
+        RunError::NoBatches { model } => Some(of_model(words.no_batches, model)),
+        RunError::Participants { suite, error } => words.participants(suite, error),
+        RunError::NeedsNoBaseline { suite } => Some(of_suite(words.needs_no_baseline, suite)),
+        RunError::NeedsNoJudge { suite } => Some(of_suite(words.needs_no_judge, suite)),
+        RunError::UnknownModel { .. }
+        | RunError::NamedTwice { .. }
+        | RunError::NothingToJudge { .. }
+        | RunError::NoModelLeft { .. }
+        | RunError::NoSuites
+        | RunError::SuiteTaken { .. }
+        | RunError::Bench(_) => None,
+    };
+    match own {
+        Some(text) => PlanRefusal { text, is_quoted: false },
+        None => said_or_quoted(words.errors.map(|texts| run_error(error, texts)), error),
+    }
+}
+
+/// What an error without flags of the command says in another language than English; `None` where it is known in English only.
+fn run_error(error: &RunError, texts: &PlanErrorTexts) -> Option<String> {
     let said = match error {
         RunError::UnknownModel { model, known } => {
             let known = known.iter().map(ModelId::as_str).collect::<Vec<_>>().join(", ");
-            Some(fill(words.unknown_model, &[("model", model.as_str()), ("known", &known)]))
+            fill(texts.unknown_model, &[("model", &format!("{:?}", model.as_str())), ("known", &known)])
         }
-        RunError::NoPrices { model } => of_model(words.no_prices, model),
-        RunError::NoBatches { model } => of_model(words.no_batches, model),
-        RunError::NamedTwice { role: "judge", name } => Some(fill(words.judge_named_twice, &[("name", name)])),
-        RunError::NamedTwice { name, .. } => Some(fill(words.model_named_twice, &[("name", name)])),
-        RunError::Participants { suite, error } => Some(words.participants(suite, error)),
-        RunError::NeedsNoBaseline { suite } => of_suite(words.needs_no_baseline, suite),
-        RunError::NeedsNoJudge { suite } => of_suite(words.needs_no_judge, suite),
-        RunError::NothingToJudge { suite } => of_suite(words.nothing_to_judge, suite),
-        RunError::NoSuites => Some(words.no_suites.to_owned()),
-        RunError::SuiteTaken { suite } => of_suite(words.suite_taken, suite),
-        RunError::Bench(BenchError::Suite(error)) => words.suite(error),
-        RunError::Bench(BenchError::NoData { suite }) => of_suite(words.no_data, suite),
-        RunError::Bench(BenchError::NoSuchData { suite, wanted, known }) => {
-            Some(fill(words.no_such_data, &[("suite", suite), ("data", &format!("{wanted:?}")), ("known", known)]))
-        }
-        RunError::Bench(_) => None,
+        RunError::NamedTwice { role: NamedAs::Judge, name } => fill(texts.judge_named_twice, &[("name", name)]),
+        RunError::NamedTwice { role: NamedAs::Model, name } => fill(texts.model_named_twice, &[("name", name)]),
+        RunError::NothingToJudge { suite } => of_suite(texts.nothing_to_judge, suite),
+        RunError::NoModelLeft { suite } => of_suite(texts.no_model_left, suite),
+        RunError::NoSuites => texts.no_suites.to_owned(),
+        RunError::SuiteTaken { suite } => of_suite(texts.suite_taken, suite),
+        RunError::Bench(error) => return bench_error(error, texts),
+        // The page has texts of its own for these.
+        RunError::NoPrices { .. }
+        | RunError::NoBatches { .. }
+        | RunError::Participants { .. }
+        | RunError::NeedsNoBaseline { .. }
+        | RunError::NeedsNoJudge { .. } => return None,
     };
-    said_or_quoted(said, error)
+    Some(said)
 }
 
-/// A text of the page; the error's own words where the page has none.
-fn said_or_quoted(said: Option<String>, error: &impl Display) -> PlanRefusal {
+/// As [`run_error`]. No plan of the server names runs, variants or references, and what the database says is no refusal.
+fn bench_error(error: &BenchError, texts: &PlanErrorTexts) -> Option<String> {
+    match error {
+        BenchError::Suite(error) => texts.suite(error),
+        BenchError::NoData { suite } => Some(of_suite(texts.no_data, suite)),
+        BenchError::NoSuchData { suite, wanted, known } => {
+            Some(fill(texts.no_such_data, &[("suite", suite), ("data", &format!("{wanted:?}")), ("known", known)]))
+        }
+        BenchError::NoReferences { .. }
+        | BenchError::NoAnswers { .. }
+        | BenchError::Unanswered { .. }
+        | BenchError::NotJudged { .. }
+        | BenchError::NotCompared(_)
+        | BenchError::NoRun { .. }
+        | BenchError::OtherSuite { .. }
+        | BenchError::File(_)
+        | BenchError::Store(_)
+        | BenchError::Shared(_)
+        | BenchError::Thread(_) => None,
+    }
+}
+
+fn of_suite(text: &str, suite: &str) -> String {
+    fill(text, &[("suite", suite)])
+}
+
+fn of_model(text: &str, model: &ModelId) -> String {
+    fill(text, &[("model", &format!("{:?}", model.as_str()))])
+}
+
+/// What the page says in a language with texts of its own; the error's words in English, and quoted where the texts have none.
+fn said_or_quoted(said: Option<Option<String>>, error: &impl Display) -> PlanRefusal {
     match said {
-        Some(text) => PlanRefusal { text, is_quoted: false },
-        None => PlanRefusal { text: error.to_string(), is_quoted: true },
+        Some(Some(text)) => PlanRefusal { text, is_quoted: false },
+        Some(None) => PlanRefusal { text: error.to_string(), is_quoted: true },
+        None => PlanRefusal { text: error.to_string(), is_quoted: false },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::benchmark::SuiteError;
     use crate::domain::benchmark::participants::ParticipantsError;
     use crate::domain::language::Language;
     use crate::render::i18n::pages::page_texts;
 
-    #[test]
-    fn every_refusal_of_a_plan_is_said_in_chinese() {
-        let (model, suite, name) = (ModelId::new("m"), "urs".to_owned(), "m".to_owned());
+    fn in_both(error: &RunError) -> [PlanRefusal; 2] {
         let words = |language| &page_texts(language).admin.bench_runs.plan.refusals;
-        for error in [
-            RunError::UnknownModel { model: model.clone(), known: vec![ModelId::new("n")] },
+        [Language::English, Language::Chinese].map(|language| refused_plan(error, words(language)))
+    }
+
+    fn suite() -> String {
+        "urs".to_owned()
+    }
+
+    /// Errors whose flags the page leaves out.
+    fn with_flags() -> [RunError; 6] {
+        let model = ModelId::new("m");
+        let participants = |error| RunError::Participants { suite: suite(), error };
+        [
             RunError::NoPrices { model: model.clone() },
             RunError::NoBatches { model },
-            RunError::NamedTwice { role: "judge", name: name.clone() },
-            RunError::NamedTwice { role: "model", name },
-            RunError::Participants { suite: suite.clone(), error: ParticipantsError::NoBaseline },
-            RunError::NeedsNoBaseline { suite: suite.clone() },
-            RunError::NeedsNoJudge { suite: suite.clone() },
-            RunError::NothingToJudge { suite: suite.clone() },
+            participants(ParticipantsError::NoBaseline),
+            participants(ParticipantsError::NoJudge),
+            RunError::NeedsNoBaseline { suite: suite() },
+            RunError::NeedsNoJudge { suite: suite() },
+        ]
+    }
+
+    /// Errors that the page says as the command does.
+    fn without_flags() -> [RunError; 11] {
+        let name = || "m".to_owned();
+        let error = ParticipantsError::BaselineAgainstItself(name());
+        let unknown = SuiteError::UnknownSuite { name: name(), known: suite() };
+        [
+            RunError::UnknownModel { model: ModelId::new("m"), known: vec![ModelId::new("n")] },
+            RunError::NamedTwice { role: NamedAs::Judge, name: name() },
+            RunError::NamedTwice { role: NamedAs::Model, name: name() },
+            RunError::Participants { suite: suite(), error },
+            RunError::NothingToJudge { suite: suite() },
+            RunError::NoModelLeft { suite: suite() },
             RunError::NoSuites,
-            RunError::SuiteTaken { suite: suite.clone() },
-            RunError::Bench(BenchError::NoData { suite }),
-        ] {
-            let [english, chinese] =
-                [Language::English, Language::Chinese].map(|language| refused_plan(&error, words(language)));
-            assert!(english.text.is_ascii() && !english.text.contains('{'), "{}", english.text);
-            assert!(!chinese.is_quoted && !chinese.text.contains('{'), "{}", chinese.text);
+            RunError::SuiteTaken { suite: suite() },
+            RunError::Bench(BenchError::NoData { suite: suite() }),
+            RunError::Bench(BenchError::NoSuchData { suite: suite(), wanted: name(), known: name() }),
+            RunError::Bench(BenchError::Suite(unknown)),
+        ]
+    }
+
+    #[test]
+    fn refusals_of_a_plan_are_said_in_chinese_and_name_no_flag() {
+        for error in with_flags().into_iter().chain(without_flags()) {
+            let [english, chinese] = in_both(&error);
+            assert!(english.text.is_ascii() && !english.text.contains(['{', '}']), "{}", english.text);
+            assert!(!chinese.is_quoted && !chinese.text.contains(['{', '}']), "{}", chinese.text);
             assert!(!chinese.text.is_ascii(), "{}", chinese.text);
+            assert!(!english.text.contains("--") && !chinese.text.contains("--"), "{}", english.text);
         }
+    }
+
+    #[test]
+    fn the_page_says_in_english_what_the_command_says() {
+        for error in without_flags() {
+            let [english, chinese] = in_both(&error);
+            assert_eq!((english.text, english.is_quoted), (error.to_string(), false));
+            assert_eq!(chinese.text.contains("langya bench stop"), error.to_string().contains("langya bench stop"));
+        }
+    }
+
+    #[test]
+    fn what_is_known_in_english_only_is_quoted_on_a_chinese_page() {
+        let unanswered = BenchError::Unanswered { suite: suite(), model: "m".to_owned() };
+        let [english, chinese] = in_both(&RunError::Bench(unanswered));
+        assert_eq!((english.is_quoted, chinese.is_quoted, &english.text), (false, true, &chinese.text));
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
-use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterResult};
+use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterReport, VoterResult};
 use crate::domain::integrity::vote_filter::VoteFilter;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
@@ -37,9 +37,10 @@ const SHOWN: usize = 100;
 /// `GET /admin/voters`: flagged voters with their evidence.
 pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let report = call.app.flagged_voters.report().await?;
-    let flagged: Vec<Evidence> = report.flagged(DEFAULT_ALPHA).map(|result| evidence(&call, result)).collect();
+    let flagged: Vec<Evidence> = report.flagged(DEFAULT_ALPHA).map(|result| evidence(&call, &report, result)).collect();
     let (page, frame) = (call.page(), call.frame(AdminTab::Voters));
-    let view = VotersPage { page, frame, flagged, tested: report.results.len(), voters: report.voters };
+    let (tested, voters, withheld) = (report.results.len(), report.voters, report.withheld());
+    let view = VotersPage { page, frame, flagged, tested, voters, withheld };
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
@@ -57,7 +58,7 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
         voter => {
             let report = call.app.flagged_voters.report().await?;
             let result = report.results.iter().find(|result| result.voter == *voter);
-            result.map(|result| evidence(&call, result))
+            result.map(|result| evidence(&call, &report, result))
         }
     };
     let lines = votes.iter().rev().take(SHOWN).map(|vote| line(&call, vote)).collect();
@@ -211,7 +212,7 @@ fn query(fields: &FilterFields) -> String {
     all.filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name}={}&", escaped(value))).collect()
 }
 
-fn evidence(call: &SignedInRequest, result: &VoterResult) -> Evidence {
+fn evidence(call: &SignedInRequest, report: &VoterReport, result: &VoterResult) -> Evidence {
     let model = result.model.as_ref();
     let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
     Evidence {
@@ -223,7 +224,7 @@ fn evidence(call: &SignedInRequest, result: &VoterResult) -> Evidence {
         wins: model.and_then(|model| model.wins),
         expected: model.and_then(|model| model.expected),
         q: result.q,
-        is_flagged: result.q <= DEFAULT_ALPHA,
+        is_flagged: report.withheld().is_none() && result.q <= DEFAULT_ALPHA,
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::domain::admin::key_scope::KeyScope;
-use crate::domain::battle::pairing::published::PublishedPairing;
+use crate::domain::battle::pairing::published_pairing::PublishedPairing;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
 use crate::domain::model_register::report::Register;

@@ -6,7 +6,7 @@ use super::{BattleError, Battles};
 use crate::arena::battle_dependencies::BattleDependencies;
 use crate::arena::remote_battles::{self, LocalBattles, RemoteBattles};
 use crate::domain::battle::active_battle::ActiveBattle;
-use crate::domain::battle::state::Stage;
+use crate::domain::battle::progress::Stage;
 use crate::domain::battle::{BattleId, RunId, VisitorId};
 use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
 use crate::infra::storage::StoreError;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::arena::battle_dependencies::BattleDependencies;
-use crate::domain::battle::state::Progress;
+use crate::domain::battle::progress::Progress;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::storage::{NewReply, StoreError};
 

@@ -1,8 +1,8 @@
 //! What the metrics get of a turn.
 
 use crate::domain::battle::mode::BattleMode;
+use crate::domain::battle::progress::Stage;
 use crate::domain::battle::speed::chars_per_second;
-use crate::domain::battle::state::Stage;
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding};
 

@@ -27,7 +27,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::stored_votes::vote_log::{LogQuery, read_log};
 use crate::infra::tasks::Tasks;
-use crate::leaderboard::refit::LatestLeaderboard;
+use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Maximum number of votes whose prompts are all read after each leaderboard.
 const MANY: i64 = 200_000;

@@ -90,6 +90,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         voters_lead: "这些投票者与众人的差异，超出偶然和正常偏好所能解释的范围。标记只是值得查看的理由，不是证据。",
         tested: "{voters} 位投票者中，有 {tested} 位的票数足够检验。",
         none_flagged: "没有被标记的投票者。",
+        withheld: "有 {n} 位投票者看似可疑，超过全部投票者的四分之一，不像是例外，因此不标记任何人。",
         voter: "投票者",
         votes: "投票",
         evidence: "依据",

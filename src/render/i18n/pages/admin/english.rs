@@ -91,6 +91,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         voters_lead: "Voters whose votes differ from the crowd's more than chance and honest tastes explain. A flag is a reason to look, not proof.",
         tested: "{tested} of {voters} voters have enough votes to be tested.",
         none_flagged: "No voter is flagged.",
+        withheld: "{n} voters seem suspicious. They are more than a quarter of all voters, too many to be exceptions, so nobody is flagged.",
         voter: "Voter",
         votes: "Votes",
         evidence: "Evidence",

@@ -1,131 +1,133 @@
-//! What may stand in the settings, in Chinese, by the words in which the settings refuse everything else.
+//! What may stand in the settings and what stands there instead, in Chinese. English is `Display` of `domain::settings_rule`.
 
-/// Rules that are no plain range.
-const RULES: [(&str, &str); 55] = [
-    ("more than 0", "大于 0"),
-    ("0 or more, in rating points", "不小于 0，单位为评分"),
-    ("0 or more, the price of a million tokens", "不小于 0，为每百万词元的价格"),
-    ("0 to 1, a share of the prices", "0 到 1，为价格的比例"),
-    ("0 to 1, where 1 means never", "0 到 1，1 表示从不"),
-    ("0.000001 to 0.999999, for example 0.95", "0.000001 到 0.999999，例如 0.95"),
-    ("1 to 60000, so that a frame of 64 KiB holds it", "1 到 60000，以便放进 64 KiB 的帧"),
-    ("1 to 33554432, since an image is read in memory", "1 到 33554432，因为图片会读入内存"),
-    ("1 to 1000000, the battles of each model that you expect", "1 到 1000000，即每个模型预计的对战数"),
-    (
-        "0 unless every judge is one of [[models]] with input_price and output_price",
-        "0，除非每个裁判都是设有 input_price 和 output_price 的 [[models]]",
-    ),
-    ("one or more waits from 1 to 600000, in rising order", "一个或多个 1 到 600000 的等待时间，从小到大"),
-    ("one or more speeds from 1 to 100000, in falling order", "一个或多个 1 到 100000 的速度，从大到小"),
-    (
-        "limits per minute, hour and day, none below the one before it; 0 for no limit",
-        "每分钟、每小时和每天的上限，后者不得小于前者；0 表示不限",
-    ),
-    ("a list with \"anonymous\" in it", "包含 \"anonymous\" 的列表"),
-    ("a model beside leaks = \"exclude\", or \"\"", "leaks = \"exclude\" 时为一个模型，否则为 \"\""),
-    (
-        "a name of 1 to 200 bytes, without control characters and without spaces around it",
-        "1 到 200 字节的名称，不含控制字符，前后没有空格",
-    ),
-    ("one line of at most 500 characters", "一行，最多 500 个字符"),
-    ("one line of at most 60 characters", "一行，最多 60 个字符"),
-    ("texts of at most 4000 characters", "最多 4000 个字符的文本"),
-    ("lower-case letters, digits, - and _", "小写字母、数字、- 和 _"),
-    ("each webhook its own", "每个 webhook 各不相同"),
-    ("each judge once", "每个裁判只写一次"),
-    ("each witness once", "每个见证方只写一次"),
-    ("NAME+ID+KEY, as the operator of the witness gives it", "NAME+ID+KEY，由见证方的运营者提供"),
-    ("an address with http:// or https://", "以 http:// 或 https:// 开头的地址"),
-    ("an address with https://", "以 https:// 开头的地址"),
-    ("mailto:… or an address with https://", "mailto:… 或以 https:// 开头的地址"),
-    (
-        "addresses such as https://lab.example.org, without a path, or \"*\"",
-        "https://lab.example.org 这样不带路径的地址，或 \"*\"",
-    ),
-    (
-        "origins such as https://example.org, without a path; \"*\" alone stands for all",
-        "https://example.org 这样不带路径的来源；单独的 \"*\" 表示所有来源",
-    ),
-    ("a .svg, .png, .webp or .jpg file", ".svg、.png、.webp 或 .jpg 文件"),
-    (
-        "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)",
-        "\"#1d6755\" 这样的颜色，在浅色页面上足够深（对比度 4.5 比 1）",
-    ),
-    (
-        "an IP address and a port, such as 127.0.0.1:8717, or 0.0.0.0:8717 for every address",
-        "IP 地址和端口，例如 127.0.0.1:8717，或 0.0.0.0:8717 表示所有地址",
-    ),
-    (
-        "write scheme, host and port, such as https://arena.example.org, or nothing",
-        "协议、主机和端口，例如 https://arena.example.org，或留空",
-    ),
-    ("write one such as https://api.openai.com/v1, or nothing", "https://api.openai.com/v1 这样的地址，或留空"),
-    (
-        "names of categories such as \"sexual/minors\", or \"*\" for all",
-        "\"sexual/minors\" 这样的类别名，或 \"*\" 表示全部",
-    ),
-    (
-        "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
-        "环境变量名，例如 OPENAI_API_KEY，切勿填写密钥本身",
-    ),
-    (
-        "write the name of an environment variable such as HOOK_SECRET, and never the secret",
-        "环境变量名，例如 HOOK_SECRET，切勿填写密钥本身",
-    ),
-    (
-        "write the name of an environment variable such as OIDC_CLIENT_SECRET, and never the secret",
-        "环境变量名，例如 OIDC_CLIENT_SECRET，切勿填写密钥本身",
-    ),
-    (
-        "write what `langya passphrase` prints, because access.mode is \"passphrase\"",
-        "`langya passphrase` 的输出，因为 access.mode 为 \"passphrase\"",
-    ),
-    ("write the provider's address, because access.mode is \"oidc\"", "登录服务的地址，因为 access.mode 为 \"oidc\""),
-    ("the provider's address, where oidc.admins is true", "登录服务的地址，因为 oidc.admins 为 true"),
-    (
-        "https://…, as the provider calls itself; http:// on this machine only",
-        "登录服务自称的 https://… 地址；http:// 仅限本机",
-    ),
-    ("the id that the provider gave the arena", "登录服务分配给本站的 ID"),
-    ("the arena's public address, to which the provider sends people back", "本站的公开地址，登录后返回此处"),
-    ("words without spaces, such as \"email\"", "不含空格的词，例如 \"email\""),
-    (
-        "values and their roles where oidc.role_claim names a claim, and nowhere else",
-        "仅在 oidc.role_claim 指定声明时写出各值及其角色",
-    ),
-    ("write an address such as http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1 这样的地址"),
-    ("write one such as http://127.0.0.1:8000/v1", "请填写 http://127.0.0.1:8000/v1 这样的地址"),
-    ("write an address that starts with http:// or https://", "以 http:// 或 https:// 开头的地址"),
-    ("write one that starts with http:// or https://", "请以 http:// 或 https:// 开头"),
-    ("write the address without what follows a ? or #", "不带 ? 或 # 及其后内容的地址"),
-    ("write it without what follows a ? or #", "请去掉 ? 或 # 及其后的内容"),
-    (
-        "write it without a user or password: the settings file would hold them",
-        "请去掉用户名和密码，否则会写入设置文件",
-    ),
-    (
-        "link-local and metadata addresses are not allowed, and private networks only if providers.private_networks lists them",
-        "链路本地地址和元数据地址不允许使用，内网地址须列在 providers.private_networks 中",
-    ),
-    (
-        "write no name and no password into the address: name the key's variable as api_key_env",
-        "不带用户名和密码的地址；密钥所在的变量写在 api_key_env 中",
-    ),
-];
+use crate::domain::settings_rule::{
+    AddressRule, NumberRule, RefusedValue, SettingRule, SignInRule, TextRule, VariableRule,
+};
+use crate::domain::webhook::LEAST_SECRET_BYTES;
 
-/// A rule in Chinese; in its own words where they are unknown.
-pub(super) fn rule_in_chinese(rule: &str) -> String {
-    let is_number = |text: &str| text.parse::<f64>().is_ok();
-    let known = RULES.iter().find(|(english, _)| *english == rule).map(|(_, chinese)| (*chinese).to_owned());
-    let range = || {
-        let (least, most) = rule.split_once(" to ").filter(|(least, most)| is_number(least) && is_number(most))?;
-        Some(format!("{least} 到 {most}"))
+/// What may stand at a key, as it is said after “应为：”.
+pub(super) fn rule_in_chinese(rule: SettingRule) -> String {
+    match rule {
+        SettingRule::Number(rule) => number_rule(rule),
+        SettingRule::Text(rule) => text_rule(rule),
+        SettingRule::Address(rule) => address_rule(rule).to_owned(),
+        SettingRule::Variable(rule) => variable_rule(rule),
+        SettingRule::SignIn(rule) => sign_in_rule(rule).to_owned(),
+    }
+}
+
+/// A key with the value that is refused.
+pub(super) fn refused_value_in_chinese(key: &str, value: &RefusedValue) -> String {
+    match value {
+        RefusedValue::Shown(value) => format!("{key} 为 {value}"),
+        RefusedValue::Unusable => format!("{key} 的值无法使用"),
+        RefusedValue::UnusableForModel(model) => format!("模型 {model:?} 的 {key} 无法使用"),
+        RefusedValue::UnusableForWebhook(webhook) => format!("webhook {webhook:?} 的 {key} 无法使用"),
+        RefusedValue::OfModel { value, model } => format!("模型 {model:?} 的 {key} 为 {value:?}"),
+        RefusedValue::Empty => format!("{key} 为空"),
+        RefusedValue::UnsetVariable(variable) => format!("{key} 为 {variable:?}，但该变量没有设置"),
+        RefusedValue::Twice(name) => format!("{key} 中 {name:?} 出现两次"),
+        RefusedValue::Count(values) => format!("{key} 有 {values} 个值"),
+        RefusedValue::NoHash => format!("{key} 不是 argon2id 哈希值"),
+        RefusedValue::NoEndpoint => format!("{key} 不是审核服务的地址"),
+        RefusedValue::NoSite => format!("{key} 不是单独的站点地址"),
+        RefusedValue::NoSites => format!("{key} 不是站点列表"),
+    }
+}
+
+fn number_rule(rule: NumberRule) -> String {
+    let text = match rule {
+        NumberRule::Between(least, most) => return format!("{least} 到 {most}"),
+        NumberRule::AtLeast(least) => return format!("不小于 {least}"),
+        NumberRule::AboveZero => "大于 0",
+        NumberRule::RatingPoints => "不小于 0，单位为评分",
+        NumberRule::TokenPrice => "不小于 0，为每百万词元的价格",
+        NumberRule::PriceShare => "0 到 1，为价格的比例",
+        NumberRule::ShareOrNever => "0 到 1，1 表示从不",
+        NumberRule::Confidence => "0.000001 到 0.999999，例如 0.95",
+        NumberRule::PromptBytes => "1 到 60000，以便放进 64 KiB 的帧",
+        NumberRule::ImageBytes => "1 到 33554432，因为图片会读入内存",
+        NumberRule::ExpectedBattles => "1 到 1000000，即每个模型预计的对战数",
+        NumberRule::BudgetOfPricedJudges => "0，除非每个裁判都是设有 input_price 和 output_price 的 [[models]]",
+        NumberRule::RisingWaits => "一个或多个 1 到 600000 的等待时间，从小到大",
+        NumberRule::FallingSpeeds => "一个或多个 1 到 100000 的速度，从大到小",
+        NumberRule::OrderedLimits => "每分钟、每小时和每天的上限，后者不得小于前者；0 表示不限",
     };
-    let from = || {
-        let least = rule.strip_suffix(" or more").filter(|least| is_number(least))?;
-        Some(format!("不小于 {least}"))
+    text.to_owned()
+}
+
+fn text_rule(rule: TextRule) -> String {
+    let text = match rule {
+        TextRule::OneLine(most) => return format!("一行，最多 {most} 个字符"),
+        TextRule::ShortTexts(most) => return format!("最多 {most} 个字符的文本"),
+        TextRule::AnonymousAmongModes => "包含 \"anonymous\" 的列表",
+        TextRule::LeakJudge => "leaks = \"exclude\" 时为一个模型，否则为 \"\"",
+        TextRule::ModelId => "1 到 200 字节的名称，不含控制字符，前后没有空格",
+        TextRule::PracticeModel => {
+            "provider 为 \"builtin\" 时可用的陪练模型：practice-echo、practice-rules、practice-calculator、practice-retriever 或 practice-scholar"
+        }
+        TextRule::WebhookId => "小写字母、数字、- 和 _",
+        TextRule::UniqueWebhookId => "每个 webhook 各不相同",
+        TextRule::UniqueJudges => "每个裁判只写一次",
+        TextRule::UniqueWitnesses => "每个见证方只写一次",
+        TextRule::WitnessKey => "NAME+ID+KEY，由见证方的运营者提供",
+        TextRule::Categories => "\"sexual/minors\" 这样的类别名，或 \"*\" 表示全部",
+        TextRule::LogoFile => ".svg、.png、.webp 或 .jpg 文件",
+        TextRule::AccentColour => "\"#1d6755\" 这样的颜色，在浅色页面上足够深（对比度 4.5 比 1）",
     };
-    known.or_else(range).or_else(from).unwrap_or_else(|| rule.to_owned())
+    text.to_owned()
+}
+
+fn address_rule(rule: AddressRule) -> &'static str {
+    match rule {
+        AddressRule::Web => "以 http:// 或 https:// 开头的地址",
+        AddressRule::WebPage => "以 https:// 开头的地址",
+        AddressRule::Contact => "mailto:… 或以 https:// 开头的地址",
+        AddressRule::Listen => "IP 地址和端口，例如 127.0.0.1:8717，或 0.0.0.0:8717 表示所有地址",
+        AddressRule::PublicUrl => "协议、主机和端口，例如 https://arena.example.org，或留空",
+        AddressRule::FramingSites => "https://lab.example.org 这样不带路径的地址，或 \"*\"",
+        AddressRule::CorsOrigins => "https://example.org 这样不带路径的来源；单独的 \"*\" 表示所有来源",
+        AddressRule::Models => "http://127.0.0.1:8000/v1 这样的地址",
+        AddressRule::ModerationOrNone => "https://api.openai.com/v1 这样的地址，或留空",
+        AddressRule::Moderation => "https://api.openai.com/v1 这样的地址",
+        AddressRule::WebScheme => "以 http:// 或 https:// 开头的地址",
+        AddressRule::WithoutQuery => "不带 ? 或 # 及其后内容的地址",
+        AddressRule::WithoutKey => "不带用户名和密码的地址；密钥所在的变量写在 api_key_env 中",
+        AddressRule::WithoutUser => "不带用户名和密码的地址，否则会写入设置文件",
+        AddressRule::BareModeration => "不带用户名、密码以及 ? 或 # 及其后内容的地址",
+        AddressRule::Allowed => {
+            "允许访问的地址：不得为链路本地地址或元数据地址，内网地址须列在 providers.private_networks 中"
+        }
+        AddressRule::AllowedForWebhooks => {
+            "允许访问的地址，不带用户名、密码和片段（#）：不得为链路本地地址或元数据地址，内网地址须列在 providers.private_networks 中"
+        }
+    }
+}
+
+fn variable_rule(rule: VariableRule) -> String {
+    let text = match rule {
+        VariableRule::KeyName => "环境变量名，例如 OPENAI_API_KEY，切勿填写密钥本身",
+        VariableRule::WebhookSecretName => "环境变量名，例如 HOOK_SECRET，切勿填写密钥本身",
+        VariableRule::ClientSecretName => "环境变量名，例如 OIDC_CLIENT_SECRET，切勿填写密钥本身",
+        VariableRule::SendableKey => "值中只有密钥可用字符（没有换行等）的变量",
+        VariableRule::ModerationKey => "已设置密钥的变量，否则请去掉 api_key_env",
+        VariableRule::WebhookSecret => return format!("所含密钥不少于 {LEAST_SECRET_BYTES} 个字符的变量"),
+        VariableRule::ClientSecret => "在本站运行环境中已设置的变量，否则请去掉 client_secret_env",
+    };
+    text.to_owned()
+}
+
+fn sign_in_rule(rule: SignInRule) -> &'static str {
+    match rule {
+        SignInRule::PassphraseHash => "`langya passphrase` 的输出，因为 access.mode 为 \"passphrase\"",
+        SignInRule::IssuerForVisitors => "登录服务的地址，因为 access.mode 为 \"oidc\"",
+        SignInRule::IssuerForAdmins => "登录服务的地址，因为 oidc.admins 为 true",
+        SignInRule::Issuer => "登录服务自称的 https://… 地址；http:// 仅限本机",
+        SignInRule::ClientId => "登录服务分配给本站的 ID",
+        SignInRule::ReturnAddress => "本站的公开地址，登录后返回此处",
+        SignInRule::Scopes => "不含空格的词，例如 \"email\"",
+        SignInRule::RolesOfClaim => "仅在 oidc.role_claim 指定声明时写出各值及其角色",
+    }
 }
 
 #[cfg(test)]
@@ -133,16 +135,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_rules_are_said_in_chinese() {
+    fn rules_with_numbers_are_said_in_chinese_with_their_numbers() {
         for (rule, chinese) in [
-            ("0 to 1", "0 到 1"),
-            ("10 to 100000", "10 到 100000"),
-            ("0 or more", "不小于 0"),
-            ("more than 0", "大于 0"),
-            ("each judge once", "每个裁判只写一次"),
-            ("something else to do or more", "something else to do or more"),
+            (SettingRule::Number(NumberRule::Between(10, 100_000)), "10 到 100000"),
+            (SettingRule::Number(NumberRule::AtLeast(100)), "不小于 100"),
+            (SettingRule::Text(TextRule::OneLine(60)), "一行，最多 60 个字符"),
+            (SettingRule::Variable(VariableRule::WebhookSecret), "所含密钥不少于 16 个字符的变量"),
         ] {
             assert_eq!(rule_in_chinese(rule), chinese);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_repeated_keeps_the_name_of_its_entry() {
+        let said = |value: RefusedValue| refused_value_in_chinese("models.base_url", &value);
+        assert_eq!(said(RefusedValue::Unusable), "models.base_url 的值无法使用");
+        let of_model = said(RefusedValue::UnusableForModel("crane".to_owned()));
+        assert_eq!(of_model, "模型 \"crane\" 的 models.base_url 无法使用");
+        let of_webhook = refused_value_in_chinese("webhooks.url", &RefusedValue::UnusableForWebhook("chat".to_owned()));
+        assert_eq!(of_webhook, "webhook \"chat\" 的 webhooks.url 无法使用");
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_repeated_however_it_begins() {
+        for text in ["empty-handed", "not mine", "unusable"] {
+            let value = RefusedValue::Shown(text.to_owned());
+            assert_eq!(refused_value_in_chinese("site.logo", &value), format!("site.logo 为 {text}"));
+            assert_eq!(value.to_string(), text);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Edits of the settings file by an operator, which the arena takes up at once.
 
 use crate::domain::battle::ModelId;
+use crate::domain::rating::value::prices::LONGEST_SOURCE;
 use crate::http::admin::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
+use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 use crate::watched_settings_file::WatchedSettingsFile;
@@ -40,8 +42,8 @@ impl EditRefusal {
             Self::NoFile => words.no_file.to_owned(),
             Self::NoneChosen => words.add.none_chosen.to_owned(),
             Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),
-            Self::PriceDate => words.refusals.price_date.to_owned(),
-            Self::PriceSource => words.refusals.price_source(),
+            Self::PriceDate => words.invalid_price_date.to_owned(),
+            Self::PriceSource => fill(words.invalid_price_source, &[("n", &LONGEST_SOURCE.to_string())]),
             Self::Edit(error) => refused_entry(error, words),
         }
     }

@@ -64,20 +64,20 @@ fn tried(call: &SignedInRequest, now: &PairingTrial) -> Result<(PairingTrial, Pa
         new_model_votes: value(call, "new_model_votes", now.settings.new_model_votes)?,
         new_model_boost: value(call, "new_model_boost", now.settings.new_model_boost)?,
     };
-    settings.check().map_err(|error| refused_settings(&error, &words.refusals))?;
+    settings.check().map_err(|error| refused_settings(&error, words.refusals))?;
     let votes = value(call, "votes", now.votes)?;
     let mut weights = BTreeMap::new();
     for (id, weight) in &now.weights {
         let weight = value(call, &weight_field(id), *weight)?;
         if !(weight.is_finite() && weight >= 0.0) {
-            return Err(words.refusals.weight.to_owned());
+            return Err(words.pairing.invalid_weight.to_owned());
         }
         weights.insert(id.clone(), weight);
     }
     let trial = PairingTrial { settings, votes, weights };
     let preview = preview(call, &trial).map_err(|error| match error {
         PairingError::TooFewModels(left) => fill(words.pairing.too_few, &[("n", &left.to_string())]),
-        PairingError::BadNumber { .. } | PairingError::NotInPool(_) => words.refusals.weight.to_owned(),
+        PairingError::BadNumber { .. } | PairingError::NotInPool(_) => words.pairing.invalid_weight.to_owned(),
     })?;
     Ok((trial, preview))
 }

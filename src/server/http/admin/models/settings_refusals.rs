@@ -1,10 +1,12 @@
-//! Why models and their settings are refused, in the language of whoever changes them.
+//! Why models and their settings are refused, in the language of whoever changes them. English is what the errors say themselves, unless
+//! they name flags of the command.
 
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::EditError;
 use crate::infra::config::edit::change::InvalidChange;
 use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
+use crate::infra::llm::model_list_merge::{AddedModel, Addition, MOST_DUPLICATES_NAMED, duplicates};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelAdminTexts, SettingsRefusalTexts};
 use crate::services::model_entries::ModelEntryError;
@@ -12,57 +14,60 @@ use crate::watched_settings_file::SettingsProblem;
 
 /// Why models were not added or changed.
 pub(super) fn refused_entry(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
-    let texts = &words.refusals;
+    let not_changed = |reason: String| fill(words.not_changed, &[("reason", &reason)]);
+    let not_added = |reason: String| fill(words.add.not_added, &[("reason", &reason)]);
     match error {
         ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
         ModelEntryError::List(ListError::Refused(status)) => {
             fill(words.add.wants_key, &[("status", &status.to_string())])
         }
-        ModelEntryError::List(error) => refused_list(error, texts),
+        ModelEntryError::List(error) => not_added(refused_list(error, words.refusals)),
         ModelEntryError::Config(ConfigError::TooFewModels(left)) => fill(words.too_few, &[("n", &left.to_string())]),
         ModelEntryError::Config(ConfigError::MissingKey { variable, .. }) => {
             fill(words.key_missing, &[("variable", variable)])
         }
-        ModelEntryError::Config(error) => refused_settings(error, texts),
+        ModelEntryError::Config(error) => not_changed(refused_settings(error, words.refusals)),
         ModelEntryError::NoMatch(listed) => fill(words.add.no_match, &[("n", &listed.to_string())]),
         ModelEntryError::NoModels => words.add.no_models.to_owned(),
-        ModelEntryError::TooMany(listed) => fill(texts.too_many_chosen, &[("n", &listed.to_string())]),
-        ModelEntryError::Duplicates(reason) => fill(texts.nothing_added, &[("reason", reason)]),
+        ModelEntryError::TooMany(listed) => fill(words.add.too_many, &[("n", &listed.to_string())]),
+        ModelEntryError::Duplicates(models) => not_added(why_duplicates(models, words.refusals)),
         ModelEntryError::Outdated => words.outdated.to_owned(),
         ModelEntryError::Change(InvalidChange::Nothing) => words.nothing_to_change.to_owned(),
-        ModelEntryError::Change(InvalidChange::Weight) => texts.weight.to_owned(),
-        ModelEntryError::Change(InvalidChange::Price) => texts.price.to_owned(),
-        ModelEntryError::Edit(error) => refused_edit(error, texts),
-        ModelEntryError::File(error) => refused_file(error, texts),
-        ModelEntryError::Audit(_) | ModelEntryError::Thread(_) => texts.not_edited.to_owned(),
+        ModelEntryError::Change(InvalidChange::Weight) => words.invalid_weight.to_owned(),
+        ModelEntryError::Change(InvalidChange::Price) => words.invalid_price.to_owned(),
+        ModelEntryError::Edit(error) => not_changed(refused_edit(error, words.refusals)),
+        ModelEntryError::File(error) => not_changed(refused_file(error, words.refusals)),
+        ModelEntryError::Audit(_) | ModelEntryError::Thread(_) => words.not_edited.to_owned(),
     }
 }
 
 /// Why the settings file as it stands is not in force. Nothing of the inside of the database is said.
-pub(super) fn settings_problem(problem: &SettingsProblem, texts: &SettingsRefusalTexts) -> String {
+pub(super) fn settings_problem(problem: &SettingsProblem, words: &ModelAdminTexts) -> String {
     match problem {
-        SettingsProblem::Blank => texts.blank.to_owned(),
-        SettingsProblem::Settings(error) => refused_settings(error, texts),
-        SettingsProblem::Store(_) => texts.not_registered.to_owned(),
+        SettingsProblem::Blank => words.refusals.map_or_else(|| problem.to_string(), |texts| texts.blank.to_owned()),
+        SettingsProblem::Settings(error) => refused_settings(error, words.refusals),
+        SettingsProblem::Store(_) => words.not_registered.to_owned(),
     }
 }
 
 /// Why a settings file was not edited, or cannot be.
-pub(super) fn refused_file(error: &SettingsFileError, texts: &SettingsRefusalTexts) -> String {
+pub(super) fn refused_file(error: &SettingsFileError, refusals: Option<&SettingsRefusalTexts>) -> String {
+    let Some(texts) = refusals else { return error.to_string() };
     match error {
         SettingsFileError::Io { path, source } => {
             let (path, reason) = (path.display().to_string(), source.to_string());
             fill(texts.not_written, &[("path", &path), ("reason", &reason)])
         }
         SettingsFileError::Invalid { path, source } => {
-            let (path, reason) = (path.display().to_string(), refused_settings(source, texts));
+            let (path, reason) = (path.display().to_string(), refused_settings(source, refusals));
             fill(texts.left_as_it_was, &[("path", &path), ("reason", &reason)])
         }
     }
 }
 
 /// Why settings cannot be used.
-pub(super) fn refused_settings(error: &ConfigError, texts: &SettingsRefusalTexts) -> String {
+pub(super) fn refused_settings(error: &ConfigError, refusals: Option<&SettingsRefusalTexts>) -> String {
+    let Some(texts) = refusals else { return error.to_string() };
     match error {
         ConfigError::Unreadable { path, source } => {
             let (path, reason) = (path.display().to_string(), source.to_string());
@@ -73,25 +78,30 @@ pub(super) fn refused_settings(error: &ConfigError, texts: &SettingsRefusalTexts
             fill(texts.key_missing, &[("model", model), ("variable", variable)])
         }
         ConfigError::DuplicateModel(model) => fill(texts.same_id, &[("model", model)]),
-        ConfigError::OutOfRange { key, value, rule } => texts.out_of_range(key, value, rule),
+        ConfigError::OutOfRange { key, value, rule } => texts.out_of_range(key, value, *rule),
         ConfigError::TooFewModels(drawn) => fill(texts.too_few, &[("n", &drawn.to_string())]),
         ConfigError::NoHttpClient { reason } => fill(texts.no_http_client, &[("reason", reason)]),
     }
 }
 
-fn refused_edit(error: &EditError, texts: &SettingsRefusalTexts) -> String {
+fn refused_edit(error: &EditError, refusals: Option<&SettingsRefusalTexts>) -> String {
+    let Some(texts) = refusals else { return error.to_string() };
     match error {
         EditError::NotToml => texts.not_toml.to_owned(),
         EditError::InlineModels => texts.inline_models.to_owned(),
-        EditError::UnknownModel { id, .. } => fill(texts.unknown_model, &[("model", id)]),
+        EditError::UnknownModel { id, known } if known.is_empty() => fill(texts.no_models, &[("model", id)]),
+        EditError::UnknownModel { id, known } => {
+            fill(texts.unknown_model, &[("model", id), ("known", &known.join(", "))])
+        }
         EditError::UnusualForm(id) => fill(texts.unusual_form, &[("model", id)]),
     }
 }
 
-fn refused_list(error: &ListError, texts: &SettingsRefusalTexts) -> String {
+fn refused_list(error: &ListError, refusals: Option<&SettingsRefusalTexts>) -> String {
+    let Some(texts) = refusals else { return error.to_string() };
     let with = |text: &str, name: &str, value: &dyn ToString| fill(text, &[(name, &value.to_string())]);
     match error {
-        ListError::Address(rule) => with(texts.address, "reason", &texts.rule(rule)),
+        ListError::Address(rule) => texts.address((*rule).into()),
         ListError::Key(variable) => with(texts.unusable_key, "variable", variable),
         ListError::Unreached(reason) => with(texts.unreached, "reason", reason),
         ListError::Slow(seconds) => with(texts.slow, "n", seconds),
@@ -103,6 +113,18 @@ fn refused_list(error: &ListError, texts: &SettingsRefusalTexts) -> String {
     }
 }
 
+/// Why none of these models can be added.
+fn why_duplicates(models: &[AddedModel], refusals: Option<&SettingsRefusalTexts>) -> String {
+    let Some(texts) = refusals else { return duplicates(models) };
+    let why = |model: &AddedModel| match &model.addition {
+        Addition::Configured(id) => fill(texts.configured, &[("model", &model.entry.model), ("id", id)]),
+        Addition::IdTaken | Addition::Added => fill(texts.id_taken, &[("id", &model.entry.id)]),
+    };
+    let named: Vec<String> = models.iter().take(MOST_DUPLICATES_NAMED).map(why).collect();
+    let (more, named) = (models.len().saturating_sub(named.len()), named.join(texts.separator));
+    if more > 0 { fill(texts.and_more, &[("models", &named), ("n", &more.to_string())]) } else { named }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -110,19 +132,23 @@ mod tests {
 
     use super::*;
     use crate::domain::language::Language;
-    use crate::infra::config::{Environment, Settings};
+    use crate::domain::settings_rule::AddressRule;
+    use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
+    use crate::infra::llm::roster::Roster;
     use crate::render::i18n::pages::page_texts;
 
     fn words(language: Language) -> &'static ModelAdminTexts {
         &page_texts(language).admin.models
     }
 
-    #[test]
-    fn every_refusal_of_models_is_said_in_chinese() {
-        let (path, variable) = (PathBuf::from("langya.toml"), "OUR_KEY".to_owned());
+    fn in_both(error: &ModelEntryError) -> [String; 2] {
+        [Language::English, Language::Chinese].map(|language| refused_entry(error, words(language)))
+    }
+
+    fn lists() -> impl Iterator<Item = ModelEntryError> {
         let lists = [
-            ListError::Address("write it without what follows a ? or #"),
-            ListError::Key(variable),
+            ListError::Address(AddressRule::WithoutQuery),
+            ListError::Key("OUR_KEY".to_owned()),
             ListError::Unreached("refused".to_owned()),
             ListError::Slow(10),
             ListError::Refused(401),
@@ -132,33 +158,103 @@ mod tests {
             ListError::NoList,
             ListError::TooMany(5_000),
         ];
+        lists.into_iter().map(ModelEntryError::List)
+    }
+
+    fn edits() -> impl Iterator<Item = ModelEntryError> {
         let changes = [InvalidChange::Weight, InvalidChange::Price, InvalidChange::Nothing];
         let edits = [
             EditError::NotToml,
             EditError::InlineModels,
-            EditError::UnknownModel { id: "one".to_owned(), known: String::new() },
+            EditError::UnknownModel { id: "one".to_owned(), known: Vec::new() },
+            EditError::UnknownModel { id: "one".to_owned(), known: vec!["two".to_owned()] },
             EditError::UnusualForm("one".to_owned()),
         ];
-        let not_written = SettingsFileError::Io { path, source: io::Error::other("full") };
-        let all = lists.into_iter().map(ModelEntryError::List);
-        let all = all.chain(changes.map(ModelEntryError::Change)).chain(edits.map(ModelEntryError::Edit));
-        let others = [
-            ModelEntryError::File(not_written),
-            ModelEntryError::Config(ConfigError::DuplicateModel("one".to_owned())),
-            ModelEntryError::Config(ConfigError::NoHttpClient { reason: "no certificates".to_owned() }),
-            ModelEntryError::TooMany(300),
-            ModelEntryError::Duplicates("one is configured".to_owned()),
+        changes.map(ModelEntryError::Change).into_iter().chain(edits.map(ModelEntryError::Edit))
+    }
+
+    fn configs() -> impl Iterator<Item = ModelEntryError> {
+        let (path, full) = (PathBuf::from("langya.toml"), || io::Error::other("full"));
+        let same_id = || ConfigError::DuplicateModel("one".to_owned());
+        let files = [
+            SettingsFileError::Io { path: path.clone(), source: full() },
+            SettingsFileError::Invalid { path: path.clone(), source: same_id() },
         ];
-        for error in all.chain(others) {
-            let [english, chinese] =
-                [Language::English, Language::Chinese].map(|language| refused_entry(&error, words(language)));
+        let configs = [
+            ConfigError::Unreadable { path, source: full() },
+            ConfigError::Invalid { origin: "langya.toml".to_owned(), reason: "unknown field".to_owned() },
+            ConfigError::MissingKey { model: "one".to_owned(), variable: "OUR_KEY".to_owned() },
+            same_id(),
+            ConfigError::TooFewModels(1),
+            ConfigError::NoHttpClient { reason: "no certificates".to_owned() },
+        ];
+        files.map(ModelEntryError::File).into_iter().chain(configs.map(ModelEntryError::Config))
+    }
+
+    #[test]
+    fn refusals_of_models_are_said_in_chinese_and_all_places_are_filled() {
+        let others = [
+            ModelEntryError::NotAVariable,
+            ModelEntryError::NoMatch(3),
+            ModelEntryError::NoModels,
+            ModelEntryError::TooMany(300),
+            ModelEntryError::Outdated,
+        ];
+        for error in lists().chain(edits()).chain(configs()).chain(others) {
+            let [english, chinese] = in_both(&error);
             assert!(!english.is_empty() && !english.contains(['{', '}']), "{english}");
             assert!(!chinese.is_ascii() && !chinese.contains(['{', '}']), "{chinese}");
         }
     }
 
     #[test]
-    fn every_rule_of_the_settings_is_said_in_chinese_with_its_key() {
+    fn refusals_of_the_form_are_sentences_and_say_that_nothing_was_changed() {
+        let form = edits().filter(|error| !matches!(error, ModelEntryError::Change(InvalidChange::Nothing)));
+        for error in form.chain(configs()) {
+            let [english, chinese] = in_both(&error);
+            let is_sentence = english.starts_with(char::is_uppercase) && english.ends_with('.');
+            assert!(is_sentence && english.contains("Nothing was changed"), "{english}");
+            assert!(chinese.ends_with('。') && chinese.contains("未作任何更改"), "{chinese}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_model_is_refused_with_the_ids_of_the_file() {
+        let error = EditError::UnknownModel { id: "z".to_owned(), known: vec!["a".to_owned(), "b".to_owned()] };
+        for said in in_both(&ModelEntryError::Edit(error)) {
+            assert!(said.contains("\"z\"") && said.contains("a, b"), "{said}");
+        }
+    }
+
+    #[test]
+    fn models_that_are_there_already_are_named_with_the_reason_of_each() {
+        let model = |id: &str, addition| AddedModel {
+            entry: ModelSettings { model: format!("x/{id}"), ..ModelSettings::minimal(id, ProviderKind::Openai) },
+            context_length: None,
+            addition,
+        };
+        let configured = model("crane", Addition::Configured("kranich".to_owned()));
+        let mut models = vec![configured, model("heron", Addition::IdTaken)];
+        let error = |models: &[AddedModel]| in_both(&ModelEntryError::Duplicates(models.to_vec()));
+        let [english, chinese] = error(&models);
+        assert!(english.contains("\"x/crane\" is configured already as \"kranich\""), "{english}");
+        assert!(chinese.contains("\"x/crane\" 已配置为 \"kranich\"；ID \"heron\" 已被另一个模型占用"), "{chinese}");
+        models.extend(["c", "d"].map(|id| model(id, Addition::IdTaken)));
+        let [english, chinese] = error(&models);
+        assert!(english.contains("and 1 more") && chinese.contains("另有 1 个"), "{english} {chinese}");
+    }
+
+    #[track_caller]
+    fn check(problem: ConfigError, said: &str) {
+        let (english, problem) = (problem.to_string(), SettingsProblem::Settings(problem));
+        assert_eq!(settings_problem(&problem, words(Language::English)), english);
+        let chinese = settings_problem(&problem, words(Language::Chinese));
+        let SettingsProblem::Settings(ConfigError::OutOfRange { rule, .. }) = &problem else { panic!("{problem}") };
+        assert!(chinese.contains(said) && !chinese.contains(&rule.to_string()), "{chinese}");
+    }
+
+    #[test]
+    fn rules_that_a_settings_file_breaks_are_said_in_chinese_with_their_key() {
         for (text, key) in [
             ("[server]\ndrain_seconds = 26", "server.drain_seconds"),
             ("[server]\npublic_url = \"x\"", "server.public_url"),
@@ -183,13 +279,22 @@ mod tests {
             ("[[models]]\nid = \"m\"\nprovider = \"openai\"\ninput_price = -1.0", "models.input_price"),
             ("[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"a b\"", "models.api_key_env"),
         ] {
-            let problem = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err();
-            let ConfigError::OutOfRange { rule, .. } = &problem else { panic!("{text}: {problem}") };
-            let (rule, english) = (*rule, problem.to_string());
-            let problem = SettingsProblem::Settings(problem);
-            assert_eq!(settings_problem(&problem, &words(Language::English).refusals), english);
-            let chinese = settings_problem(&problem, &words(Language::Chinese).refusals);
-            assert!(chinese.starts_with(key) && !chinese.contains(rule), "{chinese}");
+            check(Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err(), key);
+        }
+    }
+
+    #[test]
+    fn what_a_model_cannot_be_asked_with_is_said_in_chinese_with_the_name_of_the_model() {
+        let env = Environment::of([("OUR_KEY", "sk\nsecond")]);
+        for (entry, said) in [
+            ("provider = \"builtin\"\nmodel = \"echo\"", "模型 \"crane\" 的 models.model 为 \"echo\""),
+            ("provider = \"openai\"\nbase_url = \"file:///x\"", "模型 \"crane\" 的 models.base_url"),
+            ("provider = \"openai\"\nbase_url = \"http://169.254.169.254\"", "模型 \"crane\" 的 models.base_url"),
+            ("provider = \"openai\"\napi_key_env = \"OUR_KEY\"", "models.api_key_env 为 OUR_KEY，应为：值中只有密钥"),
+        ] {
+            let text = format!("[[models]]\nid = \"crane\"\n{entry}\n");
+            let settings = Settings::parse(&text, "langya.toml", &env).unwrap();
+            check(Roster::build(&settings, &env, 0).err().expect("it is refused"), said);
         }
     }
 }

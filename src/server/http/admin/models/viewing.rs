@@ -112,13 +112,13 @@ fn serving(model: &ResilientModel) -> ServingState {
 /// What the settings file allows.
 pub(super) async fn file_state(call: &SignedInRequest) -> FileState {
     let Some(followed) = &call.app.settings_file else { return FileState::default() };
-    let texts = &call.page().t().admin.models.refusals;
+    let words = &call.page().t().admin.models;
     let file = SettingsFile::new(&followed.path);
     let read_only = match tokio::task::spawn_blocking(move || file.check_writable()).await {
-        Ok(writable) => writable.err().map(|error| refused_file(&error, texts)),
-        Err(_) => Some(texts.not_edited.to_owned()),
+        Ok(writable) => writable.err().map(|error| refused_file(&error, words.refusals)),
+        Err(_) => Some(words.not_edited.to_owned()),
     };
-    let problem = followed.problem().map(|problem| settings_problem(&problem, texts));
+    let problem = followed.problem().map(|problem| settings_problem(&problem, words));
     FileState { exists: true, read_only, problem }
 }
 

@@ -3,7 +3,7 @@
 
 import { keep, kept } from "./page.js";
 
-export class WaitingDecisions {
+export class UnsentDecisions {
   #key;
   /** Those of this page, by their assignments; they last without storage. */
   #own = new Map();

@@ -120,7 +120,7 @@ impl fmt::Display for Leak {
 /// By what texts are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeakSearch {
-    /// By rules alone, where a language model reads the texts too: see [`leak_check`](super::leak_check).
+    /// By rules alone, where a language model reads the texts too: see [`leak_check`](super::identity_leak_check).
     Rules,
     /// By rules, and by what labelled texts teach, which finds more leaks and marks a few harmless texts more.
     RulesAndWeights,

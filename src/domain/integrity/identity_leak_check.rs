@@ -1,6 +1,6 @@
 //! How a language model is asked which texts of a battle give a model away, and how its reply is read.
 //!
-//! [`super::leak`] finds by rules what texts say in so many words; a language model also understands what they only describe. What
+//! [`super::identity_leak`] finds by rules what texts say in so many words; a language model also understands what they only describe. What
 //! visitors and models wrote is filled in once, apart by a [mark](prompt_delimiter) that no text holds; nothing of the reply is kept or shown
 //! but which texts it names.
 
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::leak::{Leak, LeakPlace, TurnTexts};
+use super::identity_leak::{Leak, LeakPlace, TurnTexts};
 use crate::battle::Side;
 use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::JudgeRequest;
@@ -22,7 +22,7 @@ use crate::judging::reasoning::Thought;
 pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" and the names of the texts that give a model away, such as \
      \"leaks: reply B 1\".";
 
-const PROMPT: &str = include_str!("leak_check/prompt.toml");
+const PROMPT: &str = include_str!("identity_leak_check/prompt.toml");
 const FIELDS: JudgePromptFields = JudgePromptFields { required: &["texts"], optional: &["mark"] };
 /// A reply is no longer than this, with what a model thinks before it.
 const MAX_TOKENS: u32 = 4_096;

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use super::{LeakCheckPrompt, read_reply};
-use crate::integrity::leak::LeakSearch;
-use crate::integrity::leak::tests::{
+use crate::integrity::identity_leak::LeakSearch;
+use crate::integrity::identity_leak::tests::{
     FIFTH_TEST, FOURTH, HOSTILE, LabeledText, THIRD_TEST, battle_of, is_marked, names, read,
 };
 

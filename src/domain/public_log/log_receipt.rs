@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::entry_bundle::decode_entries;
 use super::hash::TreeHash;
 use super::merkle_proof::TreeHead;
-use super::note::VerifierKey;
 use super::promise::{BrokenPromise, PromiseError, VotePromise};
+use super::signed_note::VerifierKey;
 use super::tile::Tile;
 use super::tlog_proof::{InclusionError, LoggedEntry};
 

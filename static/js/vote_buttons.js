@@ -1,4 +1,4 @@
-// The ballot: four outcomes by mouse, by arrow keys, and by the number keys unless they are switched off.
+// The buttons of the vote: four outcomes by mouse, by arrow keys, and by the number keys unless they are switched off.
 
 import { keySwitch, part } from "./page.js";
 
@@ -7,7 +7,7 @@ const ARROWS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 /** On a touch screen the choices come up under the finger that scrolls or was about to stop the replies: they rest first. */
 const REST_MS = 500;
 
-export class Ballot {
+export class VoteButtons {
   #place = part("ballot");
   #hint = part("ballot-hint");
   #choices = [...this.#place.querySelectorAll("[data-outcome]")];

@@ -115,7 +115,7 @@ fn train(mut examples: Vec<Example>) -> Vec<u8> {
 fn the_weights_are_those_that_the_labelled_texts_teach() {
     let (names, rows) = (names(), TAUGHT.iter().flat_map(|file| read(file)));
     let weights = train(rows.filter_map(|row| example(&names, &row)).collect());
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/integrity/leak/weights.bin");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/integrity/identity_leak/weights.bin");
     if std::env::var_os("LANGYA_WRITE_WEIGHTS").is_some() {
         std::fs::write(file, &weights).unwrap();
     }

@@ -1,0 +1,127 @@
+//! The taste under which the votes of the crowd's voters are no more unusual than chance has it.
+//!
+//! The correlation of [`super::overdispersion`] is exact for models of equal strength. Where models are far apart, an expected win says
+//! little of a taste, and the correlation of the votes is smaller than the taste that moves them. With many votes on each model
+//! honest voters of ordinary taste then look like riggers. So the taste is raised until as many voters have moderately small p-values as
+//! honest ones would. Riggers have very small ones: those are not counted, and so raise nothing (the null distribution is
+//! fitted to the centre: Efron 2004).
+
+use rayon::prelude::*;
+
+use super::rao_score::{ModelVotes, ScoreResult, score_test};
+use crate::stats::real_len;
+
+/// A p-value up to it is moderately small, and a larger one that of an honest voter.
+const MODERATE: f64 = 0.1;
+/// A p-value up to it may be that of a rigger.
+const EXTREME: f64 = 0.003;
+/// More moderately small p-values than expected that say nothing.
+const SPARE: f64 = 1.0;
+/// Largest taste that is tried.
+const MOST: f64 = 0.95;
+/// Halvings of the range of tastes.
+const HALVINGS: usize = 6;
+
+/// The score tests of voters under one taste.
+#[derive(Debug)]
+pub(super) struct CalibratedTests {
+    pub(super) taste: f64,
+    /// Whether the taste is larger than the estimate.
+    pub(super) is_raised: bool,
+    /// By voter; `None` without two votes on one model.
+    pub(super) results: Vec<Option<ScoreResult>>,
+}
+
+/// The tests under the estimated taste, or under the smallest larger one that explains the votes.
+pub(super) fn calibrate(voters: &[Vec<ModelVotes>], estimate: f64) -> CalibratedTests {
+    let tests = uncalibrated(voters, estimate);
+    if estimate >= MOST || is_explained(&tests.results) {
+        return tests;
+    }
+    let (mut too_small, mut enough, mut results) = (estimate, MOST, score_tests(voters, MOST));
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(too_small, enough);
+        let found = score_tests(voters, middle);
+        if is_explained(&found) {
+            (enough, results) = (middle, found);
+        } else {
+            too_small = middle;
+        }
+    }
+    CalibratedTests { taste: enough, is_raised: true, results }
+}
+
+/// The tests under the estimated taste.
+pub(super) fn uncalibrated(voters: &[Vec<ModelVotes>], estimate: f64) -> CalibratedTests {
+    CalibratedTests { taste: estimate, is_raised: false, results: score_tests(voters, estimate) }
+}
+
+/// The most suspicious model of each voter under a taste; `None` without two votes on one model.
+pub(super) fn score_tests(voters: &[Vec<ModelVotes>], taste: f64) -> Vec<Option<ScoreResult>> {
+    voters.par_iter().map(|models| score_test(models, taste)).collect()
+}
+
+/// Whether no more p-values are moderately small than the number of larger ones lets expect.
+fn is_explained(results: &[Option<ScoreResult>]) -> bool {
+    let p_values = || results.iter().map(|found| found.map_or(1.0, |found| found.p));
+    let larger = real_len(p_values().filter(|p| *p > MODERATE).count());
+    let moderate = real_len(p_values().filter(|p| *p > EXTREME && *p <= MODERATE).count());
+    moderate <= larger * (MODERATE - EXTREME) / (1.0 - MODERATE) + SPARE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::integrity::rao_score::by_model;
+    use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
+    use crate::rating::simulate::{Simulation, SimulationOptions};
+    use crate::rating::vote_log::{ColumnSet, VoteLog};
+
+    /// A hundred honest votes of each of 30 voters with tastes on 8 models that are far apart.
+    fn honest() -> VoteLog {
+        let options = SimulationOptions {
+            models: 8,
+            seed: 2,
+            voters: 30,
+            spread: 1.5,
+            voter_spread: 0.5,
+            ..SimulationOptions::default()
+        };
+        let mut simulation = Simulation::new(options).unwrap();
+        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        for _ in 0..3_000 {
+            let vote = simulation.vote();
+            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
+            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
+        }
+        log
+    }
+
+    #[test]
+    fn a_taste_that_is_too_small_for_honest_votes_is_raised_until_it_explains_them() {
+        let log = honest();
+        let crowd = CrowdExpectation::new(&log).unwrap().unwrap();
+        let of = |votes: &Vec<CrowdVote>| by_model(&crowd, votes, &crowd.strengths_without(votes));
+        let voters: Vec<Vec<ModelVotes>> = crowd.votes_of_voters(&log).iter().map(of).collect();
+        let raised = calibrate(&voters, 0.02);
+        assert!(raised.is_raised && raised.taste > 0.1, "{}", raised.taste);
+        assert!(is_explained(&raised.results) && !is_explained(&uncalibrated(&voters, 0.02).results));
+        let enough = calibrate(&voters, MOST);
+        assert!(!enough.is_raised && (enough.taste - MOST).abs() < 1e-12, "{}", enough.taste);
+    }
+
+    fn results(p_values: &[(usize, f64)]) -> Vec<Option<ScoreResult>> {
+        let of = |p: f64| ScoreResult { model: 0, favours: true, votes: 20, wins: 20, expected: 9.0, z: 4.0, p };
+        p_values.iter().flat_map(|&(voters, p)| vec![Some(of(p)); voters]).collect()
+    }
+
+    #[test]
+    fn moderately_small_p_values_ask_for_more_taste_and_very_small_ones_do_not() {
+        assert!(is_explained(&results(&[(90, 0.6), (10, 0.04)])), "one in ten is below 0.1");
+        assert!(!is_explained(&results(&[(80, 0.6), (20, 0.04)])));
+        assert!(is_explained(&results(&[(90, 0.6), (10, 0.04), (40, 1e-6)])), "riggers are not counted");
+        assert!(is_explained(&results(&[(1, 0.04)])) && is_explained(&[]), "one voter says nothing");
+        assert!(is_explained(&[None, None]));
+    }
+}

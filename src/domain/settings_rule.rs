@@ -1,0 +1,387 @@
+//! What may stand in the settings, and what stands there instead, as data: the settings are checked in `infra::config`. `Display` is
+//! the English text, `render::i18n` has the others.
+
+use std::fmt;
+
+use crate::webhook::LEAST_SECRET_BYTES;
+
+/// What may stand at a key of the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingRule {
+    /// A number, or a list of numbers.
+    Number(NumberRule),
+    /// A name, a text or a list of them.
+    Text(TextRule),
+    /// An address, or a list of addresses.
+    Address(AddressRule),
+    /// The name of an environment variable, and what the variable holds.
+    Variable(VariableRule),
+    /// What people need who sign in.
+    SignIn(SignInRule),
+}
+
+impl fmt::Display for SettingRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(rule) => fmt::Display::fmt(rule, f),
+            Self::Text(rule) => fmt::Display::fmt(rule, f),
+            Self::Address(rule) => fmt::Display::fmt(rule, f),
+            Self::Variable(rule) => fmt::Display::fmt(rule, f),
+            Self::SignIn(rule) => fmt::Display::fmt(rule, f),
+        }
+    }
+}
+
+impl From<NumberRule> for SettingRule {
+    fn from(rule: NumberRule) -> Self {
+        Self::Number(rule)
+    }
+}
+
+impl From<TextRule> for SettingRule {
+    fn from(rule: TextRule) -> Self {
+        Self::Text(rule)
+    }
+}
+
+impl From<AddressRule> for SettingRule {
+    fn from(rule: AddressRule) -> Self {
+        Self::Address(rule)
+    }
+}
+
+impl From<VariableRule> for SettingRule {
+    fn from(rule: VariableRule) -> Self {
+        Self::Variable(rule)
+    }
+}
+
+impl From<SignInRule> for SettingRule {
+    fn from(rule: SignInRule) -> Self {
+        Self::SignIn(rule)
+    }
+}
+
+/// Which numbers may stand at a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberRule {
+    /// From the first to the second, both included.
+    Between(u32, u32),
+    /// This or more.
+    AtLeast(u32),
+    /// Every number above 0.
+    AboveZero,
+    /// A difference of ratings.
+    RatingPoints,
+    /// What a million tokens cost.
+    TokenPrice,
+    /// A share of the prices outside a batch.
+    PriceShare,
+    /// A share that is never exceeded at 1.
+    ShareOrNever,
+    /// The confidence level of intervals.
+    Confidence,
+    /// Bytes of a prompt that one frame of the websocket holds.
+    PromptBytes,
+    /// Bytes of an image.
+    ImageBytes,
+    /// Battles of each model that an operator expects.
+    ExpectedBattles,
+    /// Money for judges, of which not every one has prices.
+    BudgetOfPricedJudges,
+    /// Waits in milliseconds.
+    RisingWaits,
+    /// Characters a second.
+    FallingSpeeds,
+    /// Limits for a minute, an hour and a day.
+    OrderedLimits,
+}
+
+impl fmt::Display for NumberRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Between(least, most) => return write!(f, "{least} to {most}"),
+            Self::AtLeast(least) => return write!(f, "{least} or more"),
+            Self::AboveZero => "more than 0",
+            Self::RatingPoints => "0 or more, in rating points",
+            Self::TokenPrice => "0 or more, the price of a million tokens",
+            Self::PriceShare => "0 to 1, a share of the prices",
+            Self::ShareOrNever => "0 to 1, where 1 means never",
+            Self::Confidence => "0.000001 to 0.999999, for example 0.95",
+            Self::PromptBytes => "1 to 60000, so that a frame of 64 KiB holds it",
+            Self::ImageBytes => "1 to 33554432, since an image is read in memory",
+            Self::ExpectedBattles => "1 to 1000000, the battles of each model that you expect",
+            Self::BudgetOfPricedJudges => "0 unless every judge is one of [[models]] with input_price and output_price",
+            Self::RisingWaits => "one or more waits from 1 to 600000, in rising order",
+            Self::FallingSpeeds => "one or more speeds from 1 to 100000, in falling order",
+            Self::OrderedLimits => "limits per minute, hour and day, none below the one before it; 0 for no limit",
+        };
+        f.write_str(text)
+    }
+}
+
+/// Which names and texts may stand at a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextRule {
+    /// Modes of battles, of which one is anonymous.
+    AnonymousAmongModes,
+    /// A model that reads battles for leaks, or none.
+    LeakJudge,
+    /// The id of a model.
+    ModelId,
+    /// A practice model of this program.
+    PracticeModel,
+    /// One line of at most so many characters.
+    OneLine(u32),
+    /// Texts of at most so many characters each.
+    ShortTexts(u32),
+    /// The id of a webhook.
+    WebhookId,
+    /// An id that no other webhook has.
+    UniqueWebhookId,
+    /// No judge twice.
+    UniqueJudges,
+    /// No witness twice.
+    UniqueWitnesses,
+    /// The public key of a witness.
+    WitnessKey,
+    /// Categories of a moderation endpoint.
+    Categories,
+    /// A picture.
+    LogoFile,
+    /// A colour for links and buttons.
+    AccentColour,
+}
+
+impl fmt::Display for TextRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::OneLine(most) => return write!(f, "one line of at most {most} characters"),
+            Self::ShortTexts(most) => return write!(f, "texts of at most {most} characters"),
+            Self::AnonymousAmongModes => "a list with \"anonymous\" in it",
+            Self::LeakJudge => "a model beside leaks = \"exclude\", or \"\"",
+            Self::ModelId => "a name of 1 to 200 bytes, without control characters and without spaces around it",
+            Self::PracticeModel => {
+                "provider \"builtin\" has practice-echo, practice-rules, practice-calculator, practice-retriever and \
+                 practice-scholar"
+            }
+            Self::WebhookId => "lower-case letters, digits, - and _",
+            Self::UniqueWebhookId => "each webhook its own",
+            Self::UniqueJudges => "each judge once",
+            Self::UniqueWitnesses => "each witness once",
+            Self::WitnessKey => "NAME+ID+KEY, as the operator of the witness gives it",
+            Self::Categories => "names of categories such as \"sexual/minors\", or \"*\" for all",
+            Self::LogoFile => "a .svg, .png, .webp or .jpg file",
+            Self::AccentColour => {
+                "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)"
+            }
+        };
+        f.write_str(text)
+    }
+}
+
+/// Which addresses may stand at a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressRule {
+    /// An address of the web.
+    Web,
+    /// An address of the web, best by TLS.
+    WebPage,
+    /// An address of mail or of the web.
+    Contact,
+    /// Where the arena listens.
+    Listen,
+    /// Where visitors open the arena.
+    PublicUrl,
+    /// Sites that may frame the leaderboard.
+    FramingSites,
+    /// Origins whose pages may read the API.
+    CorsOrigins,
+    /// Where models are asked.
+    Models,
+    /// Where a moderation endpoint is asked, or nothing.
+    ModerationOrNone,
+    /// Where a moderation endpoint is asked.
+    Moderation,
+    /// An address that begins with the scheme of the web.
+    WebScheme,
+    /// An address without a query and a fragment.
+    WithoutQuery,
+    /// An address of a model without a user and a password.
+    WithoutKey,
+    /// An address of a list of models without a user and a password.
+    WithoutUser,
+    /// An address of a moderation endpoint without a user, a password, a query and a fragment.
+    BareModeration,
+    /// An address that `infra::allowed_addresses` lets models be asked at.
+    Allowed,
+    /// Such an address without a user, a password and a fragment.
+    AllowedForWebhooks,
+}
+
+impl fmt::Display for AddressRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Web => "an address with http:// or https://",
+            Self::WebPage => "an address with https://",
+            Self::Contact => "mailto:… or an address with https://",
+            Self::Listen => "an IP address and a port, such as 127.0.0.1:8717, or 0.0.0.0:8717 for every address",
+            Self::PublicUrl => "write scheme, host and port, such as https://arena.example.org, or nothing",
+            Self::FramingSites => "addresses such as https://lab.example.org, without a path, or \"*\"",
+            Self::CorsOrigins => "origins such as https://example.org, without a path; \"*\" alone stands for all",
+            Self::Models => "write an address such as http://127.0.0.1:8000/v1",
+            Self::ModerationOrNone => "write one such as https://api.openai.com/v1, or nothing",
+            Self::Moderation => "write an address such as https://api.openai.com/v1",
+            Self::WebScheme => "write an address that starts with http:// or https://",
+            Self::WithoutQuery => "write the address without what follows a ? or #",
+            Self::WithoutKey => {
+                "write no name and no password into the address: name the key's variable as api_key_env"
+            }
+            Self::WithoutUser => "write it without a user or password: the settings file would hold them",
+            Self::BareModeration => "write no name, no password and nothing after a ? or # into the address",
+            Self::Allowed => {
+                "link-local and metadata addresses are not allowed, and private networks only if \
+                 providers.private_networks lists them"
+            }
+            Self::AllowedForWebhooks => {
+                "write no user name, password or fragment (#); link-local and metadata addresses are not allowed, and private \
+                 networks only if providers.private_networks lists them"
+            }
+        };
+        f.write_str(text)
+    }
+}
+
+/// Which variables may stand at a key, and what they have to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableRule {
+    /// The name of a variable with a key.
+    KeyName,
+    /// The name of a variable with the secret of a webhook.
+    WebhookSecretName,
+    /// The name of a variable with the secret of the arena at a provider of sign-ins.
+    ClientSecretName,
+    /// A variable whose value can be sent as a key.
+    SendableKey,
+    /// A variable with a key in it, or none.
+    ModerationKey,
+    /// A variable with a long secret in it.
+    WebhookSecret,
+    /// A variable with a secret in it, or none.
+    ClientSecret,
+}
+
+impl fmt::Display for VariableRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::KeyName => "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+            Self::WebhookSecretName => {
+                "write the name of an environment variable such as HOOK_SECRET, and never the secret"
+            }
+            Self::ClientSecretName => {
+                "write the name of an environment variable such as OIDC_CLIENT_SECRET, and never the secret"
+            }
+            Self::SendableKey => "the variable's value has characters that no key has, such as a line break",
+            Self::ModerationKey => "export the variable with a key in it, or take api_key_env out",
+            Self::WebhookSecret => {
+                return write!(f, "set the variable to a secret of {LEAST_SECRET_BYTES} characters or more");
+            }
+            Self::ClientSecret => "export the variable where the arena runs, or take client_secret_env out",
+        };
+        f.write_str(text)
+    }
+}
+
+/// What people need who sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignInRule {
+    /// The hash of the passphrase of an arena that asks for one.
+    PassphraseHash,
+    /// The address of the provider of an arena that asks for an account there.
+    IssuerForVisitors,
+    /// The address of the provider at which people sign in who run the arena.
+    IssuerForAdmins,
+    /// The address by which a provider calls itself.
+    Issuer,
+    /// The id of the arena at the provider.
+    ClientId,
+    /// The address to which the provider sends people back.
+    ReturnAddress,
+    /// What is asked of the provider.
+    Scopes,
+    /// Roles by the values of a claim.
+    RolesOfClaim,
+}
+
+impl fmt::Display for SignInRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::PassphraseHash => "write what `langya passphrase` prints, because access.mode is \"passphrase\"",
+            Self::IssuerForVisitors => "write the provider's address, because access.mode is \"oidc\"",
+            Self::IssuerForAdmins => "the provider's address, where oidc.admins is true",
+            Self::Issuer => "https://…, as the provider calls itself; http:// on this machine only",
+            Self::ClientId => "the id that the provider gave the arena",
+            Self::ReturnAddress => "the arena's public address, to which the provider sends people back",
+            Self::Scopes => "words without spaces, such as \"email\"",
+            Self::RolesOfClaim => "values and their roles where oidc.role_claim names a claim, and nowhere else",
+        };
+        f.write_str(text)
+    }
+}
+
+/// What an error says of a value that breaks a rule. What may be secret is not repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefusedValue {
+    /// The value as it stands.
+    Shown(String),
+    /// A value that is not repeated.
+    Unusable,
+    /// A value of the model with this id that is not repeated.
+    UnusableForModel(String),
+    /// A value of the webhook with this id that is not repeated.
+    UnusableForWebhook(String),
+    /// The value of one model.
+    OfModel {
+        /// The value.
+        value: String,
+        /// The model's id.
+        model: String,
+    },
+    /// None.
+    Empty,
+    /// The name of a variable that is not set.
+    UnsetVariable(String),
+    /// A name that stands there twice.
+    Twice(String),
+    /// So many values where there should be none, or none where there should be some.
+    Count(usize),
+    /// No hash of a passphrase.
+    NoHash,
+    /// No address of a moderation endpoint.
+    NoEndpoint,
+    /// No address of a site, or one with more than that.
+    NoSite,
+    /// No list of sites.
+    NoSites,
+}
+
+impl fmt::Display for RefusedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Shown(value) => value.as_str(),
+            Self::Unusable => "unusable",
+            Self::UnusableForModel(model) => return write!(f, "unusable for model {model:?}"),
+            Self::UnusableForWebhook(webhook) => return write!(f, "unusable for webhook {webhook:?}"),
+            Self::OfModel { value, model } => return write!(f, "{value:?} for model {model:?}"),
+            Self::Empty => "empty",
+            Self::UnsetVariable(variable) => return write!(f, "{variable:?}, which is not set"),
+            Self::Twice(name) => return write!(f, "{name:?} twice"),
+            Self::Count(values) => return write!(f, "{values} values"),
+            Self::NoHash => "not an argon2id hash",
+            Self::NoEndpoint => "not the address of an endpoint",
+            Self::NoSite => "not the address of a site alone",
+            Self::NoSites => "not a list of sites",
+        };
+        f.write_str(text)
+    }
+}

@@ -1,0 +1,70 @@
+//! `-` in place of the name of a file: the standard input, which is read from where it stands. Opening `/dev/stdin` instead fails for
+//! another user's pipe and for a socket, and begins a redirected file anew.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Display, Path};
+
+/// The name that stands for the standard input; `./-` is a file of this name.
+const STANDARD_INPUT: &str = "-";
+
+/// More than one file of a command is the standard input.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the standard input is read once: give - once")]
+pub struct StandardInputTwice;
+
+/// Refuses `-` where it stands more than once among the files that a command reads.
+///
+/// # Errors
+/// [`StandardInputTwice`].
+pub fn check_given_once(files: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<(), StandardInputTwice> {
+    let given = files.into_iter().filter(|file| is_standard_input(file.as_ref())).count();
+    if given > 1 { Err(StandardInputTwice) } else { Ok(()) }
+}
+
+/// Whether a name stands for the standard input.
+#[must_use]
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// Opens a file to read it; of `-`, the standard input as it is open already.
+///
+/// # Errors
+/// The system's.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    if is_standard_input(path) { io::stdin().as_fd().try_clone_to_owned().map(File::from) } else { File::open(path) }
+}
+
+/// What the system says of a file without opening it; of `-`, of the standard input.
+///
+/// # Errors
+/// The system's.
+pub fn input_metadata(path: &Path) -> io::Result<Metadata> {
+    if is_standard_input(path) { open_input(path)?.metadata() } else { std::fs::metadata(path) }
+}
+
+/// The name of a file in messages; of `-`, "the standard input".
+#[must_use]
+pub fn input_name(path: &Path) -> Display<'_> {
+    if is_standard_input(path) { Path::new("the standard input").display() } else { path.display() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_is_the_standard_input_and_a_path_that_ends_in_one_is_a_file() {
+        let shown = |path: &str| (is_standard_input(Path::new(path)), input_name(Path::new(path)).to_string());
+        assert_eq!(shown("-"), (true, "the standard input".to_owned()));
+        assert_eq!(shown("./-"), (false, "./-".to_owned()));
+    }
+
+    #[test]
+    fn a_dash_is_refused_the_second_time() {
+        assert_eq!(check_given_once(["-", "votes.csv", "votes.csv", "./-"]), Ok(()));
+        assert_eq!(check_given_once(["-", "votes.csv", "-"]), Err(StandardInputTwice));
+    }
+}
