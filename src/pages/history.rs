@@ -205,6 +205,8 @@ pub struct BattleView {
     vote: Option<VoteView>,
     /// Why there are no names, where there are none.
     without_vote: &'static str,
+    /// Whether it waits for its replies or its vote.
+    is_open: bool,
     owner: Option<OwnerView>,
     /// What the first question is about; only for its visitor.
     labels: Vec<LabelView>,
@@ -291,6 +293,7 @@ impl BattleView {
                 Stage::Answering | Stage::Ready => words.open,
                 Stage::Voted | Stage::Abandoned => words.no_vote,
             },
+            is_open: matches!(battle.stage, Stage::Answering | Stage::Ready),
             labels: owner.as_ref().map(|owner| label_views(owner, texts)).unwrap_or_default(),
             owner,
             removal,

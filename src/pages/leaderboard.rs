@@ -347,6 +347,11 @@ impl IntervalRow<'_> {
         self.row.rank_text().replace('–', "–<wbr>")
     }
 
+    /// Whether the votes allow the model no rank but the first.
+    fn is_first(&self) -> bool {
+        self.row.rank_text() == "1"
+    }
+
     /// The class of the line below the row.
     fn line(&self) -> &'static str {
         match self.row.next {

@@ -5,6 +5,7 @@ use actix_web::test::TestRequest;
 use actix_web::{HttpRequest, HttpResponse};
 
 use crate::domain::battle::Outcome;
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
@@ -235,6 +236,30 @@ fn a_row_shows_the_figures_and_the_labels() {
     assert!(html.contains("class=\"bar-point\" x=\"75.00\""), "{html}");
     assert!(html.contains("class=\"bar-mean\" x=\"50.00\""), "{html}");
     assert!(rows_html(&view(), Language::Chinese).contains("陪练"));
+}
+
+#[test]
+fn only_a_rank_that_is_first_for_sure_is_marked_as_first() {
+    for (ranks, marked) in [(None, 1), (Some((1, 1)), 1), (Some((1, 3)), 0)] {
+        let mut view = view();
+        view.rows[0].ranks = ranks;
+        let html = rows_html(&view, Language::English);
+        assert_eq!(html.matches("class=\"rank first\"").count(), marked, "{ranks:?} in {html}");
+    }
+}
+
+#[actix_web::test]
+async fn the_consent_and_the_choice_to_wait_fit_the_mode() {
+    for (query, alone, wait) in [
+        ("?lang=en", "Your question goes to one model", "Always wait until I send my vote"),
+        ("?lang=zh", "你的问题会发送给一个模型", "总是等我点击后再提交投票"),
+    ] {
+        let mut settings = invited();
+        settings.battle.modes = BattleMode::ALL.to_vec();
+        let page = text(battle::battle(&request(&format!("/{query}")), &settings, state(false))).await;
+        assert!(page.contains(&format!("<span class=\"if-one\">{alone}")), "{page}");
+        assert!(page.contains(&format!("<span class=\"if-chosen\">{wait}</span>")), "{page}");
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ struct ValuePage<'a> {
     price_unit: String,
     /// Whether a model has a cost to draw.
     has_costs: bool,
+    /// Whether a model has a cost or a time, behind which answers stand.
+    has_usage: bool,
     chart: ChartView,
     rows: Vec<ValueRow>,
 }
@@ -72,10 +74,15 @@ pub fn value(request: &HttpRequest, view: &ValueView) -> HttpResponse {
         chart: ChartView::new(chart::value::draw(report, &cost, frame)),
         cost,
         has_costs: report.models.iter().any(|value| value.cost.is_some()),
+        has_usage: report.models.iter().any(has_usage),
         rows: report.models.iter().map(|value| row(value, words)).collect(),
         page,
     };
     respond(request, StatusCode::OK, &content)
+}
+
+fn has_usage(value: &ModelValue) -> bool {
+    value.cost.is_some() || value.first_token_seconds.is_some() || value.tokens_per_second.is_some()
 }
 
 fn row(value: &ModelValue, words: &ValueTexts) -> ValueRow {

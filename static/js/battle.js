@@ -20,6 +20,8 @@ const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPrompt
 const SIGNED_OUT = 4401;
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
+/** In seconds: only the limit of a day asks for a longer wait. */
+const HOUR = 3600;
 /** After so many milliseconds without a word from either model the page says that it takes long. */
 const SLOW_MS = 10_000;
 /** A reply that nobody reads for a moment longer than this is stopped. */
@@ -44,6 +46,8 @@ let answering;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
 let question = "";
+/** A question that got no answer in the middle of a conversation: the next battle begins with the first one, and this one is its draft. */
+let followUp = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
@@ -163,6 +167,7 @@ function dropOutdated() {
 }
 
 function newBattle() {
+  followUp = "";
   if (phase === "writing") socket.send({ type: "stop", battle });
   if (phase === "chatting") actions["stop-chat"]();
   forget();
@@ -195,7 +200,11 @@ const actions = {
     request({ type: "regenerate", battle });
   },
   new: newBattle,
-  retry: () => askOthers(question),
+  retry() {
+    const [begin, unanswered] = [first.prompt || question, question];
+    askOthers(begin);
+    if (unanswered !== begin) followUp = unanswered;
+  },
   again: () => askOthers(first.prompt),
 };
 
@@ -318,6 +327,8 @@ const receivers = {
     const images = frame.images ?? pending?.images;
     if (prompt !== undefined && frame.turn === 1) [first.prompt, first.images] = [prompt, images ?? first.images];
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
+    if (followUp) composer.text = [followUp, composer.text].filter(Boolean).join("\n\n");
+    followUp = "";
     if (pending?.type !== "vote") pending = null;
     // A battle that the arena has loaded again is sent from its beginning, which is no new turn.
     if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
@@ -375,7 +386,8 @@ const receivers = {
       return;
     }
     if (code === "image_unknown") first.forgetImageIds();
-    const later = retry_after && fill(words.again_later, { when: fromNow(retry_after) });
+    const limit = retry_after > HOUR ? words.again_after_a_day : words.again_later;
+    const later = retry_after && fill(limit, { when: fromNow(retry_after) });
     const text = later || (words[`error_${code}`] ?? message);
     if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();
@@ -458,9 +470,16 @@ function forget() {
   keep("sessionStorage", KEPT, null);
 }
 
+/** The battle that the page of an own battle leads back to; null for none. A reload does not ask for it again. */
+function linkedBattle() {
+  const linked = new URLSearchParams(location.hash.slice(1)).get("battle");
+  if (linked) history.replaceState(null, "", location.pathname + location.search);
+  return linked;
+}
+
 serveCards(ask, words.shuffled);
 part("not-stored").hidden = !isStorageOff();
-battle = kept("sessionStorage", KEPT);
+battle = linkedBattle() ?? kept("sessionStorage", KEPT);
 const unsent = battle && (await voting.takeOver(battle));
 if (unsent) pending = unsent;
 setPhase(pending ? "voting" : battle ? "resuming" : "empty");

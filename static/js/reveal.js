@@ -11,6 +11,7 @@ export function reveal({ battle, vote, outcome, a, b, crowd, excluded, marked },
   agreement.hidden = !crowd;
   agreement.textContent = crowd ? fill(words.crowd, { same: number(crowd.same), votes: number(crowd.votes) }) : "";
   tellRule(part("rule", place), excluded, marked, words);
+  place.toggleAttribute("data-unrated", Boolean(excluded));
   card("a", a, outcome === "a", words);
   if (b) card("b", b, outcome === "b", words);
   part("battle-page", place).href = `/battle/${encodeURIComponent(battle)}`;

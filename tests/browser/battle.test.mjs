@@ -248,6 +248,19 @@ test("when both sides fail, both columns say so, the question stays and can be a
   page.assertQuiet();
 });
 
+test("a follow-up that fails stays as a draft, and two other models are asked the first question", async () => {
+  const page = await site.arrive();
+  await ask(page, "a short question to go on from");
+  await phase(page, "ready");
+  await ask(page, "a short follow-up that fails at first");
+  await phase(page, "voided");
+  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await phase(page, "ready");
+  assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question to go on from"]);
+  assert.equal(await page.locator("#prompt").inputValue(), "a short follow-up that fails at first");
+  page.assertQuiet();
+});
+
 test("a reply that breaks off ends both columns in the same words", async () => {
   const page = await site.arrive();
   await ask(page, "break off, slowly");

@@ -154,6 +154,7 @@ test("answers are scored and ranked, with nothing that an answer could run", asy
   assert.equal(await scores.locator('[data-part="answer-a"] b').count(), 0, "raw HTML is text");
   await scores.getByText("Reference answer").click();
   await scores.getByText("The reference.").waitFor();
+  for (const name of ["1, poor", "10, excellent"]) assert.equal(await scores.getByRole("button", { name, exact: true }).count(), 1, name);
   await scores.keyboard.press("0");
   await shown(scores, 1);
   await scores.getByRole("button", { name: "7", exact: true }).click();

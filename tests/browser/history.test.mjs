@@ -36,6 +36,10 @@ test("a battle is found again by keyboard, and its page shows it after a reload 
   await page.goto(`${site.url}/battle/${open}`);
   const unvoted = await page.content();
   assert.ok(NAMES.every((name) => !unvoted.includes(name)), "no name before the vote");
+  await page.getByRole("link", { name: "Go on with this battle" }).click();
+  await page.locator('main[data-phase="ready"]').waitFor();
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "another question without a vote");
+  assert.equal(await page.evaluate(() => location.hash), "", "a reload does not ask for it again");
   page.assertQuiet();
 });
 

@@ -79,6 +79,16 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   late.assertQuiet();
 });
 
+test("a limit that lasts longer than an hour is said to be that of a day", async () => {
+  const page = await site.open();
+  const refusal = JSON.stringify({ type: "error", code: "rate_limited", message: "", retry_after: 8 * 3600 });
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => socket.onMessage(() => socket.send(refusal)));
+  await page.goto(site.url);
+  await send(page, "a question too many");
+  await page.locator('[data-part="notice"]', { hasText: "That was a lot for one day. You can go on in 8 hours." }).waitFor();
+  page.assertQuiet();
+});
+
 test("the hardest proof leaves the page free to answer, in a worker and without one", async () => {
   const page = await site.open();
   await page.goto(site.url);

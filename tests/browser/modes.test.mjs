@@ -30,6 +30,20 @@ async function assertFits(page, where) {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} scrolls sideways`);
 }
 
+test("the sentence on what is kept speaks of one model where one alone is asked", async () => {
+  const page = await site.arrive();
+  const said = async () => {
+    const sentences = ["one model", "two models"].map((models) => page.getByText(`Your question goes to ${models}`));
+    return Promise.all(sentences.map((sentence) => sentence.isVisible()));
+  };
+  assert.deepEqual(await said(), [false, true]);
+  await choose(page, "Direct chat");
+  assert.deepEqual(await said(), [true, false]);
+  await choose(page, "Side by side");
+  assert.deepEqual(await said(), [false, true]);
+  page.assertQuiet();
+});
+
 for (const [device, options] of [["a desktop", {}], ["a phone", PHONE], ["a small phone", SMALL]]) {
   test(`two chosen models answer under their names on ${device}, and the vote is kept and not rated`, async () => {
     const page = await site.arrive("", options);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, phase, votesOf } from "./support/browser.mjs";
+import { ask, phase, vote, votesOf } from "./support/browser.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
 const site = startSite();
@@ -100,6 +100,18 @@ test("who wants to be asked each time is asked each time", async () => {
   await page.clock.runFor(2_000);
   await phase(page, "revealed");
   assert.equal(sent.length, 1);
+});
+
+test("the names of an excluded vote stand beside the sentence that it changes no rating", async () => {
+  for (const [prompt, excluded] of [["Are you Gemini?", true], ["a short question", false]]) {
+    const page = await site.arrive();
+    await ask(page, prompt);
+    await phase(page, "ready");
+    await vote(page, "A is better");
+    assert.equal(await page.getByText("This vote does not change any rating.").isVisible(), excluded, prompt);
+    assert.equal(await page.getByText("Elo is a score that each vote moves").isVisible(), !excluded, prompt);
+    page.assertQuiet();
+  }
 });
 
 test("a reload sends the vote that is not sent yet, and shows the names", async () => {

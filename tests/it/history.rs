@@ -154,11 +154,14 @@ async fn a_battle_has_its_page_for_its_visitor_and_names_come_with_the_vote() {
     for page in [browser.page("/history").await, browser.page(&path).await, browser.page("/history/export").await] {
         assert!(page.contains("safe?") && !names_a_model(&page), "before the vote nothing names a model: {page}");
     }
+    let way_back = format!("href=\"/#battle={battle}\"");
+    assert!(browser.page(&path).await.contains(&way_back), "a battle without a vote can be gone on with");
     assert_eq!(visitor.vote("a").await["type"], "revealed");
     let page = browser.page(&path).await;
     assert!(page.contains("Is &#60;b&#62;this&#60;/b&#62; safe?"), "{page}");
     assert!(page.contains("<strong>bold</strong>") && !page.contains("<script>alert"), "{page}");
     assert!(MODELS.iter().all(|id| page.contains(&format!("Name-of-{id}"))) && page.contains("You found A better."));
+    assert!(!page.contains(&way_back), "{page}");
     assert_eq!(browser.page(&path).await, page, "a reload shows the same");
     assert!(names_a_model(&browser.page("/history").await));
 

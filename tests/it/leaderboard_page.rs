@@ -121,7 +121,12 @@ async fn models_are_searched_sorted_and_downloaded_without_a_change_of_their_fig
         rows(&page(&arena, "/leaderboard?sort=-name").await).iter().map(ToString::to_string).collect::<Vec<_>>();
     reversed.reverse();
     assert_eq!(reversed, names);
-    assert!(page(&arena, "/leaderboard?q=nobody").await.contains("No model matches this choice."));
+    let nobody = page(&arena, "/leaderboard?q=nobody").await;
+    assert!(nobody.contains("<p class=\"note\" id=\"board\">No model matches this choice."), "{nobody}");
+    assert_eq!(nobody.matches("id=\"board\"").count(), 1, "{nobody}");
+    assert!(nobody.contains("action=\"/leaderboard#search\" id=\"search\""), "{nobody}");
+    let to_come = page(&arena, "/leaderboard?until=2999-01-01").await;
+    assert!(to_come.contains("data-part=\"time\" datetime=") && !to_come.contains("datetime=\"2999-"), "{to_come}");
     for (path, said) in [("sort=price", "sort is"), ("open=x", "open is")] {
         let refused = get(&format!("{}/leaderboard?{path}", arena.url)).await;
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST);

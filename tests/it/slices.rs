@@ -51,6 +51,7 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         ("?until=2999-01-01T00:00:00Z", 5),
         ("?prompts=long", 0),
         ("?turns=multi", 0),
+        ("?source=campaign", 0),
         ("?style=control", 5),
         ("?style=control&language=Chinese", 2),
         ("?style=control&until=2001-01-01", 0),

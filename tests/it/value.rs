@@ -164,5 +164,8 @@ async fn without_prices_the_page_is_not_offered_and_says_what_it_lacks() {
     assert!(!leaderboard.contains("/leaderboard/value"), "{leaderboard}");
     let (status, page) = text(&arena, "/leaderboard/value").await;
     assert!(status == 200 && page.contains("it takes two models with a price"), "{page}");
+    assert!(page.contains("answers behind costs and times"), "{page}");
+    let (status, empty) = text(&arena, "/leaderboard/value?turns=multi").await;
+    assert!(status == 200 && !empty.contains("behind costs and times"), "no cost and no time is shown: {empty}");
     arena.end().await;
 }

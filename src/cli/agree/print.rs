@@ -90,7 +90,8 @@ fn resampling(found: &AgreementBootstrap) -> String {
     let (confidence, seed) = (found.confidence, found.seed);
     let resamples = counted(found.replicates, "resample", "resamples");
     format!(
-        "intervals: {confidence} confidence, percentiles of {resamples} of {drawn}; means over people: of resampled people; seed {seed}{few}{same_people}\n"
+        "intervals: {confidence} confidence, percentiles of {resamples} of {drawn}; means over people: of \
+            resampled questions and, from five people on, of resampled people; seed {seed}{few}{same_people}\n"
     )
 }
 
@@ -411,14 +412,17 @@ impl StatisticLine {
     }
 
     fn mean_kappa(name: &str, found: &MeanKappa) -> Self {
-        let is_narrow = found.uncertainty.interval.is_some() && found.people < FEW_CLUSTERS;
-        let few = if is_narrow { "; the interval of so few is too narrow" } else { "" };
+        let of_these = match found.people {
+            _ if found.uncertainty.interval.is_none() || found.draws_people() => "",
+            1 => "; the interval is over questions and holds for this person alone",
+            _ => "; the interval is over questions and holds for these people alone",
+        };
         Self {
             name: name.to_owned(),
             value: found.kappa,
             undefined: found.undefined.clone(),
             uncertainty: found.uncertainty.clone(),
-            note: format!("({}, {} left out{few})", counted(found.people, "person", "people"), found.excluded),
+            note: format!("({}, {} left out{of_these})", counted(found.people, "person", "people"), found.excluded),
             ..Self::default()
         }
     }

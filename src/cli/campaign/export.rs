@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::find;
 use crate::domain::battle::Outcome;
+use crate::domain::campaign::assignment::AssignmentKind;
 use crate::domain::campaign::judgement::UnitJudgement;
 use crate::domain::plural::counted;
 use crate::error::CommandResult;
@@ -45,6 +46,8 @@ struct JudgementLine {
     judgement: String,
     item: String,
     annotator: String,
+    /// The annotator again, under the name by which logs of votes have the voter.
+    judge: String,
     kind: String,
     /// Models in the order in which they were shown.
     model_a: String,
@@ -65,6 +68,8 @@ struct JudgementLine {
     answers: String,
     /// `left_out` where the annotator is left out: such a vote is not rated.
     exclusion: Option<&'static str>,
+    /// Whether it counts for ratings: not where the annotator is left out, and not a second time.
+    rated: bool,
     /// Milliseconds since 1970.
     shown_at: i64,
     judged_at: i64,
@@ -89,15 +94,18 @@ impl JudgementLine {
             UnitJudgement::Ranking(places) => Some(places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
             _ => None,
         };
+        let is_left_out = left_out.contains(&row.annotator);
         Ok(Self {
             winner,
             score,
             preference,
             ranking,
             answers: row.answers,
-            exclusion: left_out.contains(&row.annotator).then_some("left_out"),
+            exclusion: is_left_out.then_some("left_out"),
+            rated: !is_left_out && row.kind != AssignmentKind::Repeat.as_str(),
             judgement: row.id,
             item: row.item,
+            judge: row.annotator.clone(),
             annotator: row.annotator,
             kind: row.kind,
             model_b: shown.get(1).cloned(),

@@ -36,9 +36,12 @@ impl Softmax {
     /// Fits examples of `features` features to their classes, which are below `classes`.
     ///
     /// # Errors
-    /// [`FitFailed`] where the optimiser cannot go on.
+    /// [`FitFailed`] without examples and where the optimiser cannot go on.
     pub fn fit(examples: &[(Sparse, usize)], features: usize, classes: usize) -> Result<Self, FitFailed> {
-        let problem = Loss { examples, classes, penalty: 1.0 / (TRUST * real_len(examples.len().max(1))) };
+        if examples.is_empty() {
+            return Err(FitFailed("there are no examples: give seeds whose texts differ".into()));
+        }
+        let problem = Loss { examples, classes, penalty: 1.0 / (TRUST * real_len(examples.len())) };
         let start = DVector::zeros((features + 1) * classes);
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY)
             .with_tolerance_grad(FLAT)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cell_value::{Cell, FileRow, in_calendar};
 use super::column_names::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
-use super::error::RowError;
+use super::error::{RowError, shortened};
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
@@ -173,7 +173,10 @@ impl VoteBatch {
         let metadata = (log.style.is_some() || log.prompt_tokens.is_some() || log.turns.is_some())
             .then(|| row.first(Field::Metadata).and_then(|(cell, _)| cell.nested()))
             .flatten();
-        let nested = |wanted: bool, name| wanted.then(|| Some(json_count(metadata.as_ref()?.get(name)?))).flatten();
+        let nested = |wanted: bool, name: &str| {
+            let value = metadata.as_ref().filter(|_| wanted).and_then(|metadata| metadata.get(name));
+            value.map_or(Ok(None), |value| json_count(value, name))
+        };
         let prompts = log.prompt_tokens.is_some();
         let prompt_tokens = number(prompts, Field::PromptTokens)?.map(count);
         let turn = number(log.turns.is_some(), Field::Turn)?.map(count);
@@ -186,10 +189,11 @@ impl VoteBatch {
             intent: label(log.intents.is_some(), Field::Intent),
             pairing_policy: text(log.pairing_policies.is_some(), Field::PairingPolicy),
             battle_id: text(log.battle_ids.is_some(), Field::BattleId),
-            turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
+            turn: turn.map_or_else(|| nested(log.turns.is_some(), "turns"), |turn| Ok(Some(turn)))?,
             satisfaction: bounded(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             reasons: [Field::ReasonsA, Field::ReasonsB].map(|field| text(log.reasons.is_some(), field)),
-            prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
+            prompt_tokens: prompt_tokens
+                .map_or_else(|| nested(prompts, "sum_user_tokens"), |tokens| Ok(Some(tokens)))?,
             pair_probability: bounded(log.pair_probabilities.is_some(), Field::PairProbability)?,
             timings: if log.timings.is_some() { row.timings()? } else { None },
             style: if log.style.is_some() { row.style(metadata.as_deref())? } else { [None; 4] },
@@ -334,9 +338,14 @@ impl<'r, R: FileRow> RowReader<'r, R> {
     /// rate votes that are not to be.
     fn exclusion(&self) -> Result<Option<Cow<'r, str>>, RowError> {
         let flag = |field| self.first(field).map_or(Ok(None), |(cell, column)| cell.known_flag(&column.name));
-        if flag(Field::Rated)? == Some(false) {
+        let rated = flag(Field::Rated)?;
+        if rated != Some(true) {
+            // A rule alone excludes, too.
             let rule = self.first(Field::Exclusion).and_then(|(cell, _)| cell.text());
-            return Ok(Some(rule.unwrap_or(Cow::Borrowed(UNRATED))));
+            let rule = rule.or_else(|| (rated == Some(false)).then_some(Cow::Borrowed(UNRATED)));
+            if rule.is_some() {
+                return Ok(rule);
+            }
         }
         Ok((flag(Field::Anonymous)? == Some(false)).then_some(Cow::Borrowed(NAMED_MODE)))
     }
@@ -373,7 +382,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
             }
         }
         if let Some(metadata) = metadata.filter(|_| counts == [[None; 2]; 4]) {
-            counts = nested_style(metadata);
+            counts = nested_style(metadata)?;
         }
         Ok(counts.map(known_on_both_sides))
     }
@@ -425,17 +434,35 @@ pub(super) fn known_on_both_sides([a, b]: [Option<u32>; 2]) -> Option<[u32; 2]> 
     Some([a?, b?])
 }
 
-fn nested_style(metadata: &Value) -> [[Option<u32>; 2]; 4] {
-    let count = |name: &str| metadata.get(name).map(json_count);
-    let both = |name: &str| [count(&name.replace('@', "a")), count(&name.replace('@', "b"))];
-    [both("sum_assistant_@_tokens"), both("header_count_@"), both("list_count_@"), both("bold_count_@")]
+/// The counts of style in `conv_metadata`, by feature; `@` is the side.
+const NESTED_STYLE: [&str; 4] = ["sum_assistant_@_tokens", "header_count_@", "list_count_@", "bold_count_@"];
+
+fn nested_style(metadata: &Value) -> Result<[[Option<u32>; 2]; 4], RowError> {
+    let mut counts = [[None; 2]; 4];
+    for ((counts, name), feature) in counts.iter_mut().zip(NESTED_STYLE).zip(STYLE_NAMES) {
+        for (count, side) in counts.iter_mut().zip(["a", "b"]) {
+            if let Some(value) = metadata.get(name.replace('@', side)) {
+                *count = json_count(value, feature)?;
+            }
+        }
+    }
+    Ok(counts)
 }
 
-/// A number, or the sum of the numbers of an object.
-fn json_count(value: &Value) -> u32 {
+/// A number, or the sum of the numbers of an object; `None` where no number is given.
+fn json_count(value: &Value, column: &str) -> Result<Option<u32>, RowError> {
+    let mut sum = None;
+    add_json(&mut sum, value, column)?;
+    Ok(sum)
+}
+
+/// An object without names counts nothing, which is 0; null is no count.
+fn add_json(sum: &mut Option<u32>, value: &Value, column: &str) -> Result<(), RowError> {
     match value {
-        Value::Object(counts) => counts.values().map(json_count).fold(0, u32::saturating_add),
-        other => other.as_f64().map_or(0, count),
+        Value::Object(counts) if counts.is_empty() => add_count(sum, 0.0, column),
+        Value::Object(counts) => counts.values().try_for_each(|count| add_json(sum, count, column)),
+        Value::Array(_) => Err(RowError::Number { column: column.to_owned(), text: shortened(&value.to_string()) }),
+        other => Cell::Json(other).number(column)?.map_or(Ok(()), |number| add_count(sum, number, column)),
     }
 }
 

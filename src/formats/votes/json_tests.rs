@@ -109,3 +109,46 @@ fn the_battles_of_votes_are_read() {
         assert_eq!((battles.names.as_slice(), battles.rows), (&["b1".to_owned()][..], vec![0, Labels::NONE]));
     }
 }
+
+/// A vote with these nested counts of tokens and headings of the reply on side A, and some of that on side B.
+fn counted(tokens: &str, headings: &str) -> String {
+    let tokens = format!(r#""sum_assistant_a_tokens":{tokens},"sum_assistant_b_tokens":7"#);
+    let headings = format!(r#""header_count_a":{headings},"header_count_b":{{"h1":1}}"#);
+    vote(&format!(r#","conv_metadata":{{{tokens},{headings}}}"#))
+}
+
+#[test]
+fn a_nested_count_that_is_null_is_missing_and_not_zero() {
+    let rows = [
+        counted("5", r#"{"h1":2,"h2":null}"#),
+        counted("null", r#"{"h1":null,"h2":null}"#),
+        counted(r#""5""#, "{}"),
+        counted("0", r#"{"h1":0}"#),
+    ];
+    let style = read_as(&[rows.join("\n").as_bytes()], &ReadOptions::default()).unwrap().style.unwrap();
+    assert_eq!(style.tokens(), [[5, 7], [0, 0], [5, 7], [0, 7]]);
+    assert_eq!(style.headings(), [[2, 1], [0, 0], [0, 1], [0, 1]]);
+    let known = [true, true, false, false];
+    assert_eq!(style.known(), [known, [false; 4], known, known]);
+    let text = vote(r#","conv_metadata":{"turns":null,"sum_user_tokens":9}"#);
+    let log = read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap();
+    assert_eq!((log.turns, log.prompt_tokens), (None, Some(vec![9])));
+}
+
+#[test]
+fn a_nested_count_that_is_no_number_is_refused_like_one_in_a_column() {
+    for (text, refused) in [
+        (counted("-5", "{}"), "tokens is \"-5\""),
+        (counted(r#""x""#, "{}"), "tokens is \"x\""),
+        (counted("true", "{}"), "tokens is \"true\""),
+        (counted("[]", "{}"), "tokens is \"[]\""),
+        (counted("5", r#"{"h1":2,"h2":-1}"#), "headings is \"-1\""),
+        (vote(r#","conv_metadata":{"turns":"x"}"#), "turns is \"x\""),
+    ] {
+        let error = read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap_err();
+        assert_eq!(error, format!("votes0.csv line 1: {refused}: give a number"));
+    }
+    let skipping = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let log = read_as(&[counted("-5", "{}").as_bytes()], &skipping).unwrap();
+    assert_eq!((log.len(), log.excluded), (0, [("bad_number".to_owned(), 1)].into()));
+}

@@ -309,6 +309,22 @@ fn a_word_that_says_neither_yes_nor_no_is_refused() {
 }
 
 #[test]
+fn a_rule_excludes_a_vote_also_where_nothing_says_whether_it_is_rated() {
+    let row = |winner: &str, rest: &str| format!(r#"{{"model_a":"x","model_b":"y","winner":"{winner}",{rest}}}"#);
+    let left_out = r#""exclusion":"left_out""#;
+    let json = [row("A", left_out), row("B", r#""exclusion":null"#), row("A", &format!(r#"{left_out},"rated":null"#))];
+    for text in [
+        "model_a,model_b,winner,exclusion\nx,y,A,left_out\nx,y,B,\nx,y,A,left_out\n",
+        "model_a,model_b,winner,exclusion,rated\nx,y,A,left_out,\nx,y,B,left_out,true\nx,y,A,left_out,false\n",
+        &json.join("\n"),
+    ] {
+        let log = read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap();
+        assert_eq!(lines_of(&log), ["x BWins y"], "{text}");
+        assert_eq!(log.excluded, [("left_out".to_owned(), 2)].into(), "{text}");
+    }
+}
+
+#[test]
 fn excluded_votes_keep_what_slices_select_them_by() {
     let english = Slice { language: Some("en".into()), ..Slice::default() };
     let csv =

@@ -184,6 +184,8 @@ pub struct ScriptTexts {
     pub error_busy: &'static str,
     pub error_rate_limited: &'static str,
     pub again_later: &'static str,
+    /// As `again_later`, where the limit of a day is used up.
+    pub again_after_a_day: &'static str,
     pub proving: &'static str,
     pub error_proof_required: &'static str,
     pub proof_not_loaded: &'static str,

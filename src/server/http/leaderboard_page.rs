@@ -107,8 +107,9 @@ pub(super) async fn page(
         ));
     }
     let study = answer(&app, &filter).await?;
-    // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
-    let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
+    // A past moment is as it was; otherwise, and for a moment to come, the votes are those of the latest leaderboard, or a little older.
+    let latest_ms = app.leaderboard.latest().fitted_at.map(|time| time.0);
+    let as_of_ms = filter.until.map_or(latest_ms, |until| latest_ms.map(|latest| latest.min(until.0)));
     let style_chart = style_chart(&study.leaderboard, frame_of(&request));
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
     let change = study.change.as_ref().map(|change| ChangeView::new(change, language, name));

@@ -73,6 +73,42 @@ fn intervals_are_those_of_all_resamples_of_the_questions() {
     );
 }
 
+/// The judge and people on questions about x and y: its verdict, their votes, and how many such questions there are.
+fn repeated_questions(rows: &[(&str, &str, usize)]) -> TempDir {
+    let mut people = "question,voter,model_a,model_b,winner\n".to_owned();
+    let mut judge = "question,model_a,model_b,winner\n".to_owned();
+    let questions = rows.iter().flat_map(|&(verdict, votes, times)| std::iter::repeat_n((verdict, votes), times));
+    for (question, (verdict, votes)) in questions.enumerate() {
+        writeln!(judge, "{question},x,y,{verdict}").unwrap();
+        for (voter, vote) in votes.chars().enumerate() {
+            writeln!(people, "{question},{voter},x,y,{vote}").unwrap();
+        }
+    }
+    files(&people, &judge)
+}
+
+/// Percentiles as above, of all resamples of the questions by pattern and of all resamples of the people, each with its probability,
+/// enumerated by a Python program that shares no code with this.
+#[test]
+fn the_mean_kappa_varies_with_questions_and_from_five_people_on_with_people() {
+    let mean_kappa = |rows: &[(&str, &str, usize)], kappa: f64, [lower, upper]: [[f64; 2]; 2]| {
+        let found = result(&repeated_questions(rows), &["--bootstrap", "10000"])["chance"]["cohen_people"].clone();
+        assert!((found["kappa"].as_f64().unwrap() - kappa).abs() < 1e-6, "{found}");
+        let ends = ends(&found);
+        for (end, [least, most]) in ends.into_iter().zip([lower, upper]) {
+            assert!(least - 1e-6 <= end && end <= most + 1e-6, "{end} is not in {least} to {most}: {found}");
+        }
+        ends
+    };
+    let five = [("a", "aaaab", 5), ("b", "bbbab", 5), ("a", "babba", 1), ("b", "aabba", 1)];
+    let [lower, upper] = mean_kappa(&five, 0.466_667, [[0.023_229, 0.082_751], [0.825, 0.894_118]]);
+    // Resamples of their kappas 2/3, 5/6, 5/6, 0 and 0 alone, without the questions behind them: 0.133 to 0.8.
+    assert!(upper - lower > 0.8 - 0.133_333, "{lower} to {upper}");
+    // Three people stay as they are: resamples of their kappas alone go from 0.226 to 1.
+    let three = [("a", "aaa", 5), ("b", "bba", 4), ("a", "baa", 2), ("b", "abb", 1)];
+    mean_kappa(&three, 0.575_269, [[0.409_938, 0.428_571], [0.666_667, 0.683_112]]);
+}
+
 #[test]
 fn a_seed_gives_the_same_intervals_again_and_no_resamples_give_none() {
     let folder = six_questions();
@@ -158,7 +194,7 @@ fn intervals_of_few_people_say_so() {
     let kappa = |table: &str| {
         table.lines().find(|line| line.starts_with("Cohen's kappa, judge and person ")).unwrap_or_default().to_owned()
     };
-    let note = "(3 people, 0 left out; the interval of so few is too narrow)";
+    let note = "(3 people, 0 left out; the interval is over questions and holds for these people alone)";
     assert!(kappa(&three).contains(" to ") && kappa(&three).ends_with(note), "{three}");
     assert!(kappa(&ten).contains(" to ") && kappa(&ten).ends_with("(10 people, 0 left out)"), "{ten}");
     assert!(three.contains("; they hold for 3 people, not for others\n"), "{three}");

@@ -48,6 +48,11 @@ impl CampaignFixture {
 
     /// Judges everything that a token is given, always for the model `good`; returns how many repetitions there were.
     async fn judge_all(&self, token: &str) -> usize {
+        self.judge_each(token, |_| "good").await
+    }
+
+    /// Judges everything that a token is given, each item for one model; returns how many repetitions there were.
+    async fn judge_each(&self, token: &str, better: impl Fn(&str) -> &'static str) -> usize {
         let (mut items, mut repeats) = (BTreeSet::new(), 0);
         loop {
             let shown = self.next(token).await;
@@ -55,7 +60,8 @@ impl CampaignFixture {
                 return repeats;
             }
             repeats += usize::from(!items.insert(shown["item"].to_string()));
-            let outcome = if shown["a"] == "good says." { "a" } else { "b" };
+            let better = better(shown["item"].as_str().unwrap());
+            let outcome = if shown["a"] == format!("{better} says.") { "a" } else { "b" };
             self.judge(token, &shown, outcome).await;
         }
     }
@@ -188,6 +194,51 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     assert_eq!(fixture.next(&tokens[0]).await["finished"], true);
     let audit = langya_beside(fixture.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
     assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
+    fixture.arena.end().await;
+}
+
+/// Of each model that was voted on: its battles, wins, rating and interval.
+fn results(leaderboard: &Value) -> BTreeMap<String, [f64; 5]> {
+    let models = leaderboard["models"].as_array().unwrap_or_else(|| panic!("{leaderboard}")).iter();
+    let number = |model: &Value, key: &str| model[key].as_f64().unwrap_or_else(|| panic!("{key}: {model}"));
+    let numbers = |model: &Value| ["battles", "wins", "rating", "lower", "upper"].map(|key| number(model, key));
+    let voted_on = models.filter(|model| model["battles"] != 0);
+    voted_on.map(|model| (model["model"].as_str().unwrap().to_owned(), numbers(model))).collect()
+}
+
+#[actix_web::test]
+async fn the_exported_judgements_fit_like_those_of_the_database_and_the_report() {
+    let fixture = CampaignFixture::start().await;
+    let keys = RATED.replace("judgements_per_item = 2", "judgements_per_item = 4");
+    let tokens = fixture.open(&pairwise(&keys, 8, &["bad", "good"]), 4).await;
+    let mut repeats = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let is_bad = |item: &str| (usize::from(item.as_bytes()[1]) + at).is_multiple_of(at + 3);
+        repeats.push(fixture.judge_each(token, |item| if is_bad(item) { "bad" } else { "good" }).await);
+    }
+    assert!(repeats[..3].iter().sum::<usize>() > 0, "{repeats:?}");
+    fixture.until_rated(32).await;
+    let report = fixture.json(&["report", "pilot", "--leave-out", "pilot-4", "--reason", "was asleep"]).await;
+    let fit = async |from: &[&str]| -> Value {
+        let fitted = langya_beside(fixture.folder.path(), &[&["fit", "--format", "json"], from].concat()).await;
+        serde_json::from_str(&fitted.stdout).unwrap_or_else(|_| panic!("{}", fitted.stderr))
+    };
+    let database = fit(&["--source", "campaign", "--data-dir", "data"]).await;
+    fixture.exported().await;
+    fixture.done(&["export", "pilot", "--out", "out.csv", "--format", "csv"]).await;
+    for file in ["out.jsonl", "out.csv"] {
+        let fitted = fit(&["--votes", file]).await;
+        let excluded = json!({"left_out": 8 + repeats[3], "unrated": repeats[..3].iter().sum::<usize>()});
+        assert_eq!((&fitted["votes"]["rated"], &fitted["votes"]["excluded"]), (&json!(24), &excluded), "{file}");
+        assert_eq!((&fitted["voters"], &database["voters"]), (&json!(3), &json!(3)), "{file}");
+        for (other, name) in [(&database, "database"), (&report, "report")] {
+            let (found, wanted) = (results(&fitted), results(other));
+            assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>(), "{file} and {name}");
+            for (found, wanted) in found.values().flatten().zip(wanted.values().flatten()) {
+                assert!((found - wanted).abs() < 1e-6, "{file} and {name}: {found} {wanted}");
+            }
+        }
+    }
     fixture.arena.end().await;
 }
 

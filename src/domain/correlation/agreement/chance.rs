@@ -1,15 +1,14 @@
 //! Agreement of votes and verdicts beyond what chance would bring.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
+use super::mean_kappa::{LabelPair, PairCounts, PeopleAndJudge};
 use super::vote_intervals::ChanceIntervals;
 use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, MetricValue};
 use crate::stats::Undefined;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{Choice, VotesByQuestion, majority};
-use crate::stats::agreement::kappa::{cohen, fleiss, randolph};
+use crate::stats::agreement::kappa::{cohen, cohen_of_counts, fleiss, randolph};
 use crate::stats::resample::BootstrapOptions;
 
 /// A kappa of fewer items than this says nothing of a person.
@@ -88,22 +87,19 @@ fn with_majority(people: &VotesByQuestion, judge: &VotesByQuestion) -> KappaRepo
 }
 
 fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion, bootstrap: BootstrapOptions) -> MeanKappa {
-    let mut by_person: BTreeMap<&str, [Vec<Choice>; 2]> = BTreeMap::new();
-    for (key, cast) in people.cast() {
-        let Some(verdict) = majority(&judge.of(key)) else { continue };
-        for (person, choice) in cast {
-            let [own, judged] = by_person.entry(person).or_default();
-            own.push(*choice);
-            judged.push(verdict);
-        }
-    }
-    let kappa = |[own, judged]: &[Vec<Choice>; 2]| {
-        if own.len() < FEWEST {
-            return Err(Undefined::TooFew { found: own.len(), needed: FEWEST });
-        }
-        cohen(own, judged).map(|found| found.kappa)
-    };
-    MeanKappa::over(&by_person.values().map(kappa).collect::<Vec<_>>(), FEWEST, bootstrap)
+    let judged = people.cast().filter_map(|(key, cast)| Some((key.0, cast, majority(&judge.of(key))?)));
+    let pairs = judged.flat_map(|(question, cast, verdict)| {
+        cast.iter().map(move |&(person, choice)| LabelPair { question, person, labels: [choice, verdict].map(number) })
+    });
+    PeopleAndJudge::new(pairs).mean_kappa(FEWEST, kappa_of_pairs, bootstrap)
+}
+
+fn number(choice: Choice) -> usize {
+    LABELS.iter().position(|label| *label == choice).unwrap_or_default()
+}
+
+fn kappa_of_pairs(pairs: &PairCounts) -> Result<f64, Undefined> {
+    cohen_of_counts(pairs.iter().map(|&(labels, times)| (labels, times as u64))).map(|found| found.kappa)
 }
 
 #[cfg(test)]

@@ -139,7 +139,8 @@ impl OpinionPatterns {
     /// How the intervals were found; none where nothing was drawn.
     pub(super) fn bootstrap(&self, bootstrap: BootstrapOptions) -> Option<AgreementBootstrap> {
         let report = AgreementBootstrap {
-            method: "percentiles of resamples, each unit with everything that was said of it; means over people: of resampled people",
+            method: "percentiles of resamples, each unit with everything that was said of it; \
+                means over people: of resampled questions and, from five people on, of resampled people",
             unit: self.unit,
             units: self.of_units.items(),
             people: self.people,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
 use crate::correlation::agreement::intervals::AgreementBootstrap;
+use crate::correlation::agreement::mean_kappa::{LabelPair, PairCounts, PeopleAndJudge};
 use crate::correlation::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
@@ -199,19 +200,31 @@ impl<'a> BinnedLabels<'a> {
         given.filter_map(|label| self.labels.binary_search(label).ok()).collect()
     }
 
+    /// The labels of each person and the judge. Where several judged, the judge's label is that of most of them.
+    fn each_beside_judge(&self) -> PeopleAndJudge {
+        let judged = self.people.0.iter().filter_map(|(key, scores)| {
+            let verdict = most(&self.labels_of(self.judge.0.get(key)?))?;
+            Some((key.0, scores, verdict))
+        });
+        let number = |label: u64| self.labels.binary_search(&label).unwrap_or_default();
+        let pairs = judged.flat_map(|(question, scores, verdict)| {
+            scores.iter().map(move |(&person, &score)| {
+                let labels = [self.bins.label(score), verdict].map(number);
+                LabelPair { question, person, labels }
+            })
+        });
+        PeopleAndJudge::new(pairs)
+    }
+
     fn fleiss(&self, people: &[Vec<usize>], both: &[(ByRater, ByRater)], bootstrap: BootstrapOptions) -> FleissReport {
         let fleiss = |numbers: &[Vec<usize>]| fleiss_of_labels(items(numbers));
         let two = |[one, other]: [u64; 2]| self.numbers([one, other].iter());
         let decided: Vec<Vec<usize>> = decided(both).into_iter().map(two).collect();
         let all: Vec<Vec<usize>> =
             both.iter().map(|(people, judge)| self.numbers(people.values().chain(judge.values()))).collect();
-        let each = each_beside_judge(both).into_values().map(|pairs| {
-            let numbers: Vec<Vec<usize>> = pairs.into_iter().map(two).collect();
-            fleiss(&numbers).map(|found| found.kappa)
-        });
         FleissReport {
             people: KappaReport::new(fleiss(people), people.len()),
-            judge_with_each: MeanKappa::over(&each.collect::<Vec<Result<f64, Undefined>>>(), FEWEST, bootstrap),
+            judge_with_each: self.each_beside_judge().mean_kappa(FEWEST, kappa_of_pairs, bootstrap),
             judge_with_majority: KappaReport::new(fleiss(&decided), both.len()),
             people_and_judge: KappaReport::new(fleiss(&all), all.len()),
         }
@@ -235,14 +248,8 @@ fn items(numbers: &[Vec<usize>]) -> impl Iterator<Item = (&[usize], usize)> {
     numbers.iter().map(|labels| (labels.as_slice(), 1))
 }
 
-/// The labels of person and judge, by person. Where several judged, the judge's label is that of most of them.
-fn each_beside_judge<'a>(both: &[(ByRater<'a>, ByRater)]) -> BTreeMap<&'a str, Vec<[u64; 2]>> {
-    let mut by_person: BTreeMap<&str, Vec<[u64; 2]>> = BTreeMap::new();
-    for (people, judge) in both {
-        let Some(judged) = most(judge) else { continue };
-        people.iter().for_each(|(person, label)| by_person.entry(person).or_default().push([*label, judged]));
-    }
-    by_person
+fn kappa_of_pairs(pairs: &PairCounts) -> Result<f64, Undefined> {
+    fleiss_of_labels(pairs.iter().map(|(labels, times)| (labels.as_slice(), *times))).map(|found| found.kappa)
 }
 
 /// The label of most people and of the judge, of the answers that have one of each.

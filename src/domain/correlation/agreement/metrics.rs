@@ -5,9 +5,11 @@ use serde::Serialize;
 use crate::stats::agreement::choices::Agreement;
 use crate::stats::agreement::kappa::Kappa;
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::distribution::mean;
-use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, uncertainty};
+use crate::stats::resample::uncertainty;
 use crate::stats::{Interval, Share, Undefined};
+
+/// Fewer people than this are not drawn: their variation says too little of other people.
+pub(super) const FEWEST_DRAWN_PEOPLE: usize = 5;
 
 /// The interval of a number over resamples, or why it has none. Both are none where nothing was resampled or there is no number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -172,28 +174,16 @@ pub struct MeanKappa {
     /// Why there is no mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled people.
+    /// The interval over resampled questions and people; over questions alone where people are too few to be drawn.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
 
 impl MeanKappa {
-    /// Over the people with a kappa.
-    pub(super) fn over(kappas: &[Result<f64, Undefined>], fewest: usize, bootstrap: BootstrapOptions) -> Self {
-        let found: Vec<f64> = kappas.iter().copied().filter_map(Result::ok).collect();
-        let people = found.len();
-        let drawn = || {
-            replicates(bootstrap, |rng| {
-                mean(&resample_indices(people, rng).iter().map(|&at| found[at]).collect::<Vec<_>>())
-            })
-        };
-        let observed = mean(&found);
-        let uncertainty = match observed {
-            Ok(_) => IntervalReport::new(people, observed, &drawn()),
-            Err(_) => IntervalReport::default(),
-        };
-        let MetricValue { value: kappa, undefined, .. } = observed.into();
-        Self { kappa, people, excluded: kappas.len() - people, fewest, undefined, uncertainty }
+    /// Whether the interval is over people too, not over questions alone.
+    #[must_use]
+    pub const fn draws_people(&self) -> bool {
+        self.people >= FEWEST_DRAWN_PEOPLE
     }
 }
 

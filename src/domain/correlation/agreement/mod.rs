@@ -14,6 +14,7 @@ mod calibration;
 mod chance;
 mod intervals;
 mod labels;
+mod mean_kappa;
 mod score_intervals;
 mod score_sheet;
 mod side_shares;

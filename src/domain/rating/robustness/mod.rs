@@ -2,9 +2,9 @@
 //! ratings.
 //!
 //! [`robustness`] reports for every model its possible places (`places`) and its places with any one voter left out
-//! (`leave_one_voter_out`); and for every two neighbours by rating, the fewest votes that hold their order (`flips`) and the number
-//! of further votes that would separate them ([`votes_to_separate`]). [`overall_robustness`] reports how firm the whole is:
-//! what changes the first place (`first_place`), whether the ratings describe the votes (`goodness_of_fit`, `cycles`), what
+//! (`leave_one_voter_out`); and for every two neighbours by rating, an upper bound of the votes that hold
+//! their order (`flips`) and the number of further votes that would separate them ([`votes_to_separate`]).
+//! [`overall_robustness`] reports how firm the whole is: what changes the first place (`first_place`), whether the ratings describe the votes (`goodness_of_fit`, `cycles`), what
 //! the tie rule changes (`tie_orders`), and how far voters agree with the crowd (`voter_consistency`). All use the plain
 //! Bradley–Terry fit, component by component. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank* accounts
 //! for intervals.
@@ -124,7 +124,7 @@ pub struct NeighbourRobustness {
     pub gap: f64,
     /// Standard error of the gap, in points.
     pub gap_error: f64,
-    /// The fewest votes found whose removal reverses the order, confirmed by a refit. `None` if no removal was found or
+    /// The fewest votes found whose removal reverses the order, confirmed by a refit: an upper bound. `None` if no removal was found or
     /// the two are equal.
     pub votes_to_flip: Option<u64>,
     /// These votes.

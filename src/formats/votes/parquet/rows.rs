@@ -228,12 +228,17 @@ impl<'e> Exclusions<'e> {
     }
 
     fn rule(&self, row: usize) -> Result<Option<&str>, RowError> {
-        let says_no = |column: &Option<YesOrNo<'_>>| column.as_ref().map_or(Ok(false), |column| column.says_no(row));
-        if says_no(&self.rated)? {
+        let answer = |column: &Option<YesOrNo<'_>>| column.as_ref().map_or(Ok(None), |column| column.answer(row));
+        let rated = answer(&self.rated)?;
+        if rated != Some(true) {
+            // A rule alone excludes, too.
             let rule = self.rules.as_ref().and_then(|rules| rules.names.get(rules.rows[row] as usize));
-            return Ok(Some(rule.filter(|rule| !rule.is_empty()).unwrap_or(UNRATED)));
+            let rule = rule.filter(|rule| !rule.is_empty()).or_else(|| (rated == Some(false)).then_some(UNRATED));
+            if rule.is_some() {
+                return Ok(rule);
+            }
         }
-        Ok(says_no(&self.anonymous)?.then_some(NAMED_MODE))
+        Ok((answer(&self.anonymous)? == Some(false)).then_some(NAMED_MODE))
     }
 }
 
@@ -254,13 +259,13 @@ impl<'c> YesOrNo<'c> {
         Some(Self { flags: group.flags(field)?, words, name: name_of(group, field) })
     }
 
-    /// Whether a row says no; one in which nothing stands does not.
-    fn says_no(&self, row: usize) -> Result<bool, RowError> {
+    /// Whether a row says yes; `None` where nothing stands.
+    fn answer(&self, row: usize) -> Result<Option<bool>, RowError> {
         let flag = self.flags[row];
         let word = self.words.filter(|_| flag.is_nan()).and_then(|words| words.text(row));
         match word.filter(|word| !word.is_empty()) {
             Some(word) => Err(RowError::Flag { column: self.name.clone(), text: shortened(word) }),
-            None => Ok(flag == 0.0),
+            None => Ok((!flag.is_nan()).then_some(flag != 0.0)),
         }
     }
 }

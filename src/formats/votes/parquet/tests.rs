@@ -361,9 +361,9 @@ fn a_number_that_its_column_cannot_have_is_refused_with_its_row() {
     assert!(error.contains(&format!("{place}tokens is \"-3\"")), "{error}");
 }
 
-/// A file of votes with a column of words that say whether a vote is rated.
-fn rated_in_words(words: &[&str]) -> Vec<u8> {
-    let names = ["model_a", "model_b", "winner", "rated"];
+/// A file of votes that has these words in a column of this name.
+fn with_words(column: &str, words: &[&str]) -> Vec<u8> {
+    let names = ["model_a", "model_b", "winner", column];
     let fields = names.map(|name| leaf(name, Physical::BYTE_ARRAY, Repetition::REQUIRED));
     let schema = Type::group_type_builder("row").with_fields(fields.into()).build().unwrap();
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
@@ -381,13 +381,22 @@ fn words_for_yes_and_no_say_whether_a_vote_is_rated_and_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("votes");
     let read = |words: &[&str]| {
-        std::fs::write(&path, rated_in_words(words)).unwrap();
+        std::fs::write(&path, with_words("rated", words)).unwrap();
         read_log(&[&path], EVERYTHING, &ReadOptions::default()).map_err(|error| error.to_string())
     };
     let log = read(&["yes", "no", "", "TRUE", "N", "0", "f"]).unwrap();
     assert_eq!((log.len(), log.excluded["unrated"]), (3, 4));
     let error = read(&["yes", "maybe"]).unwrap_err();
     assert!(error.contains(" row 2: rated is \"maybe\": write true or false"), "{error}");
+}
+
+#[test]
+fn a_rule_excludes_a_vote_also_where_nothing_says_whether_it_is_rated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes");
+    std::fs::write(&path, with_words("exclusion", &["left_out", "", "left_out"])).unwrap();
+    let log = read_log(&[path], EVERYTHING, &ReadOptions::default()).unwrap();
+    assert_eq!((log.len(), log.excluded), (1, [("left_out".to_owned(), 2)].into()));
 }
 
 #[test]

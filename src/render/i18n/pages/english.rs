@@ -135,6 +135,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         error_storage: "This could not be saved. Try again in a minute.",
         error_rate_limited: "That was a lot in a short time. Wait a moment and try again.",
         again_later: "That was a lot in a short time. You can go on {when}.",
+        again_after_a_day: "That was a lot for one day. You can go on {when}.",
         proving: "Many battles are starting at once. Your browser first does a short computation, which protects the arena from floods of requests.",
         error_proof_required: "The computation that the arena asks for did not succeed. Reload the page and send the question again.",
         proof_not_loaded: "The script for the computation did not load. Reload the page when the connection works again and send your question, which is kept.",

@@ -27,6 +27,8 @@ pub struct HistoryTexts {
     pub elo: &'static str,
     pub no_vote: &'static str,
     pub open: &'static str,
+    /// Leads to a battle that has no vote yet.
+    pub go_on: &'static str,
     pub voided: &'static str,
     pub shared_by: &'static str,
     /// A is better, B is better, a tie, both bad.
@@ -84,6 +86,7 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     elo: "Elo before and after the vote",
     no_vote: "You did not vote on this battle, so the names stay hidden.",
     open: "You have not voted on this battle yet, so the names stay hidden.",
+    go_on: "Go on with this battle",
     voided: "An answer failed, so this battle did not count. The names stay hidden.",
     shared_by: "A battle that a visitor shares",
     shared_outcomes: [
@@ -137,6 +140,7 @@ pub(super) const CHINESE: HistoryTexts = HistoryTexts {
     elo: "投票前后的 Elo",
     no_vote: "你没有为这场对战投票，因此不揭晓模型名称。",
     open: "你还没有为这场对战投票，因此不揭晓模型名称。",
+    go_on: "继续这场对战",
     voided: "有一方作答失败，这场对战不计入，也不揭晓模型名称。",
     shared_by: "一位访客分享的对战",
     shared_outcomes: [

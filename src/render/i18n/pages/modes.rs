@@ -26,7 +26,10 @@ pub struct ModeTexts {
     pub ask_again: &'static str,
     /// In place of an offer to show the names.
     pub send_vote: &'static str,
+    pub always_wait: &'static str,
     pub ratings_stay: &'static str,
+    /// What happens to a question that goes to one model.
+    pub consent_alone: &'static str,
     pub script: ModeScriptTexts,
     /// Why such a vote is not rated.
     pub excluded: &'static str,
@@ -135,7 +138,9 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
     not_good: "Not good",
     ask_again: "Ask again",
     send_vote: "Send my vote",
+    always_wait: "Always wait until I send my vote",
     ratings_stay: "This vote does not change any rating.",
+    consent_alone: "Your question goes to one model, and this arena keeps the conversation and your vote. Leave out anything personal.",
     script: ModeScriptTexts {
         everywhere: ChoiceTexts {
             excluded_named_mode: "Your vote is kept and not rated, because you chose a model.",
@@ -163,7 +168,7 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
             chat_ended: "The reply has ended.",
         },
     },
-    excluded: "The visitor chose a model, so this vote is kept and not rated.",
+    excluded: "You chose a model, so this vote is kept and not rated.",
     shared_outcomes: [
         "The visitor found A better.",
         "The visitor found B better.",
@@ -203,7 +208,9 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
     not_good: "不好",
     ask_again: "重新提问",
     send_vote: "提交投票",
+    always_wait: "总是等我点击后再提交投票",
     ratings_stay: "这次投票不影响评分。",
+    consent_alone: "你的问题会发送给一个模型，本站会保存对话和投票。请不要填写个人信息。",
     script: ModeScriptTexts {
         everywhere: ChoiceTexts {
             excluded_named_mode: "投票已保存，但不计入评分：模型是你自己选择的。",
@@ -231,7 +238,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
             chat_ended: "回答已结束。",
         },
     },
-    excluded: "模型由访客自己选择，因此投票已保存，但不计入评分。",
+    excluded: "模型由你自己选择，因此投票已保存，但不计入评分。",
     shared_outcomes: ["提问者认为 A 更好。", "提问者认为 B 更好。", "提问者判为平局。", "提问者认为两者都不好。"],
     shared_alone: ["提问者认为这个回答好。", "提问者认为这个回答不好。"],
     no_vote: "这次对话没有投票。",

@@ -1,0 +1,114 @@
+//! The mean of the kappas of a judge with each person.
+//!
+//! People who saw the same questions share the judge's verdicts on them, and each kappa is itself an estimate. So a replicate draws
+//! questions, each with everything that was said of it, and people, and computes every kappa again. Such an interval is rather too wide
+//! than too narrow: what one person said of one question varies with both draws (McCullagh 2000, Resampling and exchangeable arrays).
+//! Fewer than [`FEWEST_DRAWN_PEOPLE`] people are not drawn: their interval is over questions and holds for these people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand_chacha::ChaCha8Rng;
+
+use super::metrics::{FEWEST_DRAWN_PEOPLE, IntervalReport, MeanKappa, MetricValue};
+use super::score_sheet::item_of;
+use crate::stats::Undefined;
+use crate::stats::distribution::mean;
+use crate::stats::resample::{BootstrapOptions, replicates, resample_indices};
+
+/// The labels of a person and the judge on the same question about two models, or on the same answer.
+pub(super) struct LabelPair<'a> {
+    /// The question with its turn.
+    pub(super) question: &'a str,
+    /// The person.
+    pub(super) person: &'a str,
+    /// The person's label and the judge's.
+    pub(super) labels: [usize; 2],
+}
+
+/// Pairs of labels with how often each was given.
+pub(super) type PairCounts = [([usize; 2], usize)];
+
+/// The labels of every person beside those of the judge.
+pub(super) struct PeopleAndJudge {
+    people: Vec<PersonAndJudge>,
+    /// Number of questions, without their turns.
+    questions: usize,
+}
+
+/// The labels of one person beside those of the judge.
+struct PersonAndJudge {
+    /// Each pair of labels once.
+    distinct: Vec<[usize; 2]>,
+    /// The question of each pair that was given, and the place of the pair in `distinct`.
+    given: Vec<(usize, usize)>,
+}
+
+impl PeopleAndJudge {
+    pub(super) fn new<'a>(pairs: impl Iterator<Item = LabelPair<'a>>) -> Self {
+        let mut questions: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut people: BTreeMap<&str, Vec<(usize, [usize; 2])>> = BTreeMap::new();
+        for LabelPair { question, person, labels } in pairs {
+            let next = questions.len();
+            let question = *questions.entry(item_of(question)).or_insert(next);
+            people.entry(person).or_default().push((question, labels));
+        }
+        let people = people.values().map(|given| PersonAndJudge::new(given)).collect();
+        Self { people, questions: questions.len() }
+    }
+
+    /// The mean over the people with `fewest` pairs of labels and a kappa.
+    pub(super) fn mean_kappa(
+        &self,
+        fewest: usize,
+        kappa: impl Fn(&PairCounts) -> Result<f64, Undefined> + Sync,
+        bootstrap: BootstrapOptions,
+    ) -> MeanKappa {
+        let once = vec![1_usize; self.questions];
+        let enough = self.people.iter().filter(|person| person.given.len() >= fewest);
+        let with_kappa = enough.filter_map(|person| Some((person, kappa(&person.counts(&once)).ok()?)));
+        let (people, kappas): (Vec<&PersonAndJudge>, Vec<f64>) = with_kappa.unzip();
+        let found = mean(&kappas);
+        let replicates = match found {
+            Ok(_) => replicates(bootstrap, |rng| self.replicate(&people, &kappa, rng)),
+            Err(_) => Vec::new(),
+        };
+        let uncertainty = IntervalReport::new(self.questions, found, &replicates);
+        let excluded = self.people.len() - people.len();
+        let MetricValue { value: kappa, undefined, .. } = found.into();
+        MeanKappa { kappa, people: people.len(), excluded, fewest, undefined, uncertainty }
+    }
+
+    /// The mean of a resample; it leaves out people without a kappa on the questions that were drawn.
+    fn replicate(
+        &self,
+        people: &[&PersonAndJudge],
+        kappa: impl Fn(&PairCounts) -> Result<f64, Undefined>,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<f64, Undefined> {
+        let mut times = vec![0_usize; self.questions];
+        resample_indices(self.questions, rng).into_iter().for_each(|question| times[question] += 1);
+        let drawn: Vec<usize> = match people.len() {
+            few if few < FEWEST_DRAWN_PEOPLE => (0..few).collect(),
+            enough => resample_indices(enough, rng),
+        };
+        let kappas = drawn.into_iter().filter_map(|person| kappa(&people[person].counts(&times)).ok());
+        mean(&kappas.collect::<Vec<f64>>())
+    }
+}
+
+impl PersonAndJudge {
+    fn new(given: &[(usize, [usize; 2])]) -> Self {
+        let distinct: BTreeSet<[usize; 2]> = given.iter().map(|&(_, labels)| labels).collect();
+        let distinct: Vec<[usize; 2]> = distinct.into_iter().collect();
+        let place = |labels: [usize; 2]| distinct.binary_search(&labels).unwrap_or_default();
+        let given = given.iter().map(|&(question, labels)| (question, place(labels))).collect();
+        Self { distinct, given }
+    }
+
+    /// How often each pair of labels was given where each question counts so many times.
+    fn counts(&self, times: &[usize]) -> Vec<([usize; 2], usize)> {
+        let mut counts: Vec<([usize; 2], usize)> = self.distinct.iter().map(|&labels| (labels, 0)).collect();
+        self.given.iter().for_each(|&(question, place)| counts[place].1 += times[question]);
+        counts
+    }
+}
