@@ -58,8 +58,9 @@ impl CheckpointFile {
         // A file of its own: instances that share a folder write at the same time, and none may rename what another one has half written.
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED_PREFIX).permissions(fs::Permissions::from_mode(READABLE));
-        let mut beside = builder.tempfile_in(folder)?;
-        beside.write_all(note.as_bytes())?;
+        // Its random name in an error would make the same failure look like another one each time.
+        let mut beside = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
+        beside.as_file_mut().write_all(note.as_bytes())?;
         beside.as_file().sync_all()?;
         beside.persist(&self.path).map(drop).map_err(|failed| failed.error)
     }
@@ -102,6 +103,13 @@ mod tests {
         let mut left: Vec<String> = left.collect();
         left.sort_unstable();
         assert_eq!(left, [".log-checkpoint-new", NAME, "log-checkpoints"]);
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_gives_the_same_error_each_time() {
+        let file = CheckpointFile::in_folder(Path::new("/proc"));
+        let failure = || file.write("note").unwrap_err().to_string();
+        assert_eq!(failure(), failure());
     }
 
     #[test]

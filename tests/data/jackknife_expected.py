@@ -4,15 +4,15 @@ Votes of 14 voters with tastes of their own on 6 models; one of them casts a thi
 leave out one voter at a time: by a full refit where a voter has more than a quarter of the information on some model,
 by one Newton step elsewhere. Strengths are found with the last model held at 0 and centred afterwards, equations are
 solved by elimination, and Student's t comes from the numerical integral of its density: nothing here is shared with the
-program. The intervals of neighbours are those of a normal mixture (Waudby-Smith et al. 2021), tuned at 100 battles of
-each model, with the variance of the difference over the fits without each voter; their multiplier is replaced by the quantile of
-Student's t with the same tail probability. Run it by hand: python3 jackknife_expected.py
+program. The intervals of neighbours are those of a normal mixture (Waudby-Smith et al. 2021), tuned at 1,000 battles of
+each model, with the variance of the difference over the fits without each voter. Run it by hand: python3 jackknife_expected.py
 """
 
 import csv
 import math
 import pathlib
 import random
+from statistics import NormalDist
 
 HERE = pathlib.Path(__file__).parent
 MODELS = [f"model {letter}" for letter in "ABCDEF"]
@@ -117,27 +117,6 @@ def any_time_half_width(error, optimal_at_battles, alpha=0.05):
     return math.sqrt(2 * grown / (n * rho) ** 2 * math.log(math.sqrt(grown) / alpha))
 
 
-def t_with_tail(tail, freedom):
-    """The point that Student's t exceeds with this probability, by Simpson's rule on the tail of the density and bisection."""
-    norm = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-
-    def beyond(start):
-        # Over u = start/x from 0, where the integrand is 0, to 1.
-        steps = 4_000
-        total = 0.0
-        for number in range(1, steps + 1):
-            weight = 1 if number == steps else 4 if number % 2 else 2
-            u = number / steps
-            total += weight * (1 + (start / u) ** 2 / freedom) ** (-(freedom + 1) / 2) / u**2
-        return norm * start * total / steps / 3
-
-    low, high = 0.0, 50.0
-    for _ in range(100):
-        middle = math.exp((low + high) / 2)
-        low, high = (math.log(middle), high) if beyond(middle) > tail else (low, math.log(middle))
-    return math.exp((low + high) / 2)
-
-
 def write_neighbours(rows, changes, factor):
     """`rows`: model, rating, lower, upper, effective voters."""
     rank = {row[0]: 1 + sum(other[2] > row[3] for other in rows) for row in rows}
@@ -149,9 +128,8 @@ def write_neighbours(rows, changes, factor):
             one, other = MODELS.index(upper[0]), MODELS.index(lower[0])
             variance = factor * sum((change[one] - change[other]) ** 2 for change in changes)
             freedom = min(upper[4], lower[4]) - 1
-            error = math.sqrt(variance)
-            multiplier = any_time_half_width(error, 100) / error
-            half = SCALE * error * t_with_tail(math.erfc(multiplier / math.sqrt(2)) / 2, freedom)
+            error = math.sqrt(variance) * t_quantile(0.95, freedom) / NormalDist().inv_cdf(0.975)
+            half = SCALE * any_time_half_width(error, 1000)
             difference = upper[1] - lower[1]
             ends = [difference, difference - half, difference + half]
             writer.writerow([upper[0], lower[0]] + [f"{value:.10f}" for value in ends])

@@ -50,7 +50,7 @@ fn neighbours_agree_with_an_independent_program() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(&[data.join("jackknife_votes.csv")], wanted, &ReadOptions::default()).unwrap();
-    let sequential = Some(SequentialOptions { optimal_at_battles: 100, ..SequentialOptions::default() });
+    let sequential = Some(SequentialOptions::default());
     let leaderboard = leaderboard_of(&log, &LeaderboardOptions { sequential, ..LeaderboardOptions::default() });
     let mut expected = csv::Reader::from_path(data.join("jackknife_neighbours.csv")).unwrap();
     let expected: Vec<(String, String, f64, f64, f64)> = expected.deserialize().collect::<Result<_, _>>().unwrap();

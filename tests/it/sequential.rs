@@ -69,23 +69,6 @@ fn two_equal_models_are_rarely_separated_by_looking_often() {
 }
 
 #[test]
-fn three_or_four_voters_rarely_separate_two_equal_models() {
-    for voters in [3, 4] {
-        let options = SimulationOptions { models: 2, spread: 0.0, voters, ..SimulationOptions::default() };
-        let ever_separated = |seed: u64| {
-            let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
-            let mut log = VoteLog::default();
-            (0..60).any(|_| {
-                append_votes(&mut log, &mut simulation, 5);
-                separated(&rank_log(&log, &sequential()).unwrap())
-            })
-        };
-        let found = (1..=60).filter(|seed| ever_separated(*seed)).count();
-        assert!(found <= 3, "{voters} voters: {found} of 60 arenas, which is more than 5 %");
-    }
-}
-
-#[test]
 #[ignore = "slow: tests/run runs it"]
 fn two_of_five_equal_models_are_rarely_separated_by_looking_often() {
     let options = SimulationOptions {

@@ -3,18 +3,16 @@
 //! Somebody who watches a leaderboard and stops when two models seem to differ is wrong more often than the intervals
 //! say, because these hold for a single look. The interval of a difference here is one of a confidence sequence
 //! ([`crate::stats::confidence_sequence`]), which holds at all looks together. Its standard error is that of the
-//! difference, from the joint covariance of the strengths (clustered by voter where voters are known). Where intervals use
-//! Student's t, the multiplier m of the sequence, in standard errors, becomes the quantile of t at the tail probability of m, with
-//! the degrees of freedom of the model with fewer voters: far out, where m lies, few voters have much heavier tails than at the
-//! quantile of a single look. Below one degree of freedom there is no interval, so the pair stays open. A sequence is narrowest at
-//! the information n/8 that n battles of each of two models with equal opponents have on their difference.
+//! difference, from the joint covariance of the strengths (clustered by voter where voters are known), times t/z at the
+//! degrees of freedom of the model with fewer voters where intervals use Student's t. It is narrowest at the
+//! information n/8 that n battles of each of two models with equal opponents have on their difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::POINTS_PER_STRENGTH;
 use super::sandwich::Intervals;
-use crate::stats::confidence::{ConfidenceLevel, t_at_tail_of};
+use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::confidence_sequence::ConfidenceSequence;
 use crate::stats::real;
 
@@ -60,7 +58,7 @@ pub struct NeighbourPair {
     pub lower: String,
     /// Difference of the ratings; `None` where one of them has none.
     pub difference: Option<f64>,
-    /// Lower bound of the difference at any time; `None` where its standard error is unknown or too few voters know it.
+    /// Lower bound of the difference at any time; `None` where its standard error is unknown.
     pub low: Option<f64>,
     /// Upper bound.
     pub high: Option<f64>,
@@ -89,10 +87,8 @@ pub(super) fn neighbours(
     let information = real(options.optimal_at_battles.max(1)) / BATTLES_PER_INFORMATION;
     let sequence = ConfidenceSequence::narrowest_at(information, level);
     let half_width = |upper: &OrderedModel<'_>, lower: &OrderedModel<'_>| {
-        let error = intervals.covariances.error_of_difference(upper.position, lower.position)?;
-        let voters = intervals.voters_of(upper.position).zip(intervals.voters_of(lower.position));
-        let fewer = voters.map(|(upper, lower)| upper.min(lower));
-        let half = POINTS_PER_STRENGTH * error * multiplier(sequence, error, fewer);
+        let single_look = intervals.half_width_of_difference(upper.position, lower.position, level)?;
+        let half = POINTS_PER_STRENGTH * sequence.half_width(single_look / level.z());
         (upper.has_error && lower.has_error && half.is_finite() && half > 0.0).then_some(half)
     };
     let pair = |pair: &[OrderedModel<'_>]| {
@@ -111,12 +107,6 @@ pub(super) fn neighbours(
         (upper.component == lower.component).then_some(found)
     };
     models.windows(2).filter_map(pair).collect()
-}
-
-/// Half the width of an interval of the sequence in standard errors, where the effective number of voters may be known.
-fn multiplier(sequence: ConfidenceSequence, error: f64, voters: Option<f64>) -> f64 {
-    let normal = sequence.multiplier(error);
-    voters.map_or(normal, |voters| t_at_tail_of(normal, voters - 1.0))
 }
 
 fn state(ends: Option<(f64, f64)>, equal_within: f64) -> NeighbourState {
@@ -138,22 +128,5 @@ mod tests {
         assert_eq!(state(Some((-19.0, 12.0)), 20.0), NeighbourState::Equal);
         assert_eq!(state(Some((-19.0, 21.0)), 20.0), NeighbourState::Open);
         assert_eq!(state(None, 20.0), NeighbourState::Open);
-    }
-
-    #[test]
-    fn few_voters_widen_an_interval_by_more_than_at_a_single_look_and_many_do_not() {
-        let level = ConfidenceLevel::default();
-        let sequence = ConfidenceSequence::narrowest_at(125.0, level);
-        let error = 1.0 / f64::sqrt(125.0);
-        let normal = sequence.multiplier(error);
-        for voters in [None, Some(f64::INFINITY)] {
-            assert_eq!(multiplier(sequence, error, voters).to_bits(), normal.to_bits(), "{voters:?}");
-        }
-        // Three degrees of freedom: 9.6 standard errors where the ratio at a single look, 3.18 to 1.96, would give 4.9.
-        let scaled = normal * level.t(3.0) / level.z();
-        let found = multiplier(sequence, error, Some(4.0));
-        assert!(found > 1.5 * scaled, "{found} against {scaled}");
-        assert!((found - 9.593).abs() < 0.001, "{found}");
-        assert!(multiplier(sequence, error, Some(1.9)).is_infinite(), "less than one degree of freedom");
     }
 }

@@ -32,15 +32,9 @@ impl ConfidenceSequence {
     /// Half the width of the interval around an estimate with this standard error.
     #[must_use]
     pub fn half_width(&self, error: f64) -> f64 {
-        error * self.multiplier(error)
-    }
-
-    /// Half the width of that interval in standard errors.
-    #[must_use]
-    pub fn multiplier(&self, error: f64) -> f64 {
         let inverse = error * error * self.scale;
         // (1 + 1/τ)·ln((1 + τ)/α²) with 1/τ = inverse.
-        ((1.0 + inverse) * (inverse.recip().ln_1p() - 2.0 * self.log_alpha)).sqrt()
+        error * ((1.0 + inverse) * (inverse.recip().ln_1p() - 2.0 * self.log_alpha)).sqrt()
     }
 }
 

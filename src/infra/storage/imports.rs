@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use sqlx::{Connection, QueryBuilder};
 
+use super::postgres::give_back;
 use super::{Database, Store, StoreError, on_reader, on_writer_once};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::vote_reasons::ReasonSet;
@@ -191,9 +192,19 @@ impl Store {
         mut progress: impl FnMut(u64),
     ) -> Result<Imported, StoreError> {
         let count = votes.len();
-        on_writer_once!(self, |connection| {
+        let Database::Postgres(postgres) = &self.database else {
+            return on_writer_once!(self, |connection| {
+                let mut tx = connection.begin().await?;
+                insert_all!(tx, import, votes, count, progress)
+            });
+        };
+        // The server limits each statement. All of them take as long as the file is large.
+        let mut connection = postgres.acquire().await?;
+        let imported: Result<Imported, StoreError> = async {
             let mut tx = connection.begin().await?;
             insert_all!(tx, import, votes, count, progress)
-        })
+        }
+        .await;
+        give_back(connection, imported)
     }
 }

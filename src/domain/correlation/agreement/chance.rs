@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::mean_kappa::{LabelPair, PairCounts, PeopleAndJudge};
+use super::mean_kappa::{LabelPair, LabelPairCounts, PeopleAndJudge};
 use super::vote_intervals::ChanceIntervals;
 use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, MetricValue};
 use crate::stats::Undefined;
@@ -98,7 +98,7 @@ fn number(choice: Choice) -> usize {
     LABELS.iter().position(|label| *label == choice).unwrap_or_default()
 }
 
-fn kappa_of_pairs(pairs: &PairCounts) -> Result<f64, Undefined> {
+fn kappa_of_pairs(pairs: &LabelPairCounts) -> Result<f64, Undefined> {
     cohen_of_counts(pairs.iter().map(|&(labels, times)| (labels, times as u64))).map(|found| found.kappa)
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
 use crate::correlation::agreement::intervals::AgreementBootstrap;
-use crate::correlation::agreement::mean_kappa::{LabelPair, PairCounts, PeopleAndJudge};
+use crate::correlation::agreement::mean_kappa::{LabelPair, LabelPairCounts, PeopleAndJudge};
 use crate::correlation::agreement::metrics::{
     AgreementMetrics, IntervalReport, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
@@ -248,7 +248,7 @@ fn items(numbers: &[Vec<usize>]) -> impl Iterator<Item = (&[usize], usize)> {
     numbers.iter().map(|labels| (labels.as_slice(), 1))
 }
 
-fn kappa_of_pairs(pairs: &PairCounts) -> Result<f64, Undefined> {
+fn kappa_of_pairs(pairs: &LabelPairCounts) -> Result<f64, Undefined> {
     fleiss_of_labels(pairs.iter().map(|(labels, times)| (labels.as_slice(), *times))).map(|found| found.kappa)
 }
 

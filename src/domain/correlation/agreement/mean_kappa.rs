@@ -26,7 +26,7 @@ pub(super) struct LabelPair<'a> {
 }
 
 /// Pairs of labels with how often each was given.
-pub(super) type PairCounts = [([usize; 2], usize)];
+pub(super) type LabelPairCounts = [([usize; 2], usize)];
 
 /// The labels of every person beside those of the judge.
 pub(super) struct PeopleAndJudge {
@@ -60,7 +60,7 @@ impl PeopleAndJudge {
     pub(super) fn mean_kappa(
         &self,
         fewest: usize,
-        kappa: impl Fn(&PairCounts) -> Result<f64, Undefined> + Sync,
+        kappa: impl Fn(&LabelPairCounts) -> Result<f64, Undefined> + Sync,
         bootstrap: BootstrapOptions,
     ) -> MeanKappa {
         let once = vec![1_usize; self.questions];
@@ -82,7 +82,7 @@ impl PeopleAndJudge {
     fn replicate(
         &self,
         people: &[&PersonAndJudge],
-        kappa: impl Fn(&PairCounts) -> Result<f64, Undefined>,
+        kappa: impl Fn(&LabelPairCounts) -> Result<f64, Undefined>,
         rng: &mut ChaCha8Rng,
     ) -> Result<f64, Undefined> {
         let mut times = vec![0_usize; self.questions];
