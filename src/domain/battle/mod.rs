@@ -1,6 +1,6 @@
 //! The words of a battle: two hidden models on two sides, and what a person said of them.
 //!
-//! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
+//! Pure: [`message`] is what models are given, [`progress`] says what may happen next, [`pairing`] chooses the two models,
 //! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`active_battle`] is a battle in
 //! memory, [`record`] one that is kept, [`past_battle`] what it shows to its visitor afterwards, [`mode`] who knows the models before the vote. `services::arena` runs a battle with them.
 

@@ -1,10 +1,11 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
 //!
-//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the likelihood
-//! test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`). [`simulated_riggers`] makes riggers whose
-//! votes are known, to measure the tests, [`rigging_simulation`] simulates what they gain, and [`rigging_report`] says what that means
-//! for a leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test
-//! reports; it excludes a vote only where the operator says so beforehand ([`anomalous_voters`]).
+//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the
+//! likelihood test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`).
+//! [`simulated_riggers`] makes riggers whose votes are known, to measure the tests, [`rigging_simulation`] simulates what they
+//! gain, and [`rigging_report`] says what that means for a leaderboard. [`identity_leak`] finds texts that give a model away by
+//! rules, and [`identity_leak_check`] has a language model read them. A test reports; it excludes a vote only where the operator
+//! says so beforehand ([`anomalous_voters`]).
 
 pub mod anomalous_voters;
 pub mod exclusion_decision;

@@ -2,7 +2,7 @@
 //!
 //! Pure. [`vote_log`] holds votes in columns, [`comparison`] counts them by pair, and [`tally`] is the input of every
 //! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`sandwich`] and [`bootstrap`] estimate intervals;
-//! [`resample`] gives bootstrap samples of each metric; [`unbounded`] bounds a model that only wins or only loses.
+//! [`resample`] gives bootstrap samples of each metric; [`infinite_strengths`] bounds a model that only wins or only loses.
 //! [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and [`value`] joins ratings with
 //! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.

@@ -1,6 +1,6 @@
 //! Statistics: correlation of series, agreement of judges, and their uncertainty.
 //!
-//! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
+//! Pure. [`correlation`] compares two series, [`correlation_matrix`] every two of many, [`distribution`] summarises one,
 //! [`convex_mixture`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
 //! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`item_patterns`] draws items with all that was said of them, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
 //! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,

@@ -1,7 +1,7 @@
 //! Reads a judge's reply: one file per form of reply. What cannot be read is a [`VerdictError`], never a score.
 //!
 //! [`dictionary`] reads scores by dimension with an overall score, [`rating`] reads `[[7]]`, [`pair`] reads `[[A]]` and `[[A>>B]]`, and
-//! [`choice`] reads the letter of a multiple-choice answer. [`official`] reads as the benchmarks' own programs do, for
+//! [`choice`] reads the letter of a multiple-choice answer. [`original_parsers`] reads as the benchmarks' own programs do, for
 //! comparison with their results.
 
 pub mod choice;
