@@ -254,7 +254,7 @@ pub(super) fn judged(folder: &Path) {
 }
 
 #[test]
-fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
+fn scores_and_votes_are_resampled_and_scores_are_those_of_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let votes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small_votes.csv");
     let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());

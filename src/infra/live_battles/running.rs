@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     use tokio::sync::oneshot;
-    use tokio::time::{advance, sleep};
+    use tokio::time::advance;
 
     use super::*;
     use crate::domain::battle::active_battle::ActiveBattle;
@@ -138,7 +138,7 @@ mod tests {
         let battle = battle();
         let comes_back = async {
             advance(Duration::from_secs(3_600)).await;
-            sleep(Duration::from_secs(1)).await;
+            advance(Duration::from_secs(1)).await;
             battle.watch(0)
         };
         let watcher = tokio::select! {

@@ -8,7 +8,7 @@ pub(super) fn of(results: &Results) -> String {
     let votes = results.data.used.votes.is_some();
     let mixed = !results.combinations.is_empty();
     let scored = !results.data.used.suites.is_empty();
-    let parts = [Some(CORRELATIONS), Some(INTERVALS), resampled.then_some(REDRAWN), votes.then_some(ARENA)];
+    let parts = [Some(CORRELATIONS), Some(INTERVALS), resampled.then_some(RESAMPLED), votes.then_some(ARENA)];
     let parts = parts.into_iter().chain([scored.then_some(SUITES), mixed.then_some(MIXTURES), Some(READING)]);
     parts.flatten().map(|part| format!("{part}\n\n")).collect()
 }
@@ -29,8 +29,8 @@ const INTERVALS: &str = "\
 **Fisher intervals** are tanh(atanh r ± z·σ), with σ² = 1/(n−3) for r (Fisher 1921), (1+ρ²/2)/(n−3) for ρ (Bonett and Wright 2000)
 and 0.437/(n−4) for τ-b (Fieller, Hartley and Pearson 1957). They say what another choice of subjects would change.";
 
-const REDRAWN: &str = "\
-**Redrawn intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): voters with all of
+const RESAMPLED: &str = "\
+**Resampled intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): voters with all of
 their votes (Field and Welsh 2007), or single votes where several voters are not known, are resampled with replacement and the ratings
 fitted to them again, judged items are resampled within their categories and the scores computed again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
 change, for these very subjects. The random numbers are ChaCha8's, a stream a replicate.";
