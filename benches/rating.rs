@@ -2,12 +2,12 @@
 
 use divan::Bencher;
 use langya::domain::battle::Outcome;
-use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::counts::comparison::ComparisonSet;
+use langya::domain::rating::counts::tally::Tally;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::{Scoring, TieRule};
-use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{Labels, VoteLog};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

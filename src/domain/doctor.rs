@@ -1,6 +1,7 @@
 //! What `langya doctor` and the admin say of an arena's health: findings as data, which
 //! `render::i18n::doctor` puts into words, and the rules by which they are judged.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -121,6 +122,8 @@ pub enum Finding {
     },
     /// The disk cannot be asked; with the error.
     DiskUnknown(String),
+    /// This user can make no file in the data folder, named here.
+    FolderNotWritable(String),
     /// The clock fits what was written before.
     ClockPlausible,
     /// It shows a time before this program was written.
@@ -135,7 +138,7 @@ pub enum Finding {
     ProxyTrusted,
     /// Every address is taken for a proxy.
     EveryAddressTrusted,
-    /// The public address has TLS, so there is a proxy, and none is trusted.
+    /// The public address leads to a proxy, and none is trusted.
     NoProxyTrusted,
     /// The arena listens on this address to others without knowing its public one.
     NoPublicUrl(String),
@@ -174,12 +177,16 @@ pub enum Finding {
     PublicLogCurrent,
     /// It lacks one that came so many minutes ago.
     PublicLogBehind(i64),
+    /// What is stored does not continue what was signed, or its key or file cannot be used; with the error.
+    PublicLogNotContinued(String),
     /// Redis answers and takes writes.
     RedisAnswers,
     /// It cannot be used; with the reason.
     RedisUnusable(String),
     /// The settings name Redis, and a database that only one instance can use.
     RedisWithSqlite,
+    /// So many instances serve the arena, and the settings name no Redis.
+    InstancesWithoutRedis(usize),
 }
 
 /// How many models answer a question.
@@ -225,7 +232,7 @@ impl Finding {
             | Self::DatabaseMissing
             | Self::FolderUnusable(_)
             | Self::DatabaseUnusable(..) => Check::Database,
-            Self::DiskSpace { .. } | Self::DiskUnknown(_) => Check::Disk,
+            Self::DiskSpace { .. } | Self::DiskUnknown(_) | Self::FolderNotWritable(_) => Check::Disk,
             Self::ClockPlausible | Self::ClockBeforeProgram | Self::ClockBehind(_) | Self::ClockUnlikeDatabase(_) => {
                 Check::Clock
             }
@@ -243,8 +250,10 @@ impl Finding {
             Self::ModelsAnswer(_) | Self::ModelsShareName(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
             Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
-            Self::PublicLogCurrent | Self::PublicLogBehind(_) => Check::PublicLog,
-            Self::RedisAnswers | Self::RedisUnusable(_) | Self::RedisWithSqlite => Check::Redis,
+            Self::PublicLogCurrent | Self::PublicLogBehind(_) | Self::PublicLogNotContinued(_) => Check::PublicLog,
+            Self::RedisAnswers | Self::RedisUnusable(_) | Self::RedisWithSqlite | Self::InstancesWithoutRedis(_) => {
+                Check::Redis
+            }
         }
     }
 
@@ -264,6 +273,7 @@ impl Finding {
             | Self::PublicLogCurrent
             | Self::RedisAnswers => Severity::Ok,
             Self::DatabaseMissing
+            | Self::FolderNotWritable(_)
             | Self::NoProxyTrusted
             | Self::NoPublicUrl(_)
             | Self::PublicUrlWithoutTls
@@ -272,7 +282,8 @@ impl Finding {
             | Self::BackupMoved(_)
             | Self::ModelsShareName(_)
             | Self::RedisUnusable(_)
-            | Self::RedisWithSqlite => Severity::Warning,
+            | Self::RedisWithSqlite
+            | Self::InstancesWithoutRedis(_) => Severity::Warning,
             Self::SettingsUnusable(_)
             | Self::FolderUnusable(_)
             | Self::DatabaseUnusable(..)
@@ -283,7 +294,8 @@ impl Finding {
             | Self::BackupOld(_)
             | Self::ModerationSilent { .. }
             | Self::ProviderUnusable(_)
-            | Self::PublicLogBehind(_) => Severity::Wrong,
+            | Self::PublicLogBehind(_)
+            | Self::PublicLogNotContinued(_) => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < TOO_LITTLE_SPACE => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < LITTLE_SPACE => Severity::Warning,
             Self::DiskSpace { .. } => Severity::Ok,
@@ -330,10 +342,12 @@ pub struct Address<'a> {
     pub trusts_everybody: bool,
 }
 
-/// Whether addresses of visitors and the site's name are known as they should be.
+/// Whether addresses of visitors and the site's name are known as they should be. TLS comes from a proxy, and so do visitors who use
+/// another address than the one of this machine alone that the arena listens on.
 #[must_use]
 pub fn check_proxy(address: Address<'_>) -> Vec<Finding> {
-    let is_behind_proxy = address.public_url.starts_with("https://");
+    let is_elsewhere = !address.public_url.is_empty() && !is_of_this_machine(address.public_url);
+    let is_behind_proxy = address.public_url.starts_with("https://") || address.is_loopback && is_elsewhere;
     let rules = [
         (address.trusts_everybody, Finding::EveryAddressTrusted),
         (is_behind_proxy && !address.trusts_a_proxy, Finding::NoProxyTrusted),
@@ -347,6 +361,17 @@ pub fn check_proxy(address: Address<'_>) -> Vec<Finding> {
         true if is_behind_proxy => vec![Finding::ProxyTrusted],
         true => vec![Finding::ProxyNotNeeded],
     }
+}
+
+/// Whether only programs of this machine can open an address.
+fn is_of_this_machine(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = match rest.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next(),
+        None => rest.split([':', '/']).next(),
+    };
+    let host = host.unwrap_or_default();
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A backup that was made.
@@ -422,6 +447,13 @@ mod tests {
             [Finding::EveryAddressTrusted, Finding::NoPublicUrl("0.0.0.0:8717".into())]
         );
         assert_eq!(check_proxy(Address { public_url: "http://a.example", ..open }), [Finding::PublicUrlWithoutTls]);
+        assert_eq!(
+            check_proxy(Address { public_url: "http://a.example", ..local }),
+            [Finding::NoProxyTrusted, Finding::PublicUrlWithoutTls]
+        );
+        for public_url in ["http://localhost:8717", "http://127.0.0.1:8717", "http://[::1]:8717"] {
+            assert_eq!(check_proxy(Address { public_url, ..local }), [Finding::PublicUrlWithoutTls], "{public_url}");
+        }
     }
 
     #[test]

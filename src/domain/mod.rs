@@ -31,3 +31,5 @@ pub mod time;
 pub mod visible_text;
 pub mod webhook;
 pub mod wildcard;
+
+pub(crate) mod alike_names;

@@ -1,9 +1,23 @@
-//! What may stand in the settings, and what stands there instead, as data: the settings are checked in `infra::config`. `Display` is
-//! the English text, `render::i18n` has the others.
+//! Validation rules of the settings and descriptions of rejected values, as data: `infra::config` applies them. `Display` is the English
+//! text, `render::i18n` has the others.
 
 use std::fmt;
 
 use crate::webhook::LEAST_SECRET_BYTES;
+
+/// Most bytes of a prompt.
+pub const MAX_PROMPT_BYTES: usize = 60_000;
+/// Most bytes of an image.
+pub const MAX_IMAGE_BYTES: usize = 32 << 20;
+/// Most battles of each model that an operator may expect.
+pub const MAX_EXPECTED_BATTLES: u64 = 1_000_000;
+/// Longest wait in milliseconds.
+pub const MAX_WAIT_MS: u64 = 600_000;
+/// Highest speed, in characters a second.
+pub const MAX_CHARS_PER_SECOND: u32 = 100_000;
+/// Ids of the practice models.
+pub const PRACTICE_MODELS: [&str; 5] =
+    ["practice-echo", "practice-rules", "practice-calculator", "practice-retriever", "practice-scholar"];
 
 /// What may stand at a key of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +30,7 @@ pub enum SettingRule {
     Address(AddressRule),
     /// The name of an environment variable, and what the variable holds.
     Variable(VariableRule),
-    /// What people need who sign in.
+    /// Requirements of sign-in settings.
     SignIn(SignInRule),
 }
 
@@ -108,12 +122,16 @@ impl fmt::Display for NumberRule {
             Self::PriceShare => "0 to 1, a share of the prices",
             Self::ShareOrNever => "0 to 1, where 1 means never",
             Self::Confidence => "0.000001 to 0.999999, for example 0.95",
-            Self::PromptBytes => "1 to 60000, so that a frame of 64 KiB holds it",
-            Self::ImageBytes => "1 to 33554432, since an image is read in memory",
-            Self::ExpectedBattles => "1 to 1000000, the battles of each model that you expect",
+            Self::PromptBytes => return write!(f, "1 to {MAX_PROMPT_BYTES}, so that a frame of 64 KiB holds it"),
+            Self::ImageBytes => return write!(f, "1 to {MAX_IMAGE_BYTES}, since an image is read in memory"),
+            Self::ExpectedBattles => {
+                return write!(f, "1 to {MAX_EXPECTED_BATTLES}, the battles of each model that you expect");
+            }
             Self::BudgetOfPricedJudges => "0 unless every judge is one of [[models]] with input_price and output_price",
-            Self::RisingWaits => "one or more waits from 1 to 600000, in rising order",
-            Self::FallingSpeeds => "one or more speeds from 1 to 100000, in falling order",
+            Self::RisingWaits => return write!(f, "one or more waits from 1 to {MAX_WAIT_MS}, in rising order"),
+            Self::FallingSpeeds => {
+                return write!(f, "one or more speeds from 1 to {MAX_CHARS_PER_SECOND}, in falling order");
+            }
             Self::OrderedLimits => "limits per minute, hour and day, none below the one before it; 0 for no limit",
         };
         f.write_str(text)
@@ -162,8 +180,8 @@ impl fmt::Display for TextRule {
             Self::LeakJudge => "a model beside leaks = \"exclude\", or \"\"",
             Self::ModelId => "a name of 1 to 200 bytes, without control characters and without spaces around it",
             Self::PracticeModel => {
-                "provider \"builtin\" has practice-echo, practice-rules, practice-calculator, practice-retriever and \
-                 practice-scholar"
+                let [others @ .., last] = PRACTICE_MODELS;
+                return write!(f, "provider \"builtin\" has {} and {last}", others.join(", "));
             }
             Self::WebhookId => "lower-case letters, digits, - and _",
             Self::UniqueWebhookId => "each webhook its own",
@@ -184,9 +202,9 @@ impl fmt::Display for TextRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressRule {
     /// An address of the web.
-    Web,
+    HttpOrHttps,
     /// An address of the web, best by TLS.
-    WebPage,
+    HttpsPage,
     /// An address of mail or of the web.
     Contact,
     /// Where the arena listens.
@@ -204,7 +222,7 @@ pub enum AddressRule {
     /// Where a moderation endpoint is asked.
     Moderation,
     /// An address that begins with the scheme of the web.
-    WebScheme,
+    HttpScheme,
     /// An address without a query and a fragment.
     WithoutQuery,
     /// An address of a model without a user and a password.
@@ -212,18 +230,18 @@ pub enum AddressRule {
     /// An address of a list of models without a user and a password.
     WithoutUser,
     /// An address of a moderation endpoint without a user, a password, a query and a fragment.
-    BareModeration,
+    ModerationWithoutCredentials,
     /// An address that `infra::allowed_addresses` lets models be asked at.
-    Allowed,
+    ReachableForModels,
     /// Such an address without a user, a password and a fragment.
-    AllowedForWebhooks,
+    ReachableForWebhooks,
 }
 
 impl fmt::Display for AddressRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::Web => "an address with http:// or https://",
-            Self::WebPage => "an address with https://",
+            Self::HttpOrHttps => "an address with http:// or https://",
+            Self::HttpsPage => "an address with https://",
             Self::Contact => "mailto:… or an address with https://",
             Self::Listen => "an IP address and a port, such as 127.0.0.1:8717, or 0.0.0.0:8717 for every address",
             Self::PublicUrl => "write scheme, host and port, such as https://arena.example.org, or nothing",
@@ -232,18 +250,20 @@ impl fmt::Display for AddressRule {
             Self::Models => "write an address such as http://127.0.0.1:8000/v1",
             Self::ModerationOrNone => "write one such as https://api.openai.com/v1, or nothing",
             Self::Moderation => "write an address such as https://api.openai.com/v1",
-            Self::WebScheme => "write an address that starts with http:// or https://",
+            Self::HttpScheme => "write an address that starts with http:// or https://",
             Self::WithoutQuery => "write the address without what follows a ? or #",
             Self::WithoutKey => {
                 "write no name and no password into the address: name the key's variable as api_key_env"
             }
             Self::WithoutUser => "write it without a user or password: the settings file would hold them",
-            Self::BareModeration => "write no name, no password and nothing after a ? or # into the address",
-            Self::Allowed => {
+            Self::ModerationWithoutCredentials => {
+                "write no name, no password and nothing after a ? or # into the address"
+            }
+            Self::ReachableForModels => {
                 "link-local and metadata addresses are not allowed, and private networks only if \
                  providers.private_networks lists them"
             }
-            Self::AllowedForWebhooks => {
+            Self::ReachableForWebhooks => {
                 "write no user name, password or fragment (#); link-local and metadata addresses are not allowed, and private \
                  networks only if providers.private_networks lists them"
             }
@@ -292,7 +312,7 @@ impl fmt::Display for VariableRule {
     }
 }
 
-/// What people need who sign in.
+/// Requirements of sign-in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInRule {
     /// The hash of the passphrase of an arena that asks for one.
@@ -353,16 +373,16 @@ pub enum RefusedValue {
     UnsetVariable(String),
     /// A name that stands there twice.
     Twice(String),
-    /// So many values where there should be none, or none where there should be some.
+    /// Number of entries, where the rule asks for none or for some.
     Count(usize),
     /// No hash of a passphrase.
-    NoHash,
+    NotAHash,
     /// No address of a moderation endpoint.
-    NoEndpoint,
+    NotAnEndpoint,
     /// No address of a site, or one with more than that.
-    NoSite,
+    NotASite,
     /// No list of sites.
-    NoSites,
+    NotASiteList,
 }
 
 impl fmt::Display for RefusedValue {
@@ -377,10 +397,10 @@ impl fmt::Display for RefusedValue {
             Self::UnsetVariable(variable) => return write!(f, "{variable:?}, which is not set"),
             Self::Twice(name) => return write!(f, "{name:?} twice"),
             Self::Count(values) => return write!(f, "{values} values"),
-            Self::NoHash => "not an argon2id hash",
-            Self::NoEndpoint => "not the address of an endpoint",
-            Self::NoSite => "not the address of a site alone",
-            Self::NoSites => "not a list of sites",
+            Self::NotAHash => "not an argon2id hash",
+            Self::NotAnEndpoint => "not the address of an endpoint",
+            Self::NotASite => "not the address of a site alone",
+            Self::NotASiteList => "not a list of sites",
         };
         f.write_str(text)
     }

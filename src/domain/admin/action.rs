@@ -95,11 +95,13 @@ pub enum AdminAction {
     TestModel,
     /// Downloaded the vote log.
     ExportVotes,
+    /// Changed the name or the maker of a model.
+    SetModelNames,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 47] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -146,6 +148,7 @@ impl AdminAction {
         Self::RevokeInvite,
         Self::TestModel,
         Self::ExportVotes,
+        Self::SetModelNames,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -198,6 +201,7 @@ impl AdminAction {
             Self::RevokeInvite => "revoke_invite",
             Self::TestModel => "test_model",
             Self::ExportVotes => "export_votes",
+            Self::SetModelNames => "set_model_names",
         }
     }
 }

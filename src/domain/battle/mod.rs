@@ -7,7 +7,6 @@
 pub mod active_battle;
 pub mod event_log;
 pub mod ids;
-pub mod language;
 pub mod message;
 pub mod mode;
 pub mod model_card;
@@ -16,6 +15,7 @@ pub mod pairing;
 pub mod past_battle;
 pub mod progress;
 pub mod prompt_check;
+pub mod prompt_language;
 pub mod record;
 pub mod speed;
 pub mod text_counts;

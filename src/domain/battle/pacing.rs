@@ -79,12 +79,12 @@ impl Pacer {
         }
     }
 
-    /// The side's model usually writes a byte in so much time; zero where that is unknown. A reply that shows no tempo is shown no faster
-    /// than the slower of both models usually writes, whichever of them wrote it.
-    pub fn expect(&mut self, side: Side, byte_time: Duration) {
+    /// Sets the time in which the side's model usually writes a byte; zero where that is unknown. A reply that shows no tempo is shown no
+    /// faster than the slower of both models usually writes, whichever of them wrote it.
+    pub fn set_usual_byte_time(&mut self, side: Side, byte_time: Duration) {
         self.usual_byte_times[side.index()] = byte_time;
         let [a, b] = self.usual_byte_times;
-        self.lanes.iter_mut().for_each(|lane| lane.arrivals.expect(a.max(b)));
+        self.lanes.iter_mut().for_each(|lane| lane.arrivals.set_usual_byte_time(a.max(b)));
     }
 
     /// Time in which the side's reply was written, a byte; `None` before its end and where it shows no tempo.

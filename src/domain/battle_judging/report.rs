@@ -33,6 +33,19 @@ pub struct BattleJudgingReport {
     pub between: Vec<JudgePair>,
 }
 
+impl BattleJudgingReport {
+    /// The report with each model and judge called by its name.
+    #[must_use]
+    pub fn with_names(mut self, name: impl Fn(&str) -> String) -> Self {
+        for judge in &mut self.judges {
+            judge.judge = name(&judge.judge);
+            judge.leaderboards.models.iter_mut().for_each(|row| row.model = name(&row.model));
+        }
+        self.between.iter_mut().flat_map(|pair| &mut pair.judges).for_each(|judge| *judge = name(judge));
+        self
+    }
+}
+
 /// One judge.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeReport {

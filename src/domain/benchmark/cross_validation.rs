@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::JudgeTask;
 use super::score::{Scores, Verdicts};
+use super::suite_data_file::DataError;
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 

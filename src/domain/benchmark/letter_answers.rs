@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::data_file::DataProblem;
 use super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::score::{Part, Score, Verdicts};
+use super::suite_data_file::DataProblem;
 use super::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Suite;
 use super::item::Item;
-use super::item_draws::ItemDraws;
+use super::item_resampling::ItemDraws;
 use super::judgement::{Judgement, Status};
 use super::score::{Coverage, Part, Score, Scores, Verdicts, mean, mean_samples};
 

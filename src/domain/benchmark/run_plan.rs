@@ -24,7 +24,7 @@ pub enum RunPlanError {
     NoSuite,
     /// A value that cannot be.
     #[error("{0}")]
-    Value(PlanValue),
+    InvalidValue(InvalidPlanKey),
     /// A name that no suite, model or switch can have.
     #[error("{key}: {name:?} has a control character: write the name without it")]
     Name {
@@ -51,7 +51,7 @@ pub enum RunPlanError {
 
 /// A key of a plan whose value cannot be used. `Display` says what to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanValue {
+pub enum InvalidPlanKey {
     /// The name of a suite.
     Suite,
     /// Money to spend at most.
@@ -64,7 +64,7 @@ pub enum PlanValue {
     Samples,
 }
 
-impl fmt::Display for PlanValue {
+impl fmt::Display for InvalidPlanKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Suite => "suite: write the name of a suite",
@@ -223,22 +223,22 @@ impl RunPlan {
     /// # Errors
     /// As [`Self::parse`].
     pub fn check(&self) -> Result<(), RunPlanError> {
-        let bad = |value| Err(RunPlanError::Value(value));
+        let bad = |value| Err(RunPlanError::InvalidValue(value));
         if self.suites.is_empty() {
             return Err(RunPlanError::NoSuite);
         }
         if self.suites.iter().any(|suite| suite.suite.is_empty()) {
-            return bad(PlanValue::Suite);
+            return bad(InvalidPlanKey::Suite);
         }
         if self.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
-            return bad(PlanValue::Budget);
+            return bad(InvalidPlanKey::Budget);
         }
         if self.max_calls.is_some_and(|most| most > LARGEST) {
-            return bad(PlanValue::MaxCalls);
+            return bad(InvalidPlanKey::MaxCalls);
         }
         let mut seeds = self.suites.iter().map(|suite| suite.seed).chain([self.seed]).flatten();
         if seeds.any(|seed| seed > LARGEST) {
-            return bad(PlanValue::Seed);
+            return bad(InvalidPlanKey::Seed);
         }
         if let Some((key, name)) = self.names().find(|(_, name)| name.chars().any(char::is_control)) {
             return Err(RunPlanError::Name { key, name: name.clone() });
@@ -254,7 +254,7 @@ impl RunPlan {
         let mut known = BTreeSet::new();
         for PlannedRun { suite, sample } in self.runs() {
             if sample == 0 {
-                return Err(RunPlanError::Value(PlanValue::Samples));
+                return Err(RunPlanError::InvalidValue(InvalidPlanKey::Samples));
             }
             if !known.insert((suite.suite.clone(), suite.data, suite.ablation, suite.compat, sample)) {
                 return Err(RunPlanError::Twice { suite: suite.suite, sample });

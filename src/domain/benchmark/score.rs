@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::item::Item;
-use super::item_draws::ItemDraws;
+use super::item_resampling::ItemDraws;
 use super::judgement::{Game, Judgement, Status};
 use crate::judging::verdict::{Rating, Verdict};
 use crate::stats::distribution::{self, Summary};

@@ -1,10 +1,10 @@
 //! A suite whose requests carry a seed, for models that take one.
 
-use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};
 use super::score::{Scores, Verdicts};
+use super::suite_data_file::DataError;
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 

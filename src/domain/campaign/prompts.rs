@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::items::{AnswerRow, ItemError, MAX_TEXT};
 use crate::battle::message::{Message, MessageRole};
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::score::{Scores, Verdicts};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::suite_id::SuiteId;
 use crate::benchmark::{JudgeMode, Suite, SuiteData};
 use crate::judging::verdict::{Verdict, VerdictError};

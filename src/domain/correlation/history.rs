@@ -2,8 +2,8 @@
 //! the other series as it is now. Computed from the log; nothing is stored.
 
 use crate::correlation::{Series, SeriesName, VotePart};
+use crate::rating::bootstrap_samples::Metric;
 use crate::rating::history::Moment;
-use crate::rating::resample::Metric;
 use crate::rating::slice::Slice;
 use crate::stats::Undefined;
 use crate::stats::correlation::Coefficient;

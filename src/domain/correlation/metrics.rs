@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::correlation::{Point, SeriesError};
-use crate::rating::bootstrap::ResamplingUnit;
+use crate::rating::bootstrap_samples::{BootstrapSamples, Metric, resample};
+use crate::rating::intervals::bootstrap::ResamplingUnit;
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::rating::notes::RatingNote;
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::rating::ranking::{few_voters_to_resample, rank_log};
-use crate::rating::resample::{BootstrapSamples, Metric, resample};
 use crate::rating::scoring::Scoring;
 use crate::rating::vote_log::{VoteLog, VotersKnown};
 use crate::stats::Interval;

@@ -7,11 +7,12 @@ use serde::Serialize;
 
 pub use mixture::{HeldOutCorrelations, MixtureReport, PermutationReport, mixture, search};
 
+use crate::alike_names::alike_names;
 use crate::correlation::{AlignedSeries, Point, Series, SeriesError, align};
-use crate::rating::bootstrap::ResamplingUnit;
+use crate::rating::intervals::bootstrap::ResamplingUnit;
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::correlation::{Correlation, PMethod};
+use crate::stats::correlation::{Coefficient, Correlation, PMethod, exact_p};
 use crate::stats::correlation_matrix::{ColumnCorrelations, pair};
 use crate::stats::distribution::{Summary, mean};
 use crate::stats::resample::BootstrapOptions;
@@ -20,8 +21,11 @@ use crate::stats::{Interval, Share, Undefined};
 
 /// Fewer models than this say little.
 pub const FEW: usize = 8;
-const OUTSIDE: &str = "resampling adds the noise of votes and items a second time, so correlations near 1 lie above their \
-    replicates: the resampled interval says how far r moves, not where it lies without noise";
+const ALIKE_NAMES: &str = "these names look alike, and are taken for different ones; where two of them are one model, say so under \
+    [aliases] in the settings or with --aliases";
+const NOISE_TWICE: &str = "resampling adds the noise of votes and items a second time, so where a correlation is strong, its resampled \
+    interval lies too close to 0 and may not contain r: it says how far r moves with other votes and items, and contains a true \
+    correlation such as 0.8 less often than its confidence says";
 
 /// How a study is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,7 +90,8 @@ pub struct CoefficientReport {
     /// How `p` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_method: Option<PMethod>,
-    /// Two-sided, by all permutations of one series: for at most eight values of which some are tied, where `p` is an approximation.
+    /// Two-sided, by all permutations of one series: for at most eight values of which some are tied, where `p` is an approximation. The
+    /// matrix of many series and `langya agree` leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_p: Option<f64>,
     /// Why there is no correlation.
@@ -128,7 +133,7 @@ pub struct SeriesReport {
     /// Their sample standard deviation.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point.
+    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point, and where the mean is not positive.
     #[serde(rename = "variation")]
     pub coefficient_of_variation: Option<f64>,
     /// Models that only this one has.
@@ -191,6 +196,7 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
     let cell = pair(&columns[0], &columns[1], options.level);
     let drawn = cell.resampled.is_some();
     let (first, second) = (&found.points[0], &found.points[1]);
+    let values = found.values();
     let point = |(model, (x, y)): (&String, (&Point, &Point))| PairPoint {
         model: model.clone(),
         x: x.value,
@@ -203,26 +209,16 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
     Ok(PairReport {
         n: found.models.len(),
         confidence: options.level.share(),
-        correlations: Correlations::new(&cell, options.level),
+        correlations: Correlations::new(&cell, options.level).with_exact_p(&values[0], &values[1]),
         x: SeriesReport::new(x, 0, &found),
         y: SeriesReport::new(y, 1, &found),
         points: found.models.iter().zip(first.iter().zip(second)).map(point).collect(),
         leaderboards: leaderboards(first, second, options.level),
         bootstrap: drawn.then_some(options.bootstrap.into()),
-        notes: notes(&[x, y], &found).into_iter().chain(outside(&cell)).collect(),
+        notes: notes(&[x, y], &found).into_iter().chain(drawn.then(|| NOISE_TWICE.to_owned())).collect(),
         models: found.models,
         unmatched: found.unmatched,
     })
-}
-
-/// That a correlation lies off its own replicates, where it does.
-fn outside(cell: &ColumnCorrelations) -> Option<String> {
-    let resampled = cell.resampled.as_ref()?;
-    let off = |(found, resampled): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
-        let (Ok(found), Ok(Resampled { interval, .. })) = (found, resampled) else { return false };
-        found.r < interval.lower || interval.upper < found.r
-    };
-    cell.found.iter().zip(resampled).any(off).then(|| OUTSIDE.to_owned())
 }
 
 impl From<BootstrapOptions> for ResamplingReport {
@@ -240,6 +236,13 @@ impl Correlations {
             CoefficientReport { resampled, ..CoefficientReport::new(cell.found[place], level) }
         };
         Self { pearson: at(0), spearman: at(1), kendall: at(2) }
+    }
+
+    /// The same with [`exact_p`] of the values.
+    fn with_exact_p(mut self, x: &[f64], y: &[f64]) -> Self {
+        self.spearman.exact_p = exact_p(Coefficient::Spearman, x, y);
+        self.kendall.exact_p = exact_p(Coefficient::Kendall, x, y);
+        self
     }
 
     /// All three by name.
@@ -267,7 +270,6 @@ impl CoefficientReport {
             lower: interval.map(|interval| interval.lower),
             upper: interval.map(|interval| interval.upper),
             p_method: Some(found.p_method),
-            exact_p: found.exact_p,
             no_interval,
             ..Self::default()
         }
@@ -335,6 +337,11 @@ fn notes(series: &[&Series], found: &AlignedSeries) -> Vec<String> {
     };
     let mut notes: Vec<String> = series.iter().flat_map(of_series).collect();
     notes.extend(found.unknown.iter().map(|model| format!("no series has {model:?}")));
+    let alike = alike_names(found.models.iter().chain(&found.unmatched).map(String::as_str));
+    if !alike.is_empty() {
+        let alike: Vec<String> = alike.iter().map(|name| format!("{name:?}")).collect();
+        notes.push(format!("{ALIKE_NAMES}: {}", alike.join(", ")));
+    }
     if found.models.len() < FEW {
         let count = found.models.len();
         let are = if count == 1 { "1 model is".to_owned() } else { format!("{count} models are") };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::SeriesName;
-use crate::rating::bootstrap::ResamplingUnit;
+use crate::rating::intervals::bootstrap::ResamplingUnit;
 use crate::stats::Interval;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, uncertainty};

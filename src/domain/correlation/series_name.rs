@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::benchmark::score::Part;
 use crate::campaign::plan::is_id;
 use crate::correlation::SeriesError;
-use crate::rating::resample::Metric;
+use crate::rating::bootstrap_samples::Metric;
 use crate::rating::slice::{Slice, Turns};
 
 /// What a series is.

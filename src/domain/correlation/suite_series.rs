@@ -14,7 +14,7 @@ use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
 use crate::benchmark::Suite;
 use crate::benchmark::analysis::item_scores::ItemScores;
 use crate::benchmark::item::Item;
-use crate::benchmark::item_draws::ItemDraws;
+use crate::benchmark::item_resampling::ItemDraws;
 use crate::benchmark::judgement::Judgement;
 use crate::benchmark::mixed_settings::MixedSettings;
 use crate::benchmark::panel_scores::{JudgementTable, mean_scores};

@@ -2,8 +2,9 @@
 //!
 //! **The rule.** A vote is marked where, in any turn,
 //! - a reply, or reasoning that is shown after the vote, says who its own author is: it names a model or a maker as what the
-//!   speaker is, is called, is made by, is based on or belongs to, or signs with a name; or, asked for its identity, answers
-//!   with a name alone, or with a name in a sentence about itself;
+//!   speaker is, is called, is made by, is based on or belongs to, or signs with a name; or begins with its own name as a
+//!   heading or a label, where no prompt named a model; or, asked for its identity, answers with a name alone, or with a name
+//!   in a sentence about itself;
 //! - the visitor's text addresses the models by such a name, asks whether one of them is it, or asks them to be it; or asks
 //!   for their identity and proposes a name.
 //!
@@ -129,7 +130,7 @@ pub enum LeakSearch {
 /// The texts of a battle that give a model away, in their order; `models` are the ids of the models on sides A and B.
 #[must_use]
 pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'_>], search: LeakSearch) -> Vec<Leak> {
-    let mut leaks = Vec::new();
+    let (mut leaks, mut is_cited) = (Vec::new(), false);
     for (number, texts) in turns.iter().enumerate() {
         let former = number.checked_sub(1).map(|former| turns[former].replies);
         let mut found = |place| leaks.push(Leak { turn: texts.turn, place });
@@ -141,6 +142,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         let asks = proposes || questions::asks_for_identity(texts.prompt);
         let named = names.find(&NormalizedText::new(texts.prompt)).len();
         let cites = !proposes && named > 0;
+        is_cited |= named > 0;
         let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
@@ -148,7 +150,8 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
             let chooses = asks && named > 1 && questions::chooses(texts.replies[at]);
             let agrees = chooses || asks_for_yes && questions::agrees(texts.replies[at]);
-            if goes_on || agrees || speaker.leaks(texts.replies[at]) {
+            let is_headed = !is_cited && speaker.heads(texts.replies[at]);
+            if goes_on || agrees || is_headed || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
             if (Speaker { asks: false, cites: false, repeats: false, ..speaker }).leaks(texts.reasoning[at]) {
@@ -215,6 +218,20 @@ impl Speaker<'_> {
                 || self.search == LeakSearch::RulesAndWeights
                     && classifier::is_leak(self, sentence, number + 1 == found.len())
         })
+    }
+
+    /// Whether a reply begins with its own author's name as a heading or as the label of a speaker, as in `# X` or `*X:* yes`.
+    fn heads(&self, reply: &str) -> bool {
+        let reply = reply.trim_start();
+        let (head, rest) = reply.split_at(reply.find(['\n', ':', '：']).unwrap_or(reply.len()));
+        let label = NormalizedText::new(head);
+        let is_of_word = |c: &char| c.is_alphanumeric();
+        let ends = [label.chars.iter().position(is_of_word), label.chars.iter().rposition(is_of_word)];
+        rest.contains(char::is_alphanumeric)
+            && self.names.find(&label).iter().any(|hit| {
+                let is_model = matches!(hit.kind, NameKind::Model | NameKind::Word);
+                is_model && ends == [Some(hit.start), hit.end.checked_sub(1)] && self.names.is_of(hit, self.model)
+            })
     }
 
     /// Whether the end of a reply and the beginning of the next one say together what neither says alone.

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::identity_leak::{Leak, LeakPlace, TurnTexts};
-use crate::battle::Side;
+use crate::battle::{ModelId, Side};
 use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::JudgeRequest;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
@@ -148,6 +148,13 @@ impl fmt::Display for TextName {
             LeakPlace::Reasoning(side) => write!(f, "reasoning {} {turn}", side.letter()),
         }
     }
+}
+
+/// What is published as the reason of an exclusion for the leaks that a language model found.
+#[must_use]
+pub fn exclusion_reason(leaks: &[Leak], judge: &ModelId) -> String {
+    let leaks: Vec<String> = leaks.iter().map(Leak::to_string).collect();
+    format!("{}, as {judge} reads it", leaks.join("; "))
 }
 
 #[cfg(test)]

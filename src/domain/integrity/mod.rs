@@ -1,13 +1,13 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
 //!
 //! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the
-//! likelihood test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`).
+//! likelihood test of Huang et al. (`voter_likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`).
 //! [`simulated_riggers`] makes riggers whose votes are known, to measure the tests, [`rigging_simulation`] simulates what they
 //! gain, and [`rigging_report`] says what that means for a leaderboard. [`identity_leak`] finds texts that give a model away by
 //! rules, and [`identity_leak_check`] has a language model read them. A test reports; it excludes a vote only where the operator
-//! says so beforehand ([`anomalous_voters`]).
+//! says so beforehand ([`automatic_exclusion`]).
 
-pub mod anomalous_voters;
+pub mod automatic_exclusion;
 pub mod exclusion_decision;
 pub mod exclusion_report;
 pub mod exclusion_rule;
@@ -31,7 +31,6 @@ pub mod voter_check_state;
 
 mod false_discovery;
 mod fisher_combination;
-mod likelihood_ratio;
 mod overdispersion;
 mod poisson_binomial;
 mod rao_score;
@@ -39,3 +38,4 @@ mod rao_score;
 mod real_votes_tests;
 mod taste_calibration;
 mod voter_consistency_slope;
+mod voter_likelihood;

@@ -2,8 +2,8 @@
 //!
 //! A voter is flagged if the q-value is at most α, so that at most a share α of the flagged voters is expected to be honest
 //! (Benjamini and Hochberg; `false_discovery`). A flag is a reason to look, no proof: an honest person with an unusual taste
-//! votes as a rigger does. Where a test would flag more than a quarter of all voters, it flags nobody: then they are no exceptions, and
-//! the test describes honest votes badly, or nothing tells riggers from the crowd ([`VoterReport::withheld`]).
+//! votes as a rigger does. Where a test would flag more than a quarter of all voters at [`DEFAULT_ALPHA`], it flags nobody at
+//! any level: the test then describes honest votes badly, or nothing tells riggers from the crowd ([`VoterReport::withheld`]).
 
 use nalgebra::DVector;
 use rand::SeedableRng;
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::false_discovery::q_values;
 use super::fisher_combination::{FisherResult, History, fisher_test};
-use super::likelihood_ratio::{LikelihoodResult, likelihood_test};
 use super::overdispersion::{SharedResiduals, shows_taste_of_all, taste_correlation};
 use super::rao_score::{ModelVotes, ScoreResult, by_model, shared_residuals};
 use super::taste_calibration::{CalibratedTests, calibrate, score_tests, uncalibrated};
+use super::voter_likelihood::{LikelihoodResult, likelihood_test};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
@@ -33,10 +33,10 @@ const OUTLIER: f64 = 0.01;
 const MOST_PASSES: usize = 5;
 /// Passes in which a raised taste and its outliers settle.
 const MOST_TASTE_PASSES: usize = 3;
-/// One voter in so many can be an exception.
-const EXCEPTION: u64 = 4;
-/// Fewer flagged voters are exceptions in any arena.
-const FEWEST_WITHHELD: u64 = 5;
+/// At most one in so many voters is flagged; a test that would flag more flags nobody.
+const MAX_FLAGGED_ONE_IN: u64 = 4;
+/// Fewer flagged voters than this are never withheld.
+const MIN_TO_WITHHOLD: u64 = 5;
 
 /// A test of a voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,11 +132,12 @@ impl VoterReport {
         results.iter().filter(move |result| result.q <= alpha)
     }
 
-    /// Number of voters whom [`DEFAULT_ALPHA`] would flag, if they are more than a quarter of all voters. Then nobody is flagged.
+    /// Number of voters whom [`DEFAULT_ALPHA`] would flag, if they are more than a quarter of all voters. Then nobody is flagged at any
+    /// α: a smaller one does not make the test fit the votes, and who wants a longer list of a test that fits gives a larger one.
     #[must_use]
     pub fn withheld(&self) -> Option<u64> {
         let found = count(self.results.iter().filter(|result| result.q <= DEFAULT_ALPHA).count());
-        (found >= FEWEST_WITHHELD && EXCEPTION * found > self.voters).then_some(found)
+        (found >= MIN_TO_WITHHOLD && MAX_FLAGGED_ONE_IN * found > self.voters).then_some(found)
     }
 }
 
@@ -156,6 +157,14 @@ struct VoterFinding {
     p: f64,
 }
 
+/// What a test found of the voters with enough votes.
+struct VoterFindings {
+    crowd: CrowdExpectation,
+    /// By position among the voters of the log.
+    by_voter: Vec<(usize, VoterFinding)>,
+    taste: Option<f64>,
+}
+
 /// Tests all voters of a log. The seed is for simulated voters and checkpoints; the number of threads changes nothing.
 ///
 /// # Errors
@@ -165,56 +174,36 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     let labels = known.ok_or(FitError::NoVoters)?;
     let voters = u64::try_from(labels.names.as_slice().len()).unwrap_or(u64::MAX);
     let mut report = VoterReport { test, voters, results: Vec::new(), taste: None };
-    let (reference, tests) = match test {
-        VoterTest::Score => Reference::with_score_tests(log, labels)?.unzip(),
-        VoterTest::Likelihood | VoterTest::Fisher => {
-            (Reference::new(log, labels, vec![true; labels.names.as_slice().len()])?, None)
-        }
+    let Some(VoterFindings { crowd, by_voter, taste }) = findings(log, labels, test, seed)? else { return Ok(report) };
+    let (names, votes) = (crowd.names(log), crowd.votes_of_voters(log));
+    let result = |(voter, VoterFinding { model, statistic, p }): (usize, VoterFinding)| VoterResult {
+        voter: labels.names.as_slice()[voter].clone(),
+        votes: count(votes[voter].len()),
+        test,
+        model: model.map(|(model, suspect)| SuspectModel { model: names[model].to_owned(), ..suspect }),
+        statistic,
+        p,
+        q: 1.0,
     };
-    let Some(reference) = reference else { return Ok(report) };
-    let crowd = &reference.crowd;
-    let votes = crowd.votes_of_voters(log);
-    let candidates = reference.candidates(&votes);
-    let rng = |candidate: &TestedVoter<'_>| {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(u64::try_from(candidate.index).unwrap_or(u64::MAX));
-        rng
-    };
-    let findings: Vec<Option<VoterFinding>> = match test {
-        VoterTest::Score => {
-            report.taste = tests.as_ref().map(|tests| tests.taste);
-            let results = tests.map_or_else(Vec::new, |tests| tests.results);
-            results.into_iter().map(|found| found.map(VoterFinding::from)).collect()
-        }
-        VoterTest::Likelihood => candidates
-            .par_iter()
-            .map(|voter| Some(likelihood_test(crowd, voter.votes, &voter.strengths, &mut rng(voter)).into()))
-            .collect(),
-        VoterTest::Fisher => {
-            let history = History::new(crowd.votes(log).iter());
-            let tested =
-                |voter: &TestedVoter<'_>| fisher_test(&history, voter.votes, &mut rng(voter)).map(VoterFinding::from);
-            candidates.par_iter().map(tested).collect()
-        }
-    };
-    let names = crowd.names(log);
-    let result = |(candidate, finding): (&TestedVoter<'_>, Option<VoterFinding>)| {
-        let VoterFinding { model, statistic, p } = finding?;
-        Some(VoterResult {
-            voter: labels.names.as_slice()[candidate.index].clone(),
-            votes: count(candidate.votes.len()),
-            test,
-            model: model.map(|(model, suspect)| SuspectModel { model: names[model].to_owned(), ..suspect }),
-            statistic,
-            p,
-            q: 1.0,
-        })
-    };
-    report.results = candidates.iter().zip(findings).filter_map(result).collect();
+    report.taste = taste;
+    report.results = by_voter.into_iter().map(result).collect();
     let q = q_values(&report.results.iter().map(|result| result.p).collect::<Vec<_>>());
     report.results.iter_mut().zip(q).for_each(|(result, q)| result.q = q);
     report.results.sort_by(|x, y| x.p.total_cmp(&y.p).then_with(|| x.voter.cmp(&y.voter)));
     Ok(report)
+}
+
+/// `None` where no votes of the crowd compare two rated models.
+fn findings(log: &VoteLog, labels: &Labels, test: VoterTest, seed: u64) -> Result<Option<VoterFindings>, FitError> {
+    if test == VoterTest::Score {
+        return Ok(Reference::with_score_tests(log, labels)?.map(|(reference, voters, tests)| {
+            let results = voters.into_iter().zip(tests.results);
+            let by_voter = results.filter_map(|(voter, found)| Some((voter, VoterFinding::from(found?)))).collect();
+            VoterFindings { crowd: reference.crowd, by_voter, taste: Some(tests.taste) }
+        }));
+    }
+    let everyone = vec![true; labels.names.as_slice().len()];
+    Ok(Reference::new(log, labels, everyone)?.map(|reference| reference.seeded_tests(log, test, seed)))
 }
 
 /// The crowd that voters are compared with.
@@ -237,16 +226,37 @@ impl Reference {
         Ok(CrowdExpectation::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
     }
 
-    /// The crowd of the score test, and the test of each of its [candidates](Self::candidates).
+    /// The likelihood test or Fisher's, each voter with a random stream of its own.
+    fn seeded_tests(self, log: &VoteLog, test: VoterTest, seed: u64) -> VoterFindings {
+        let votes = self.crowd.votes_of_voters(log);
+        let candidates = self.candidates(&votes);
+        let history = (test == VoterTest::Fisher).then(|| History::new(self.crowd.votes(log).iter()));
+        let tested = |voter: &TestedVoter<'_>| -> Option<(usize, VoterFinding)> {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(u64::try_from(voter.index).unwrap_or(u64::MAX));
+            let found = match &history {
+                Some(history) => VoterFinding::from(fisher_test(history, voter.votes, &mut rng)?),
+                None => likelihood_test(&self.crowd, voter.votes, &voter.strengths, &mut rng).into(),
+            };
+            Some((voter.index, found))
+        };
+        let by_voter = candidates.par_iter().filter_map(tested).collect();
+        VoterFindings { crowd: self.crowd, by_voter, taste: None }
+    }
+
+    /// The crowd of the score test, the positions of its [candidates](Self::candidates) among the voters of the log, and their tests.
     ///
     /// Outliers are those whom chance alone does not explain, as long as the taste of the votes explains the other voters. Otherwise
     /// honest tastes are among them: the crowd would be voters without a taste, and all others would look like riggers. Then outliers
     /// are those whom chance and the taste together do not explain.
-    fn with_score_tests(log: &VoteLog, labels: &Labels) -> Result<Option<(Self, CalibratedTests)>, FitError> {
+    fn with_score_tests(
+        log: &VoteLog,
+        labels: &Labels,
+    ) -> Result<Option<(Self, Vec<usize>, CalibratedTests)>, FitError> {
         let Some(mut reference) = Self::without_outliers(log, labels)? else { return Ok(None) };
         let (mut voters, mut tests) = reference.score_tests(log);
         if !tests.is_raised && reference.in_crowd.contains(&false) {
-            return Ok(Some((reference, tests)));
+            return Ok(Some((reference, voters, tests)));
         }
         for _ in 0..MOST_TASTE_PASSES {
             let inside = reference.inside(&voters, &tests.results);
@@ -257,7 +267,7 @@ impl Reference {
             reference = next;
             (voters, tests) = reference.score_tests(log);
         }
-        Ok(Some((reference, tests)))
+        Ok(Some((reference, voters, tests)))
     }
 
     /// A crowd without the voters who stray from it more than chance, whatever their reason. Riggers of one target would hide one
@@ -372,21 +382,12 @@ mod tests {
     use super::*;
     use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
     use crate::rating::simulate::{Simulation, SimulationOptions};
-    use crate::rating::vote_log::ColumnSet;
 
     /// Honest votes of 40 voters with tastes of their own.
     fn honest(models: u32, voter_spread: f64, votes: usize, seed: u64) -> VoteLog {
         let options =
             SimulationOptions { models, voter_spread, seed, ties: 0.15, voters: 40, ..SimulationOptions::default() };
-        let mut simulation = Simulation::new(options).unwrap();
-        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
-        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
-        for _ in 0..votes {
-            let vote = simulation.vote();
-            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
-        }
-        log
+        Simulation::new(options).unwrap().log(votes)
     }
 
     #[test]
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_quarter_of_all_voters_are_no_exceptions_and_nobody_is_flagged() {
+    fn where_more_than_a_quarter_of_all_voters_look_suspicious_nobody_is_flagged() {
         let report = |voters: u64, suspects: usize| {
             let result = |index: usize| VoterResult {
                 voter: index.to_string(),

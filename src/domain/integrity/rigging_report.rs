@@ -61,8 +61,7 @@ pub struct FlaggedVoters {
     pub false_discovery_rate: f64,
     /// Number of flagged voters.
     pub flagged: u64,
-    /// Number of voters whom the test would flag, if they are more than a quarter of all voters: too many to be exceptions, so nobody is
-    /// flagged. Otherwise 0.
+    /// Number of voters whom the test would flag, if they are more than a quarter of all voters: then nobody is flagged. Otherwise 0.
     pub withheld: u64,
     /// Number of their votes.
     pub votes: u64,
@@ -176,15 +175,7 @@ mod tests {
 
     fn honest() -> VoteLog {
         let options = SimulationOptions { models: 8, seed: 4, voters: 60, spread: 0.7, ..SimulationOptions::default() };
-        let mut simulation = Simulation::new(options).unwrap();
-        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
-        for _ in 0..2_400 {
-            let vote = simulation.vote();
-            let [a, b] = [vote.a, vote.b].map(|model| simulation.models()[model].name.clone());
-            log.push(&a, &b, vote.outcome).unwrap();
-            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
-        }
-        log
+        Simulation::new(options).unwrap().log(2_400)
     }
 
     #[test]

@@ -15,10 +15,10 @@ use crate::stats::real_len;
 const MODERATE: f64 = 0.1;
 /// A p-value up to it may be that of a rigger.
 const EXTREME: f64 = 0.003;
-/// More moderately small p-values than expected that say nothing.
-const SPARE: f64 = 1.0;
+/// Moderately small p-values beyond the expected number that are tolerated.
+const TOLERATED_EXCESS: f64 = 1.0;
 /// Largest taste that is tried.
-const MOST: f64 = 0.95;
+const MAX_TASTE: f64 = 0.95;
 /// Halvings of the range of tastes.
 const HALVINGS: usize = 6;
 
@@ -35,14 +35,14 @@ pub(super) struct CalibratedTests {
 /// The tests under the estimated taste, or under the smallest larger one that explains the votes.
 pub(super) fn calibrate(voters: &[Vec<ModelVotes>], estimate: f64) -> CalibratedTests {
     let tests = uncalibrated(voters, estimate);
-    if estimate >= MOST || is_explained(&tests.results) {
+    if estimate >= MAX_TASTE || is_calibrated(&tests.results) {
         return tests;
     }
-    let (mut too_small, mut enough, mut results) = (estimate, MOST, score_tests(voters, MOST));
+    let (mut too_small, mut enough, mut results) = (estimate, MAX_TASTE, score_tests(voters, MAX_TASTE));
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(too_small, enough);
         let found = score_tests(voters, middle);
-        if is_explained(&found) {
+        if is_calibrated(&found) {
             (enough, results) = (middle, found);
         } else {
             too_small = middle;
@@ -62,11 +62,11 @@ pub(super) fn score_tests(voters: &[Vec<ModelVotes>], taste: f64) -> Vec<Option<
 }
 
 /// Whether no more p-values are moderately small than the number of larger ones lets expect.
-fn is_explained(results: &[Option<ScoreResult>]) -> bool {
+fn is_calibrated(results: &[Option<ScoreResult>]) -> bool {
     let p_values = || results.iter().map(|found| found.map_or(1.0, |found| found.p));
     let larger = real_len(p_values().filter(|p| *p > MODERATE).count());
     let moderate = real_len(p_values().filter(|p| *p > EXTREME && *p <= MODERATE).count());
-    moderate <= larger * (MODERATE - EXTREME) / (1.0 - MODERATE) + SPARE
+    moderate <= larger * (MODERATE - EXTREME) / (1.0 - MODERATE) + TOLERATED_EXCESS
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     use crate::integrity::rao_score::by_model;
     use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
     use crate::rating::simulate::{Simulation, SimulationOptions};
-    use crate::rating::vote_log::{ColumnSet, VoteLog};
+    use crate::rating::vote_log::VoteLog;
 
     /// A hundred honest votes of each of 30 voters with tastes on 8 models that are far apart.
     fn honest() -> VoteLog {
@@ -87,15 +87,7 @@ mod tests {
             voter_spread: 0.5,
             ..SimulationOptions::default()
         };
-        let mut simulation = Simulation::new(options).unwrap();
-        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
-        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
-        for _ in 0..3_000 {
-            let vote = simulation.vote();
-            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
-        }
-        log
+        Simulation::new(options).unwrap().log(3_000)
     }
 
     #[test]
@@ -106,9 +98,9 @@ mod tests {
         let voters: Vec<Vec<ModelVotes>> = crowd.votes_of_voters(&log).iter().map(of).collect();
         let raised = calibrate(&voters, 0.02);
         assert!(raised.is_raised && raised.taste > 0.1, "{}", raised.taste);
-        assert!(is_explained(&raised.results) && !is_explained(&uncalibrated(&voters, 0.02).results));
-        let enough = calibrate(&voters, MOST);
-        assert!(!enough.is_raised && (enough.taste - MOST).abs() < 1e-12, "{}", enough.taste);
+        assert!(is_calibrated(&raised.results) && !is_calibrated(&uncalibrated(&voters, 0.02).results));
+        let enough = calibrate(&voters, MAX_TASTE);
+        assert!(!enough.is_raised && (enough.taste - MAX_TASTE).abs() < 1e-12, "{}", enough.taste);
     }
 
     fn results(p_values: &[(usize, f64)]) -> Vec<Option<ScoreResult>> {
@@ -118,10 +110,10 @@ mod tests {
 
     #[test]
     fn moderately_small_p_values_ask_for_more_taste_and_very_small_ones_do_not() {
-        assert!(is_explained(&results(&[(90, 0.6), (10, 0.04)])), "one in ten is below 0.1");
-        assert!(!is_explained(&results(&[(80, 0.6), (20, 0.04)])));
-        assert!(is_explained(&results(&[(90, 0.6), (10, 0.04), (40, 1e-6)])), "riggers are not counted");
-        assert!(is_explained(&results(&[(1, 0.04)])) && is_explained(&[]), "one voter says nothing");
-        assert!(is_explained(&[None, None]));
+        assert!(is_calibrated(&results(&[(90, 0.6), (10, 0.04)])), "one in ten is below 0.1");
+        assert!(!is_calibrated(&results(&[(80, 0.6), (20, 0.04)])));
+        assert!(is_calibrated(&results(&[(90, 0.6), (10, 0.04), (40, 1e-6)])), "riggers are not counted");
+        assert!(is_calibrated(&results(&[(1, 0.04)])) && is_calibrated(&[]), "one voter says nothing");
+        assert!(is_calibrated(&[None, None]));
     }
 }

@@ -6,7 +6,7 @@ use super::report::PromptLabel;
 use super::scheme::Scheme;
 use super::{FinalLabel, LabelOrigin, final_label};
 use crate::battle::record::BattleLine;
-use crate::rating::slice_vote_counts::SliceVoteCounts;
+use crate::rating::counts::slice_vote_counts::SliceVoteCounts;
 
 /// A label of a vote's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]

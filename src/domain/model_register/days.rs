@@ -12,6 +12,9 @@ const DAY_MS: i64 = 86_400_000;
 /// How long after midnight a day may be counted: a battle's id has its time, and its row is committed a moment later.
 const AFTER_MIDNIGHT_MS: i64 = 3_600_000;
 
+/// Counted days, the latest ones, of which the register says how often each model failed.
+pub const RECENT_DAYS: i64 = 30;
+
 /// The battles of a model on a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BattleDay {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::changes::{ChangeAuthor, ChangeKind, ModelChange, ModelState, PairingChange, kinds};
-use super::days::{BattleDay, Period};
+use super::days::{BattleDay, Period, RECENT_DAYS, day_of_number, number_of_day};
 use crate::battle::ModelId;
 use crate::battle::model_card::ModelCard;
 
@@ -22,8 +22,19 @@ pub struct RegisterData {
     pub pairing: Vec<PairingChange>,
     /// Battles by finished day.
     pub days: Vec<BattleDay>,
+    /// Battles of the last [`RECENT_DAYS`] counted days in which a model failed.
+    pub failures: BTreeMap<ModelId, FailedBattles>,
     /// The last day that is counted.
     pub counted_through: Option<Date>,
+}
+
+/// Battles in which a model failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FailedBattles {
+    /// All of them.
+    pub failed: u64,
+    /// Those that have it on no side, since another model took its place.
+    pub replaced: u64,
 }
 
 /// The register.
@@ -121,12 +132,25 @@ pub struct RegisterEntry {
     pub share: Option<f64>,
     /// Battles whose votes were imported.
     pub imported_battles: u64,
+    /// How often it failed lately.
+    pub recent_failures: RecentFailures,
     /// Battles and their share in each of the register's periods.
     pub by_period: Vec<PeriodShare>,
     /// Other entries of the same model of a provider.
     pub same_provider_model_as: Vec<SameProviderModel>,
     /// Its changes, the latest last.
     pub changes: Vec<EntryChange>,
+}
+
+/// How often a model failed in the battles of the last 30 days that are counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct RecentFailures {
+    /// Battles that drew it, those included in which another model took its place.
+    pub drawn: u64,
+    /// Those in which it failed: before its answer, so that another model took its place, or within it, so that the battle got no vote.
+    pub failed: u64,
+    /// Their share of the battles that drew it; `None` where none did.
+    pub share: Option<f64>,
 }
 
 /// The battles of a model in a period.
@@ -218,9 +242,18 @@ struct ModelBattles {
     own_days: Option<[Date; 2]>,
     imported_days: Option<[Date; 2]>,
     by_period: BTreeMap<Date, u64>,
+    /// Battles of this arena on the last [`RECENT_DAYS`] counted days.
+    recent: u64,
+    failures: FailedBattles,
 }
 
 impl ModelBattles {
+    fn recent_failures(&self) -> RecentFailures {
+        let FailedBattles { failed, replaced } = self.failures;
+        let drawn = self.recent + replaced;
+        RecentFailures { drawn, failed, share: share(failed, drawn) }
+    }
+
     fn add(&mut self, day: &BattleDay, period: Period) {
         let days = if day.imported { &mut self.imported_days } else { &mut self.own_days };
         let [first, last] = days.unwrap_or([day.day; 2]);
@@ -247,11 +280,18 @@ impl Register {
         let mut battles: BTreeMap<&ModelId, ModelBattles> = BTreeMap::new();
         // A battle has two models.
         let mut sides: BTreeMap<Date, u64> = BTreeMap::new();
+        let recent = data.counted_through.map(|last| day_of_number(number_of_day(last) - (RECENT_DAYS - 1))..=last);
         for day in &data.days {
-            battles.entry(&day.model).or_default().add(day, period);
+            let of_model = battles.entry(&day.model).or_default();
+            of_model.add(day, period);
             if !day.imported {
                 *sides.entry(period.first_day(day.day)).or_default() += day.battles;
+                let is_recent = recent.as_ref().is_some_and(|days| days.contains(&day.day));
+                of_model.recent += if is_recent { day.battles } else { 0 };
             }
+        }
+        for (model, failures) in &data.failures {
+            battles.entry(model).or_default().failures = *failures;
         }
         let [own, imported] = [false, true].map(|imported| {
             let of_kind = data.days.iter().filter(|day| day.imported == imported);
@@ -337,6 +377,7 @@ impl<'d> Histories<'d> {
             battles: battles.own,
             share: share(battles.own, all),
             imported_battles: battles.imported,
+            recent_failures: battles.recent_failures(),
             by_period: by_period.collect(),
             same_provider_model_as: self.same_as(&model.id),
             changes: changes(history),

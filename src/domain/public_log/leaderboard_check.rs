@@ -27,7 +27,8 @@ impl LeaderboardCheckError {
     }
 }
 
-/// Recomputes a published leaderboard from the entries of a log by the published rules, and returns its number of votes.
+/// Recomputes a published leaderboard from the entries of a log by the published rules, and returns its number of votes. The confidence
+/// level is the one that the leaderboard names: while instances are restarted with another one, some publish the former.
 ///
 /// # Errors
 /// [`LeaderboardCheckError`].
@@ -37,7 +38,55 @@ pub fn check_leaderboard(
     rules: &RatingRules,
 ) -> Result<u64, LeaderboardCheckError> {
     let votes = published["votes"]["read"].as_u64().unwrap_or(0);
-    let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
+    let confidence = published["confidence"].as_f64().unwrap_or(rules.confidence);
+    let options = RatingRules { confidence, ..*rules }.options()?;
+    let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &options)?;
     let found = differences(published, &recounted);
     if found.is_empty() { Ok(votes) } else { Err(LeaderboardCheckError::Differs(found)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rating::options::IntervalMethod;
+
+    const RULES: RatingRules = RatingRules {
+        confidence: 0.95,
+        interval: IntervalMethod::Auto,
+        min_votes: 30,
+        equal_within: 10.0,
+        optimal_at_battles: 100,
+    };
+    const VOTES: usize = 60;
+
+    fn recount() -> Recount {
+        let mut recount = Recount::default();
+        for seq in 1..=VOTES {
+            let winner = ["model_a", "model_a", "model_b", "tie"][seq % 4];
+            let vote = json!({
+                "seq": seq, "time": seq, "model_a": "one", "model_b": "two", "winner": winner, "turn": 1, "language": "en",
+                "pairing_policy": "uniform", "pair_probability": 1.0, "voter": format!("voter {}", seq % 7), "commitment": "",
+            });
+            recount.add(json!({ "vote": vote }).to_string().as_bytes()).unwrap();
+        }
+        recount
+    }
+
+    #[test]
+    fn a_leaderboard_is_recounted_at_the_confidence_level_that_it_names() {
+        let recount = recount();
+        let published = |confidence: f64| {
+            let options = RatingRules { confidence, ..RULES }.options().unwrap();
+            serde_json::to_value(recount.leaderboard(VOTES, &options).unwrap()).unwrap()
+        };
+        let mut former = published(0.9);
+        assert_ne!(former["models"], published(0.95)["models"]);
+        assert_eq!(check_leaderboard(&recount, &former, &RULES).unwrap(), VOTES as u64);
+        former["confidence"] = json!(0.95);
+        assert!(matches!(check_leaderboard(&recount, &former, &RULES), Err(LeaderboardCheckError::Differs(_))));
+        former["confidence"] = json!(1.5);
+        assert!(matches!(check_leaderboard(&recount, &former, &RULES), Err(LeaderboardCheckError::Rules(_))));
+    }
 }

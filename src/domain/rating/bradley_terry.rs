@@ -7,12 +7,12 @@
 use nalgebra::DVector;
 
 use super::FitError;
+use super::counts::tally::Tally;
 use super::fit::{Fit, ModelStrength};
 use super::graph::{ModelPosition, decompose};
 use super::model_block::blocks;
 use super::negative_log_likelihood::Likelihood;
 use super::newton::minimise;
-use super::tally::Tally;
 
 /// Fits the votes of a tally; each tie or both-bad vote counts as half a win for each side.
 ///

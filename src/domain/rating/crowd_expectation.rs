@@ -5,11 +5,11 @@ use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
 use super::bradley_terry::fit;
+use super::counts::tally::Tally;
 use super::model_block::ModelBlock;
 use super::negative_log_likelihood::{Likelihood, logistic};
 use super::newton::inverse_but_for_a_constant;
 use super::scoring::Scoring;
-use super::tally::Tally;
 use super::vote_log::{Labels, VoteLog};
 use crate::battle::Outcome;
 

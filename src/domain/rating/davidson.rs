@@ -10,8 +10,8 @@
 
 use super::FitError;
 use super::bradley_terry::{self};
+use super::counts::tally::{PairTally, Tally};
 use super::negative_log_likelihood::Likelihood;
-use super::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
 
 /// Fits strengths and ν. If ν has no finite positive estimate, the result is that of [`bradley_terry::fit`] and

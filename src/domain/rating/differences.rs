@@ -9,9 +9,9 @@
 use serde::Serialize;
 
 use super::POINTS_PER_STRENGTH;
+use super::counts::tally::Tally;
+use super::intervals::sandwich::Intervals;
 use super::leaderboard::RankedModel;
-use super::sandwich::Intervals;
-use super::tally::Tally;
 use crate::stats::confidence::ConfidenceLevel;
 
 /// The difference of two ratings in points, with its interval.

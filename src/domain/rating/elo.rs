@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::counts::comparison::Comparison;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use super::{CENTRE, POINTS_PER_STRENGTH};

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::counts::tally::PairTally;
 use super::fit::{Bridge, Direction};
-use super::tally::PairTally;
 
 #[derive(Debug)]
 pub(super) struct GraphLayout {

@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 
 use super::FitError;
-use super::comparison::ComparisonSet;
+use super::counts::comparison::ComparisonSet;
 use super::elo::EloTable;
 use super::vote_log::VoteLog;
+use crate::rating::counts::pair_counts::PairCounts;
 use crate::rating::options::{IntervalMethod, LeaderboardOptions, Method};
-use crate::rating::pair_counts::PairCounts;
 use crate::rating::ranking::rank;
 use crate::stats::real_len;
 

@@ -8,11 +8,11 @@
 use nalgebra::DVector;
 
 use super::FitError;
+use super::counts::tally::{PairTally, Tally};
 use super::fit::Direction;
 use super::graph::tied_to;
 use super::negative_log_likelihood::PairLoss;
 use super::newton::{Nearby, Optimum, minimise};
-use super::tally::{PairTally, Tally};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real;

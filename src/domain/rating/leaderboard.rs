@@ -9,8 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap::BootstrapReport;
 use super::fit::{Direction, OneWayBridge};
+use super::intervals::bootstrap::BootstrapReport;
 use super::matrices::Matrices;
 use super::notes::{RatingNote, deserialize_texts, serialize_texts};
 use super::options::{IntervalMethod, LeaderboardOptions, Method};

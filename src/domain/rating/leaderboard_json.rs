@@ -39,7 +39,7 @@ pub fn from_json(body: &str) -> Result<Leaderboard, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::comparison::ComparisonSet;
+    use crate::rating::counts::comparison::ComparisonSet;
     use crate::rating::elo::EloTable;
     use crate::rating::options::LeaderboardOptions;
     use crate::rating::ranking::rank;

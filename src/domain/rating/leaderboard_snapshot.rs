@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CENTRE;
-use super::comparison::ComparisonSet;
+use super::counts::comparison::ComparisonSet;
 use super::elo::{self, EloTable};
 use super::leaderboard::Leaderboard;
 use super::options::LeaderboardOptions;
@@ -50,6 +50,13 @@ impl LeaderboardSnapshot {
         elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
     }
 
+    /// Sequence number of the latest vote that slices and the public feed of votes may show: that of this leaderboard, so that
+    /// they move together. Before the first fit, which waits for no group of votes, there is no bound.
+    #[must_use]
+    pub fn shown_upto(&self) -> i64 {
+        self.fitted_at.map_or(i64::MAX, |_| self.last_vote_seq)
+    }
+
     /// The rank of each model, by its id.
     #[must_use]
     pub fn ranks(&self) -> BTreeMap<String, u64> {
@@ -68,5 +75,11 @@ mod tests {
         assert!(empty.ranks().is_empty() && empty.fitted_at.is_none());
         let [won, lost] = [Outcome::AWins, Outcome::BWins].map(|outcome| empty.elo_change(&models, outcome));
         assert!(won > 0.0 && (won + lost).abs() < 1e-9, "{won} {lost}");
+    }
+
+    #[test]
+    fn a_leaderboard_without_votes_bounds_what_is_shown_and_none_bounds_nothing() {
+        let empty = LeaderboardSnapshot { fitted_at: Some(Timestamp(1)), ..LeaderboardSnapshot::default() };
+        assert_eq!((empty.shown_upto(), LeaderboardSnapshot::default().shown_upto()), (0, i64::MAX));
     }
 }

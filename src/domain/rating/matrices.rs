@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::tally::{PairTally, Tally};
 use super::public_scale::ScaledModel;
-use super::tally::{PairTally, Tally};
+use crate::rating::counts::pair_counts::PairCounts;
 use crate::rating::fit::Fit;
-use crate::rating::pair_counts::PairCounts;
 use crate::stats::real;
 
 /// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j. Counts have 32 bits, since

@@ -1,21 +1,21 @@
 //! Ratings: from votes to a ranked leaderboard with intervals.
 //!
-//! Pure. [`vote_log`] holds votes in columns, [`comparison`] counts them by pair, and [`tally`] is the input of every
-//! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`sandwich`] and [`bootstrap`] estimate intervals;
-//! [`resample`] gives bootstrap samples of each metric; [`infinite_strengths`] bounds a model that only wins or only loses.
-//! [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and [`value`] joins ratings with
-//! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
+//! Pure. [`vote_log`] holds votes in columns, and [`counts`] has them by pair: [`tally`](counts::tally) is the input of every fit.
+//! [`elo`], [`bradley_terry`] and [`davidson`] fit; [`infinite_strengths`] bounds a model that only wins or only loses, and
+//! [`intervals`] says how sure the ratings are. [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and
+//! [`value`] joins ratings with prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
-pub mod bootstrap;
+pub mod bootstrap_samples;
 pub mod bradley_terry;
-pub mod comparison;
+pub mod counts;
 pub mod davidson;
 pub mod differences;
 pub mod elo;
 pub mod fit;
 pub mod history;
 pub mod infinite_strengths;
+pub mod intervals;
 pub mod leaderboard;
 pub mod leaderboard_days;
 pub mod leaderboard_filter;
@@ -23,26 +23,20 @@ pub mod leaderboard_json;
 pub mod leaderboard_snapshot;
 pub mod makers;
 pub mod matrices;
-pub mod model_pool;
 pub mod notes;
 pub mod options;
 pub mod own_leaderboard;
-pub mod pair_counts;
-pub mod pair_votes;
+pub mod pairing_pool;
 pub mod pooling;
 pub mod prompt_label_names;
 pub mod publication_schedule;
 pub mod ranking;
-pub mod resample;
 pub mod robustness;
-pub mod sandwich;
 pub mod scoring;
 pub mod sequential_testing;
 pub mod simulate;
 pub mod slice;
-pub mod slice_vote_counts;
 pub mod style;
-pub mod tally;
 pub mod ties;
 pub mod value;
 pub mod verdict_worth_in_votes;
@@ -51,21 +45,15 @@ pub mod vote_log;
 pub mod vote_range;
 pub mod weighting;
 
-mod clustered_sandwich;
-mod count_by_pair;
-mod covariance;
 pub(crate) mod crowd_expectation;
 mod graph;
 mod interned_texts;
-mod jackknife;
 mod model_block;
 mod negative_log_likelihood;
 mod newton;
 mod public_scale;
 mod rank_intervals;
 mod style_columns;
-mod voter_resampling;
-mod votes_by_voter;
 
 pub(crate) use negative_log_likelihood::logistic;
 

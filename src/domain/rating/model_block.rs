@@ -5,9 +5,9 @@
 
 use nalgebra::DVector;
 
+use super::counts::tally::PairTally;
 use super::fit::{Fit, ModelStrength};
 use super::negative_log_likelihood::{Likelihood, PairLoss};
-use super::tally::PairTally;
 use crate::stats::real_len;
 
 #[derive(Debug, Clone)]

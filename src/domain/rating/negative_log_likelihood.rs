@@ -11,7 +11,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::tally::PairTally;
+use super::counts::tally::PairTally;
 
 /// How the model treats a vote for neither side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,11 @@ const NO_VOTE_VARIANCE: &str = "every vote on some models equals its prediction,
     finite rating, so the sampling error cannot be estimated: these models have no intervals";
 const CARRIED_BY_ONE_VOTER: &str =
     "without one of the voters, nothing compares these models with the rest, so they have no intervals";
-const ALIKE_NAMES: &str = "names that differ only in case, spaces or Unicode form are rated as different models";
+const ALIKE_NAMES: &str = "names that differ only in case, spaces, Unicode form or letters that look alike are rated as different models; \
+    if two of them are one model, write its name in one way";
+const UNREAD_COLUMNS: &str =
+    "each row counts as one vote, so these columns are not used; repeat a row that stands for several votes";
+const PRICES_WITHOUT_RATING: &str = "these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as the votes do";
 const INTERVALS_OF_ONE_VOTER: &str =
     "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
 const ONE_VOTER: &str =
@@ -108,7 +112,17 @@ pub enum RatingNote {
         /// Effective number, fewer than all if some vote much more than others.
         effective: f64,
     },
-    /// Names that differ only in case, spaces or Unicode form, each rated as a model of its own.
+    /// Columns of the votes that would say how many votes a row stands for, which are not read.
+    UnreadColumns {
+        /// The columns.
+        columns: Vec<String>,
+    },
+    /// Models that have a price and no rating.
+    PricesWithoutRating {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Names that differ only in case, spaces, Unicode form or letters that look alike, each rated as a model of its own.
     AlikeNames {
         /// The names.
         models: Vec<String>,
@@ -159,6 +173,7 @@ impl RatingNote {
             Self::Unbounded { models, .. }
             | Self::CarriedByOneVoter { models }
             | Self::FewVoters { models, .. }
+            | Self::PricesWithoutRating { models }
             | Self::AlikeNames { models } => {
                 models.iter_mut().for_each(|model| *model = name(model));
             }
@@ -197,6 +212,8 @@ impl fmt::Display for RatingNote {
             Self::CarriedByOneVoter { models } => write!(f, "{CARRIED_BY_ONE_VOTER}: {}", quoted(models)),
             Self::FewVoters { models, least } => fmt_few_voters(f, models, *least),
             Self::AlikeNames { models } => write!(f, "{ALIKE_NAMES}: {}", quoted(models)),
+            Self::UnreadColumns { columns } => write!(f, "{UNREAD_COLUMNS}: {}", quoted(columns)),
+            Self::PricesWithoutRating { models } => write!(f, "{PRICES_WITHOUT_RATING}: {}", quoted(models)),
             Self::TooFewVoters { voters, effective } => fmt_too_few_voters(f, *voters, *effective),
             Self::ConstantFeature { feature } => write!(
                 f,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pair_counts::PairCounts;
+use super::counts::pair_counts::PairCounts;
 use crate::battle::{ModelId, Outcome};
 
 /// A rated vote of the person.
@@ -55,7 +55,7 @@ impl OwnRow {
 pub struct CrowdShare {
     /// Mean over the person's votes of the share of others' votes with the same outcome.
     pub share: f64,
-    /// Votes of the person on pairs with at least [`super::pair_counts::ENOUGH_TO_COMPARE`] votes of others.
+    /// Votes of the person on pairs with at least [`super::counts::pair_counts::ENOUGH_TO_COMPARE`] votes of others.
     pub votes: u64,
 }
 

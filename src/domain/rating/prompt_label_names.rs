@@ -1,5 +1,5 @@
-//! A label of a vote may hold several names, such as LMArena's tags: they are joined by commas. A name with a comma of its own stands
-//! in double quotes, and a quote in it is doubled, as in CSV.
+//! A label of a vote may hold several names, such as LMArena's tags: they are joined by commas. A name with a comma of its own, or with
+//! white space at an end, stands in double quotes, and a quote in it is doubled, as in CSV.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use std::borrow::Cow;
 pub fn split_names(label: &str) -> Vec<Cow<'_, str>> {
     let (mut names, mut rest) = (Vec::new(), Some(label));
     while let Some(text) = rest {
-        let (name, after) = quoted_name(text).unwrap_or_else(|| {
-            let (name, after) = text.split_once(',').map_or((text, None), |(name, after)| (name, Some(after)));
-            (Cow::Borrowed(name.trim()), after)
-        });
-        if !name.is_empty() {
+        rest = if let Some((name, after)) = quoted_name(text) {
             names.push(name);
-        }
-        rest = after;
+            after
+        } else {
+            let (name, after) = text.split_once(',').map_or((text, None), |(name, after)| (name, Some(after)));
+            names.extend(Some(name.trim()).filter(|name| !name.is_empty()).map(Cow::Borrowed));
+            after
+        };
     }
     names
 }
@@ -24,7 +24,7 @@ pub fn split_names(label: &str) -> Vec<Cow<'_, str>> {
 #[must_use]
 pub fn join_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let spelled = |name: &str| {
-        let is_plain = !name.contains(',') && !name.trim_start().starts_with('"');
+        let is_plain = !name.contains(',') && !name.starts_with('"') && name == name.trim() && !name.is_empty();
         if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
     };
     names.into_iter().map(spelled).collect::<Vec<_>>().join(",")
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn joined_names_are_given_back() {
-        let names = ["law, tax", "math", "\"quoted\"", "5\" screens", "\"", ",\""];
+        let names = ["law, tax", "math", "\"quoted\"", "5\" screens", "\"", ",\"", " a ", "", " \""];
         assert_eq!(split_names(&join_names(names)), names);
         assert_eq!(join_names(["coding", "math"]), "coding,math");
     }

@@ -1,9 +1,9 @@
 //! Ratings and intervals on the public scale, before ranking.
 
+use super::counts::tally::Tally;
 use super::fit::Direction;
 use super::infinite_strengths::limit;
-use super::sandwich::{Ends, Intervals};
-use super::tally::Tally;
+use super::intervals::sandwich::{Ends, Intervals};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::rating::options::Anchor;

@@ -12,9 +12,9 @@
 //! rank interval then extends to it: it stays right, since it only grows, and never contradicts the rank beside it.
 
 use super::POINTS_PER_STRENGTH;
-use super::covariance::Covariances;
+use super::intervals::covariance::Covariances;
+use super::intervals::sandwich::Intervals;
 use super::public_scale::ScaledModel;
-use super::sandwich::Intervals;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::max_t::level_of_each_pair;
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::POINTS_PER_STRENGTH;
-use super::sandwich::Intervals;
+use super::intervals::sandwich::Intervals;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::confidence_sequence::ConfidenceSequence;
 use crate::stats::real;

@@ -26,6 +26,7 @@ use pairs::PairSampler;
 use voters::VoterSampler;
 
 use super::negative_log_likelihood::logistic;
+use super::vote_log::{ColumnSet, VoteLog};
 use super::{CENTRE, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::stats::real_len;
@@ -122,6 +123,20 @@ impl Simulation {
     pub fn vote(&mut self) -> SimulatedVote {
         let meeting = self.meeting();
         self.decide(meeting)
+    }
+
+    /// Draws votes into a log that names each voter by number.
+    pub fn log(&mut self, votes: usize) -> VoteLog {
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        for _ in 0..votes {
+            let vote = self.vote();
+            let [a, b] = [vote.a, vote.b].map(|model| self.models[model].name.as_str());
+            log.push(a, b, vote.outcome).expect("a pair is two models");
+            if let Some(voters) = &mut log.voters {
+                voters.push(Some(&vote.voter.to_string()));
+            }
+        }
+        log
     }
 
     /// Draws a vote on the models at these positions, which somebody else has paired.

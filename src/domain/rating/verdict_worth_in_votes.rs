@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use super::FitError;
 use super::bradley_terry;
+use super::counts::tally::Tally;
 use super::fit::{Fit, ModelStrength};
 use super::negative_log_likelihood::logistic;
 use super::scoring::Scoring;
-use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::battle::Outcome;
 use crate::stats::confidence::ConfidenceLevel;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::{Comparison, ComparisonSet};
+use super::counts::comparison::{Comparison, ComparisonSet};
+use super::counts::pair_counts::PairCounts;
+use super::counts::slice_vote_counts::SliceVoteCounts;
 use super::elo::EloTable;
-use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
-use super::slice_vote_counts::SliceVoteCounts;
 use super::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;
 

@@ -134,6 +134,8 @@ pub struct VoteLog {
     pub battle_ids: Option<Labels>,
     /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
+    /// Columns of the source that would say how many votes a row stands for. They are not read: each row is one vote.
+    pub unread_columns: std::collections::BTreeSet<String>,
     /// These votes one by one, as far as the source says what they are.
     pub excluded_votes: Option<Box<ExcludedVotes>>,
 }
@@ -217,6 +219,7 @@ impl VoteLog {
         for (rule, votes) in &other.excluded {
             *self.excluded.entry(rule.clone()).or_default() += votes;
         }
+        self.unread_columns.extend(other.unread_columns.iter().cloned());
         if let (Some(mine), Some(theirs)) = (&mut self.excluded_votes, &other.excluded_votes) {
             mine.rules.append(&theirs.rules);
             mine.columns.append(&theirs.columns);

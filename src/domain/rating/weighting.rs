@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FitError;
+use super::counts::tally::{PairTally, Tally};
 use super::scoring::Scoring;
-use super::tally::{PairTally, Tally};
 use super::vote_log::VoteLog;
 use crate::battle::Outcome;
-use crate::rating::pair_counts::PairCounts;
+use crate::rating::counts::pair_counts::PairCounts;
 use crate::stats::real;
 
 /// Pairs with fewer votes are weighted as if they had this many, so that a rare pair does not dominate.

@@ -14,6 +14,7 @@ use self::grid_search::GridSearch;
 pub use self::permutation::{PermutationTest, permutation_test};
 use super::Undefined;
 use super::correlation::{Correlation, pearson, pearson_r};
+use super::distribution::squarable_unit;
 use super::{real, real_len};
 
 /// Maximum number of grid points; more take too long.
@@ -65,6 +66,12 @@ pub enum MixtureError {
         /// The reason.
         why: Undefined,
     },
+    /// The squares of the series with this number, from 1, vanish beside those of another.
+    #[error(
+        "series {0} is too small beside the largest one to be mixed with it: divide each by a number that brings them to one \
+         scale"
+    )]
+    Scale(usize),
     /// No series, or too many.
     #[error("{0} series cannot be mixed: give between 1 and {MOST_SERIES}")]
     Count(usize),
@@ -138,12 +145,13 @@ impl Moments {
         for (number, values) in (1..).zip(series) {
             pearson_r(values, target).map_err(|why| MixtureError::Series { number, why })?;
         }
-        let centred: Vec<DVector<f64>> = series.iter().map(|values| centre(values)).collect();
-        let target = centre(target).normalize();
-        Ok(Self {
-            s: DMatrix::from_fn(series.len(), series.len(), |i, j| centred[i].dot(&centred[j])),
-            c: DVector::from_iterator(series.len(), centred.iter().map(|values| values.dot(&target))),
-        })
+        let centred = centred(series);
+        let s = DMatrix::from_fn(series.len(), series.len(), |i, j| centred[i].dot(&centred[j]));
+        if let Some(place) = (0..series.len()).find(|&place| !s[(place, place)].is_normal()) {
+            return Err(MixtureError::Scale(place + 1));
+        }
+        let target = unit_vector(target);
+        Ok(Self { s, c: DVector::from_iterator(series.len(), centred.iter().map(|values| values.dot(&target))) })
     }
 
     /// The correlation of a mixture with the target; `None` for a constant mixture.
@@ -217,9 +225,25 @@ impl Best {
     }
 }
 
-fn centre(values: &[f64]) -> DVector<f64> {
-    let mean = values.iter().sum::<f64>() / real_len(values.len());
-    DVector::from_iterator(values.len(), values.iter().map(|value| value - mean))
+/// Deviations of each series from its mean, all in one unit: a mixture weighs the series as they stand.
+fn centred(series: &[&[f64]]) -> Vec<DVector<f64>> {
+    let unit = unit_of(series.iter().copied().flatten());
+    series.iter().map(|values| centre(values, unit)).collect()
+}
+
+/// Deviations from the mean, as a unit vector.
+fn unit_vector(values: &[f64]) -> DVector<f64> {
+    centre(values, unit_of(values)).normalize()
+}
+
+/// The unit in which values can be squared and added: 1 for nearly all.
+fn unit_of<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
+    squarable_unit(values.into_iter().fold(0.0_f64, |largest, value| largest.max(value.abs())))
+}
+
+fn centre(values: &[f64], unit: f64) -> DVector<f64> {
+    let mean = values.iter().map(|value| value / unit).sum::<f64>() / real_len(values.len());
+    DVector::from_iterator(values.len(), values.iter().map(|value| value / unit - mean))
 }
 
 /// Number of grid points: ways to distribute `steps` steps over `series` series.
@@ -238,5 +262,41 @@ fn points(steps: u32, series: usize) -> u64 {
         whole
     } else {
         u64::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::resample::BootstrapOptions;
+
+    const SERIES: [[f64; 6]; 2] = [[61.2, 58.4, 50.3, 47.9, 44.0, 39.5], [61.5, 70.1, 49.2, 66.0, 40.3, 51.7]];
+    const TARGET: [f64; 6] = [1105.0, 1140.0, 1011.0, 1062.0, 914.0, 948.0];
+
+    #[test]
+    fn series_whose_squares_overflow_or_vanish_have_the_same_mixture() {
+        let mixed = |unit: f64| {
+            let scaled = SERIES.map(|values| values.map(|value| value * unit));
+            let series = scaled.each_ref().map(|values| values.as_slice());
+            let target = TARGET.map(|value| value * unit);
+            let tested = permutation_test(&series, &target, BootstrapOptions { replicates: 99, seed: 0 }).unwrap();
+            (best(&series, &target, Search::Exact).unwrap(), tested)
+        };
+        let (expected, by_chance) = mixed(1.0);
+        assert!(expected.weights.iter().all(|&weight| weight > 0.1), "{expected:?}");
+        for unit in [1e197, 1e-197, 1e304] {
+            let (found, tested) = mixed(unit);
+            for (found, expected) in found.weights.iter().zip(&expected.weights) {
+                assert!((found - expected).abs() < 1e-9, "{unit}: {found} {expected}");
+            }
+            assert!((found.pearson.r - expected.pearson.r).abs() < 1e-9, "{unit}: {found:?}");
+            assert_eq!(tested, by_chance, "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_series_whose_squares_vanish_beside_those_of_another_is_named() {
+        let apart: [&[f64]; 2] = [&[1e197, 3e197, 2e197], &[5.0, 1.0, 2.0]];
+        assert_eq!(best(&apart, &[1.0, 2.0, 4.0], Search::Exact), Err(MixtureError::Scale(2)));
     }
 }

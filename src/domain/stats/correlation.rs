@@ -3,7 +3,7 @@
 //! Values at the same position form a pair; all values are finite. A correlation needs at least three pairs and two
 //! series that vary. [`Correlation::p_method`] says how p is computed: exactly, from all permutations, for few values
 //! without ties; otherwise from the t distribution (Pearson, Spearman) or the normal distribution (Kendall), as in
-//! scipy and the papers. Few values with ties have [`Correlation::exact_p`] beside it.
+//! scipy and the papers. For few values with ties, [`exact_p`] counts all permutations.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -96,9 +96,6 @@ pub struct Correlation {
     pub p: f64,
     /// Method of `p`.
     pub p_method: PMethod,
-    /// For a rank correlation of up to eight values of which some are tied, where `p` is an approximation: the two-sided p-value from
-    /// all permutations.
-    pub exact_p: Option<f64>,
 }
 
 impl Correlation {
@@ -134,11 +131,10 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     check(x, y)?;
     let (n, r) = (x.len(), product_moment(x, y));
     let (coefficient, p) = (Coefficient::Pearson, t_test(n, r));
-    Ok(Correlation { coefficient, n, r, p, p_method: PMethod::T, exact_p: None })
+    Ok(Correlation { coefficient, n, r, p, p_method: PMethod::T })
 }
 
-/// Spearman's ρ, with the mean rank for ties. p is exact for up to nine values without ties; up to eight with ties have an exact one
-/// beside it.
+/// Spearman's ρ, with the mean rank for ties. p is exact for up to nine values without ties.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
@@ -147,13 +143,12 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let (n, x_ranks, y_ranks) = (x.len(), ranks(x), ranks(y));
     let r = product_moment(&x_ranks, &y_ranks);
     let tied = Ties::new(x).any() || Ties::new(y).any();
-    let exact_p = (tied && n <= TIED_UP_TO).then(|| exact_p_values::tied_spearman_p(&x_ranks, &y_ranks));
     let (p, p_method) = if n <= SPEARMAN_UP_TO && !tied {
         (exact_p_values::spearman_p(n, squared_differences(&x_ranks, &y_ranks)), PMethod::Exact)
     } else {
         (t_test(n, r), PMethod::T)
     };
-    Ok(Correlation { coefficient: Coefficient::Spearman, n, r, p, p_method, exact_p })
+    Ok(Correlation { coefficient: Coefficient::Spearman, n, r, p, p_method })
 }
 
 /// Spearman's ρ with p from the t distribution for any number of values, as in scipy and most papers.
@@ -162,7 +157,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
 /// [`Undefined`] as for [`pearson`].
 pub fn spearman_by_t(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let found = spearman(x, y)?;
-    Ok(Correlation { p: t_test(found.n, found.r), p_method: PMethod::T, exact_p: None, ..found })
+    Ok(Correlation { p: t_test(found.n, found.r), p_method: PMethod::T, ..found })
 }
 
 /// Spearman's ρ of values minus the mean of their group, with p from the t distribution with n − groups − 1 degrees of
@@ -176,12 +171,11 @@ pub fn spearman_within(x: &[f64], y: &[f64], groups: usize) -> Result<Correlatio
     // The number of values of a single group that has the same degrees of freedom.
     let values = (found.n + 1).checked_sub(groups).filter(|_| found.n >= needed);
     let values = values.ok_or(Undefined::TooFew { found: found.n, needed })?;
-    Ok(Correlation { p: t_test(values, found.r), p_method: PMethod::T, exact_p: None, ..found })
+    Ok(Correlation { p: t_test(values, found.r), p_method: PMethod::T, ..found })
 }
 
 /// Kendall's τ-b = (C − D) / √((N − X)(N − Y)) for C concordant and D discordant of N pairs, of which X and Y are tied
-/// in the first and second series. p is exact without ties for up to 33 values, or if at most one pair is discordant; up to eight values
-/// with ties have an exact one beside it.
+/// in the first and second series. p is exact without ties for up to 33 values, or if at most one pair is discordant.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
@@ -193,14 +187,29 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let excess = real(pairs.concordant) - real(pairs.discordant);
     let r = tau_b(excess, all, [x_ties.pairs, y_ties.pairs]);
     let tied = x_ties.any() || y_ties.any();
-    let exact_p = (tied && n <= TIED_UP_TO).then(|| exact_p_values::tied_kendall_p(&ranks(x), &ranks(y)));
     let few = n <= KENDALL_UP_TO || pairs.concordant.min(pairs.discordant) <= 1;
     let (p, p_method) = if few && !tied {
         (exact_p_values::kendall_p(n, usize::try_from(pairs.discordant).unwrap_or(usize::MAX)), PMethod::Exact)
     } else {
         (normal_test(n, excess, x_ties, y_ties), PMethod::Normal)
     };
-    Ok(Correlation { coefficient: Coefficient::Kendall, n, r, p, p_method, exact_p })
+    Ok(Correlation { coefficient: Coefficient::Kendall, n, r, p, p_method })
+}
+
+/// Two-sided p-value of a rank correlation of up to eight values of which some are tied, where [`Correlation::p`] is an approximation:
+/// from all permutations of one series, up to 40,320. `None` for other values and for Pearson's r.
+#[must_use]
+pub fn exact_p(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Option<f64> {
+    check(x, y).ok()?;
+    let has_ties = || Ties::new(x).any() || Ties::new(y).any();
+    if x.len() > TIED_UP_TO || !has_ties() {
+        return None;
+    }
+    match coefficient {
+        Coefficient::Pearson => None,
+        Coefficient::Spearman => Some(exact_p_values::tied_spearman_p(&ranks(x), &ranks(y))),
+        Coefficient::Kendall => Some(exact_p_values::tied_kendall_p(&ranks(x), &ranks(y))),
+    }
 }
 
 /// Concordant and discordant pairs of positions of two series.

@@ -10,6 +10,9 @@ use super::{SeriesSide, Undefined};
 /// Numbers whose squares neither overflow nor vanish.
 const SQUARABLE: RangeInclusive<f64> = 1e-130..=1e130;
 
+/// A mean that is this small beside the standard deviation is zero but for rounding.
+const MEAN_ROUNDING: f64 = 1e-12;
+
 /// The unit in which numbers of this size can be squared: 1 for nearly all.
 pub(super) fn squarable_unit(size: f64) -> f64 {
     if size > 0.0 && !SQUARABLE.contains(&size) { size } else { 1.0 }
@@ -47,12 +50,13 @@ impl Summary {
         }
     }
 
-    /// Coefficient of variation: standard deviation divided by mean.
+    /// Coefficient of variation: standard deviation divided by mean, for values whose mean is above zero by more than rounding.
     ///
     /// # Errors
-    /// [`Undefined::ZeroMean`].
+    /// [`Undefined::MeanNotPositive`].
     pub fn coefficient_of_variation(&self) -> Result<f64, Undefined> {
-        if self.mean == 0.0 { Err(Undefined::ZeroMean) } else { Ok(self.std_dev / self.mean) }
+        let is_positive = self.mean > MEAN_ROUNDING * self.std_dev;
+        if is_positive { Ok(self.std_dev / self.mean) } else { Err(Undefined::MeanNotPositive) }
     }
 }
 
@@ -120,7 +124,10 @@ mod tests {
         assert_eq!(Summary::new(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(mean(&[]), Err(Undefined::TooFew { found: 0, needed: 1 }));
         assert_eq!(Summary::new(&[1.0, f64::NAN]), Err(Undefined::NotFinite(SeriesSide::First)));
-        assert_eq!(Summary::new(&[-1.0, 1.0]).unwrap().coefficient_of_variation(), Err(Undefined::ZeroMean));
+        for values in [&[-1.0, 1.0][..], &[0.0, 0.0], &[-2.0, -4.0], &[0.1, 0.2, -0.3], &[-0.1, -0.2, 0.3]] {
+            let variation = Summary::new(values).unwrap().coefficient_of_variation();
+            assert_eq!(variation, Err(Undefined::MeanNotPositive), "{values:?}");
+        }
         let summary = Summary::new(&[2.0, 4.0, 9.0]).unwrap();
         assert_eq!((summary.mean, summary.std_dev), (5.0, 13.0_f64.sqrt()));
     }

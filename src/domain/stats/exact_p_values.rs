@@ -74,12 +74,12 @@ pub(super) fn kendall_p(n: usize, discordant: usize) -> f64 {
 
 /// Two-sided p-value of Spearman's ρ of values with ties, from their ranks: the share of orders with |ρ| at least as large.
 pub(super) fn tied_spearman_p(x_ranks: &[f64], y_ranks: &[f64]) -> f64 {
-    share_as_far(x_ranks, y_ranks, |x, y| x.iter().zip(y).map(|(x, y)| x * y).sum())
+    share_at_least_as_extreme(x_ranks, y_ranks, |x, y| x.iter().zip(y).map(|(x, y)| x * y).sum())
 }
 
 /// Two-sided p-value of Kendall's τ-b of values with ties, from their ranks: the share of orders with |τ-b| at least as large.
 pub(super) fn tied_kendall_p(x_ranks: &[f64], y_ranks: &[f64]) -> f64 {
-    share_as_far(x_ranks, y_ranks, |x, y| {
+    share_at_least_as_extreme(x_ranks, y_ranks, |x, y| {
         let excess_of = |j: usize| (0..j).map(move |i| (x[j] - x[i]).signum() * (y[j] - y[i]).signum());
         (0..x.len()).flat_map(excess_of).sum()
     })
@@ -87,16 +87,16 @@ pub(super) fn tied_kendall_p(x_ranks: &[f64], y_ranks: &[f64]) -> f64 {
 
 /// The share of all orders of `y` in which a statistic of the centred ranks is at least as far from 0. Orders that differ in tied values
 /// only are the same and counted once: each arrangement stands for equally many.
-fn share_as_far(x_ranks: &[f64], y_ranks: &[f64], statistic: impl Fn(&[i64], &[i64]) -> i64) -> f64 {
+fn share_at_least_as_extreme(x_ranks: &[f64], y_ranks: &[f64], statistic: impl Fn(&[i64], &[i64]) -> i64) -> f64 {
     let (x, mut y) = (centred(x_ranks), centred(y_ranks));
-    let seen = statistic(&x, &y).abs();
-    let (mut far, mut all) = (0_usize, 0_usize);
+    let observed = statistic(&x, &y).abs();
+    let (mut extreme, mut all) = (0_usize, 0_usize);
     y.sort_unstable();
     loop {
         all += 1;
-        far += usize::from(statistic(&x, &y).abs() >= seen);
+        extreme += usize::from(statistic(&x, &y).abs() >= observed);
         if !next_arrangement(&mut y) {
-            return real_len(far) / real_len(all);
+            return real_len(extreme) / real_len(all);
         }
     }
 }

@@ -66,9 +66,9 @@ pub enum Undefined {
     /// All observations are equal, so chance alone agrees always.
     #[error("all ratings are equal, so that chance alone would agree as well")]
     NoVariation,
-    /// A divisor, the mean, is zero.
-    #[error("the mean is zero")]
-    ZeroMean,
+    /// A divisor, the mean, is zero or negative.
+    #[error("the mean is not positive")]
+    MeanNotPositive,
     /// All replicates of a statistic are equal.
     #[error("all resamples give the same number, so they do not show how uncertain it is")]
     NoSpread,

@@ -108,8 +108,8 @@ impl Arrivals {
         }
     }
 
-    /// The slower of both models usually writes a byte in so much time.
-    pub(super) fn expect(&mut self, usual_byte_time: Duration) {
+    /// Sets the time in which the slower of both models usually writes a byte.
+    pub(super) fn set_usual_byte_time(&mut self, usual_byte_time: Duration) {
         self.usual_byte_time = usual_byte_time;
     }
 

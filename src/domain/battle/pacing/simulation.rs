@@ -213,7 +213,7 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
         ([FAST, SLOW], [ENGLISH; 2], 5..=60, 400..=2_000, 0.6),
         ([FAST, SLOW], [CHINESE, ENGLISH], 1..=40, 400..=2_000, 0.65),
         ([FAST, SLOW], [CHINESE; 2], 1..=40, 400..=2_000, 0.65),
-        ([FAST, SLOW], [ENGLISH, CHINESE], 5..=60, 400..=2_000, 0.75),
+        ([FAST, SLOW], [ENGLISH, CHINESE], 5..=60, 400..=2_000, 0.7),
         ([FAST, LINE_BY_LINE], [ENGLISH; 2], 60..=300, 50..=400, 0.65),
     ] {
         let found = ShortReplies { models, scripts, reserve_ms: 1_200, short, more }.attack_accuracy(battles);

@@ -253,8 +253,8 @@ fn beside_a_word_text_comes_no_faster_than_the_slower_model_usually_writes_which
             [even(slow, 500, 600, 40), word(quick, 300)].concat(),
         ] {
             let mut pacer = Pacer::new(COMMON, 12, 1);
-            pacer.expect(slow, millis(50));
-            pacer.expect(quick, millis(2));
+            pacer.set_usual_byte_time(slow, millis(50));
+            pacer.set_usual_byte_time(quick, millis(2));
             let steps = moments_with(pacer, replies);
             let gaps = gaps(&steps);
             assert_eq!(steps.len(), 40);
@@ -267,7 +267,7 @@ fn beside_a_word_text_comes_no_faster_than_the_slower_model_usually_writes_which
 #[test]
 fn beside_a_word_of_a_model_that_once_stalled_text_still_comes_within_seconds() {
     let mut pacer = Pacer::new(COMMON, 12, 1);
-    pacer.expect(Side::A, millis(60_000));
+    pacer.set_usual_byte_time(Side::A, millis(60_000));
     let steps = moments_with(pacer, [word(Side::A, 500), even(Side::B, 300, 20, 40)].concat());
     let gaps = gaps(&steps);
     assert!(gaps.iter().all(|gap| gap.abs_diff(1_696) <= 2), "a pause of 1.6 s, and 6 % more: {gaps:?}");
@@ -276,7 +276,7 @@ fn beside_a_word_of_a_model_that_once_stalled_text_still_comes_within_seconds() 
 #[test]
 fn raw_text_waits_for_no_usual_speed_and_shows_none() {
     let mut pacer = Pacer::new(Pace::Raw, 12, 1);
-    Side::BOTH.into_iter().for_each(|side| pacer.expect(side, millis(60_000)));
+    Side::BOTH.into_iter().for_each(|side| pacer.set_usual_byte_time(side, millis(60_000)));
     for word in 0..20 {
         pacer.push(Side::A, "word ", millis(100) * word);
         assert_eq!(pacer.due(millis(100) * word), Some(Duration::ZERO));

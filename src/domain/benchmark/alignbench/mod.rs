@@ -8,11 +8,11 @@ mod questions;
 
 use serde::Deserialize;
 
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Status};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use super::names;
 use crate::benchmark::JudgeMode;
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Id, Item, Question};
 use crate::benchmark::letter_answers::{OptionTexts, choices};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::language::Language;
 
 /// The category of items that name none.

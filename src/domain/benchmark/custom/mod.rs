@@ -28,12 +28,12 @@ use serde::Deserialize;
 
 use self::items::ItemRules;
 use super::conversation::TurnLinks;
-use super::data_file::DataError;
 use super::item::{Answer, Ask, Item, ItemSampling};
 use super::judgement::{JudgeRequest, JudgeTask};
 use super::letter_answers::{self, ChoicePrompt};
 use super::pairwise::{self, FIVE_LEVELS, PairPrompts, ReferenceUse};
 use super::score::{Scores, Verdicts};
+use super::suite_data_file::DataError;
 use super::suite_options::{NAMES, SuiteError, SuiteOptions};
 use super::{JudgeMode, Suite, pointwise};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;

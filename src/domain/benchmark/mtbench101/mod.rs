@@ -8,10 +8,10 @@ mod tasks;
 use serde::Deserialize;
 
 use crate::benchmark::conversation::{TurnLinks, dialogue};
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::language::Language;
 
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};

@@ -6,11 +6,11 @@
 use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::letter_answers::{ChoicePrompt, OptionTexts, choices, item_score, judgings, read, scores};
 use crate::benchmark::score::{Scores, Verdicts};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::construction::Draft;
-use crate::benchmark::data_file::{DataError, DataProblem, json_lines};
 use crate::benchmark::item::{Choices, Item};
 use crate::benchmark::letter_answers::{OptionTexts, choices};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_lines};
 use crate::judging::verdict::Letter;
 
 /// What a line begins with, as far as it was written.

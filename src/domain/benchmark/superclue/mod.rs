@@ -10,9 +10,9 @@ pub mod drafts;
 pub mod open;
 pub mod review;
 
-use super::data_file::DataProblem;
 use super::item::Item;
 use super::score::{Part, PartKind};
+use super::suite_data_file::DataProblem;
 
 /// A capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use super::{AnswerKind, capability_of, known_capability, parts};
 use crate::benchmark::conversation::TurnLinks;
-use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::pairwise::{FIVE_LEVELS, PairPrompts, ReferenceUse, item_score, reminder, scores};
 use crate::benchmark::score::{Scores, Verdicts};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;

@@ -8,11 +8,11 @@ mod intents;
 
 use serde::Deserialize;
 
-use crate::benchmark::data_file::{DataError, DataProblem, RecordLines, checked, text};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::score::{ItemUnit, Part, PartKind, Score, Scores, Verdicts};
+use crate::benchmark::suite_data_file::{DataError, DataProblem, RecordLines, checked, text};
 use crate::benchmark::suite_options::{SuiteError, SuiteOptions};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};

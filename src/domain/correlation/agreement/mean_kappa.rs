@@ -3,13 +3,13 @@
 //! People who saw the same questions share the judge's verdicts on them, and each kappa is itself an estimate. So a replicate draws
 //! questions, each with everything that was said of it, and people, and computes every kappa again. Such an interval is rather too wide
 //! than too narrow: what one person said of one question varies with both draws (McCullagh 2000, Resampling and exchangeable arrays).
-//! Fewer than [`FEWEST_DRAWN_PEOPLE`] people are not drawn: their interval is over questions and holds for these people.
+//! Fewer than [`MIN_PEOPLE_TO_RESAMPLE`] people are not resampled: their interval is over questions and holds for these people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::ChaCha8Rng;
 
-use super::metrics::{FEWEST_DRAWN_PEOPLE, IntervalReport, MeanKappa, MetricValue};
+use super::metrics::{IntervalReport, MIN_PEOPLE_TO_RESAMPLE, MeanKappa, MetricValue};
 use super::score_sheet::item_of;
 use crate::stats::Undefined;
 use crate::stats::distribution::mean;
@@ -88,7 +88,7 @@ impl PeopleAndJudge {
         let mut times = vec![0_usize; self.questions];
         resample_indices(self.questions, rng).into_iter().for_each(|question| times[question] += 1);
         let drawn: Vec<usize> = match people.len() {
-            few if few < FEWEST_DRAWN_PEOPLE => (0..few).collect(),
+            few if few < MIN_PEOPLE_TO_RESAMPLE => (0..few).collect(),
             enough => resample_indices(enough, rng),
         };
         let kappas = drawn.into_iter().filter_map(|person| kappa(&people[person].counts(&times)).ok());

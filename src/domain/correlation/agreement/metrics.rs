@@ -8,8 +8,8 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::uncertainty;
 use crate::stats::{Interval, Share, Undefined};
 
-/// Fewer people than this are not drawn: their variation says too little of other people.
-pub(super) const FEWEST_DRAWN_PEOPLE: usize = 5;
+/// Fewer people than this are not resampled: their variation says too little of other people.
+pub(super) const MIN_PEOPLE_TO_RESAMPLE: usize = 5;
 
 /// The interval of a number over resamples, or why it has none. Both are none where nothing was resampled or there is no number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -182,8 +182,8 @@ pub struct MeanKappa {
 impl MeanKappa {
     /// Whether the interval is over people too, not over questions alone.
     #[must_use]
-    pub const fn draws_people(&self) -> bool {
-        self.people >= FEWEST_DRAWN_PEOPLE
+    pub const fn resamples_people(&self) -> bool {
+        self.people >= MIN_PEOPLE_TO_RESAMPLE
     }
 }
 

@@ -60,7 +60,7 @@ pub fn compare(
     planned: Option<u64>,
     bootstrap: BootstrapOptions,
 ) -> Result<VotesReport, PlannedTooFew> {
-    let (people, judge) = (votes.ballot(), verdicts.ballot());
+    let (people, judge) = (votes.by_question(), verdicts.by_question());
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     let ([human, human_decided], [judged_all, judged_decided]) = (intervals.human_human, intervals.judge_human);
     let questions: Vec<Vec<Choice>> = people.questions().collect();

@@ -45,7 +45,7 @@ impl Votes {
         self.0.is_empty()
     }
 
-    pub(super) fn ballot(&self) -> VotesByQuestion<'_> {
+    pub(super) fn by_question(&self) -> VotesByQuestion<'_> {
         VotesByQuestion::gather(self.0.iter().map(|vote| PairVote {
             question: &vote.question,
             voter: &vote.voter,

@@ -37,7 +37,8 @@ pub struct SideShares {
     /// a / (a + b).
     pub share_a: MetricValue,
     /// Exact two-sided binomial test of equal chances for A and B, which takes votes as independent: where several votes are one voter's,
-    /// or on one question, it is too small.
+    /// or on one question, it is too small. It shows position bias only where sides were assigned at random or every pair was shown in both
+    /// orders.
     pub p: MetricValue,
 }
 

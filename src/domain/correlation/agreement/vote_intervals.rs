@@ -132,6 +132,7 @@ mod tests {
             chance.krippendorff.value,
             chance.krippendorff_with_judge.value,
         ];
-        OpinionPatterns::new(opinions(&people.ballot(), &judges.ballot()), label).assert_observed(statistics, expected);
+        OpinionPatterns::new(opinions(&people.by_question(), &judges.by_question()), label)
+            .assert_observed(statistics, expected);
     }
 }

@@ -119,7 +119,7 @@ pub fn mixture(
     let weights = best(&mixed, of_target, search)?.weights;
     let against = |values: &[f64]| {
         let cell = pair(&fixed(values), &fixed(of_target), options.level);
-        Correlations::new(&cell, options.level)
+        Correlations::new(&cell, options.level).with_exact_p(values, of_target)
     };
     let left_out = match leave_one_out(&mixed, of_target, search) {
         Ok(left) => HeldOutCorrelations::Found(Box::new(against(&left.predicted))),

@@ -96,7 +96,7 @@ pub struct StudiedSeries {
     /// Their sample standard deviation.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point.
+    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point, and where the mean is not positive.
     #[serde(rename = "variation")]
     pub coefficient_of_variation: Option<f64>,
     /// The numbers, by name.

@@ -289,6 +289,30 @@ fn what_characters_say_and_what_is_only_supposed_is_no_leak() {
 }
 
 #[test]
+fn the_authors_name_at_the_head_of_a_reply_is_a_signature_unless_the_visitor_named_it() {
+    let is_marked = |prompt: &str, reply: &str| {
+        let turns = [turn(1, prompt, "Fine.", reply)];
+        !find_leaks(&names(), ["one", "nightjar-7b"], &turns, LeakSearch::Rules).is_empty()
+    };
+    for reply in [
+        "# Nightjar\nIt is Jupiter.",
+        "*Nightjar:* it is Jupiter.",
+        "~Nightjar~\n\nIt is Jupiter.",
+        "**Nightjar 7B**：It is Jupiter.",
+    ] {
+        assert!(is_marked("Which planet is the largest?", reply), "{reply}");
+    }
+    for (prompt, reply) in [
+        ("What is a nightjar?", "# Nightjar\nIt is a bird."),
+        ("Which bird churrs at night?", "Nightjar"),
+        ("Which birds churr at night?", "# Nightjars\nThey are birds."),
+        ("Which planet is the largest?", "# Jupiter\nIt is a planet."),
+    ] {
+        assert!(!is_marked(prompt, reply), "{prompt} {reply}");
+    }
+}
+
+#[test]
 fn guesses_of_others_people_and_what_a_maker_is_known_for_are_read_in_their_sentence() {
     let leaks = |text: &str| {
         let turns = [turn(1, "Hm?", text, "Fine.")];

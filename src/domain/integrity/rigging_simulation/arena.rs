@@ -9,7 +9,7 @@ use super::{RiggingError, RiggingOptions};
 use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PoolEntry, distribution};
 use crate::rating::CENTRE;
-use crate::rating::comparison::ComparisonSet;
+use crate::rating::counts::comparison::ComparisonSet;
 use crate::rating::elo::EloTable;
 use crate::rating::leaderboard::Leaderboard;
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};

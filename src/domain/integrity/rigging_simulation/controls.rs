@@ -8,7 +8,7 @@ use super::arena::{SimulatedArena, leaderboard_of, places_of};
 use super::attack::Attack;
 use super::{RiggingError, RiggingOptions};
 use crate::integrity::rigging_detection::{DEFAULT_ALPHA, VoterTest, test_voters};
-use crate::rating::comparison::ComparisonSet;
+use crate::rating::counts::comparison::ComparisonSet;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::vote_log::{Labels, VoteLog};
 use crate::rating::weighting::Reweight;

@@ -87,6 +87,31 @@ fn shares_are_of_the_battles_of_this_arena_in_each_period() {
 }
 
 #[test]
+fn failures_are_a_share_of_the_battles_that_drew_a_model_on_the_last_thirty_counted_days() {
+    let data = RegisterData {
+        models: vec![model("a", ""), model("b", ""), model("unasked", "")],
+        days: vec![
+            day(TUESDAY - 30, "a", 100),
+            day(TUESDAY - 29, "a", 4),
+            day(TUESDAY, "a", 2),
+            day(TUESDAY, "b", 6),
+            BattleDay { imported: true, ..day(TUESDAY, "a", 50) },
+        ],
+        failures: [(ModelId::new("a"), FailedBattles { failed: 3, replaced: 2 })].into(),
+        counted_through: Some(day_of_number(TUESDAY)),
+        ..RegisterData::default()
+    };
+    let register = register(&data, &[], Period::Month);
+    let failures: Vec<RecentFailures> = register.models.iter().map(|entry| entry.recent_failures).collect();
+    let expected = [
+        RecentFailures { drawn: 8, failed: 3, share: Some(0.375) },
+        RecentFailures { drawn: 6, failed: 0, share: Some(0.0) },
+        RecentFailures::default(),
+    ];
+    assert_eq!(failures, expected);
+}
+
+#[test]
 fn best_of_n_shows_in_the_entries_of_an_organization() {
     let ids = ["try-1", "try-2", "try-3", "best"];
     let mut data = RegisterData {

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::super::counts::pair_counts::PairCounts;
+use super::super::counts::tally::{PairTally, Tally};
 use super::super::model_block::ModelBlock;
 use super::super::negative_log_likelihood::{Likelihood, PairLoss};
-use super::super::pair_counts::PairCounts;
 use super::super::prompt_label_names::split_names;
 use super::super::scoring::Scoring;
-use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Labels, VoteLog};
 use crate::stats::real_len;
 

@@ -1,16 +1,15 @@
 //! Which notes a leaderboard needs.
 
-use unicode_normalization::UnicodeNormalization;
-
-use super::super::bootstrap::BootstrapReport;
+use super::super::counts::tally::Tally;
 use super::super::fit::Direction;
+use super::super::intervals::bootstrap::BootstrapReport;
 use super::super::leaderboard::{Leaderboard, RankedModel};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::TieRule;
-use super::super::tally::Tally;
 use super::super::vote_log::{VoteLog, VotersKnown};
 use super::voter_numbers::VoterNumbers;
+use crate::alike_names::alike_names;
 use crate::stats::real_len;
 use crate::stats::resample::FEW_CLUSTERS;
 
@@ -41,20 +40,9 @@ pub(super) fn notes(
     notes.extend(missing_intervals(leaderboard, carried));
     notes.extend(carried_by_one_voter(tally, carried));
     notes.extend(few_voters(leaderboard));
-    notes.extend(alike_names(tally));
+    let models = alike_names(tally.models.iter().map(|model| model.name.as_str()));
+    notes.extend((!models.is_empty()).then_some(RatingNote::AlikeNames { models }));
     notes
-}
-
-/// Names that most readers take for one: they differ only in case, spaces or Unicode form.
-fn alike_names(tally: &Tally) -> Option<RatingNote> {
-    let look =
-        |name: &str| -> String { name.nfkc().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect() };
-    let mut names: Vec<(String, &str)> =
-        tally.models.iter().map(|model| (look(&model.name), model.name.as_str())).collect();
-    names.sort_unstable();
-    let alike = names.chunk_by(|one, other| one.0 == other.0).filter(|names| names.len() > 1).flatten();
-    let models: Vec<String> = alike.map(|(_, name)| (*name).to_owned()).collect();
-    (!models.is_empty()).then_some(RatingNote::AlikeNames { models })
 }
 
 fn missing_tie_parameter(tally: &Tally, leaderboard: &Leaderboard, options: &LeaderboardOptions) -> Option<RatingNote> {

@@ -1,6 +1,6 @@
 //! How many voters the intervals of a leaderboard rest on.
 
-use super::super::bootstrap::{BootstrapReport, ResamplingUnit};
+use super::super::intervals::bootstrap::{BootstrapReport, ResamplingUnit};
 use super::super::options::IntervalMethod;
 use super::super::scoring::Scoring;
 use super::super::vote_log::{Labels, VoteLog};

@@ -2,10 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::super::counts::tally::{PairTally, Tally};
 use super::super::model_block::ModelBlock;
 use super::super::negative_log_likelihood::{Likelihood, PairLoss, logistic};
 use super::super::newton::inverse_but_for_a_constant;
-use super::super::tally::{PairTally, Tally};
 use super::FitError;
 use crate::rating::fit::Fit;
 

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::POINTS_PER_STRENGTH;
+use super::super::counts::tally::Tally;
 use super::super::negative_log_likelihood::logistic;
-use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::flips::min_votes_to_flip;
 use super::pair_votes_by_voter::CountedVote;

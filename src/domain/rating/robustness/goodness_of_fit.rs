@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::tally::PairTally;
+use super::super::counts::tally::PairTally;
 use super::component::{LargestComponent, deviance, votes_of};
 use super::flips::whole;
 use super::replicates::{Replicate, mean, p_value};

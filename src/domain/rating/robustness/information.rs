@@ -3,9 +3,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::super::counts::tally::{PairTally, Tally};
+use super::super::intervals::sandwich::Intervals;
 use super::super::negative_log_likelihood::logistic;
-use super::super::sandwich::Intervals;
-use super::super::tally::{PairTally, Tally};
 use super::FitError;
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::cholesky::{cholesky, inverse};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::tally::Tally;
+use super::super::counts::tally::Tally;
 use super::pair_votes_by_voter::CountedVote;
 use super::refit::Refit;
 use super::work_counter::WorkCounter;

@@ -1,6 +1,6 @@
 //! Which model of each pair the majority of its votes for one side is for, and the circles that majorities make.
 
-use super::super::tally::PairTally;
+use super::super::counts::tally::PairTally;
 use super::flips::whole;
 
 /// Models of one word of a row.

@@ -32,14 +32,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bradley_terry::fit;
-use super::clustered_sandwich::cluster;
+use super::counts::tally::Tally;
 use super::fit::Direction;
-use super::jackknife::jackknife;
+use super::intervals::clustered_sandwich::cluster;
+use super::intervals::jackknife::jackknife;
+use super::intervals::sandwich::{Intervals, joint_sandwich};
 use super::negative_log_likelihood::logistic;
 use super::options::IntervalMethod;
-use super::sandwich::{Intervals, joint_sandwich};
 use super::scoring::{Scoring, TieRule};
-use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::weighting::Weights;
 use super::{FitError, POINTS_PER_STRENGTH};

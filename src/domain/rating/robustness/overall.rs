@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::tally::Tally;
+use super::super::counts::tally::Tally;
 use super::super::vote_log::VoteLog;
 use super::component::LargestComponent;
 use super::cycles::{Cycles, cycles};

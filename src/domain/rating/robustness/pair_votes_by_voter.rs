@@ -1,7 +1,7 @@
 //! The rated votes of each voter, by pair.
 
+use super::super::counts::tally::Tally;
 use super::super::scoring::Scoring;
-use super::super::tally::Tally;
 use super::super::vote_log::{Labels, VoteLog};
 use super::pair_winner::PairWinner;
 

@@ -1,6 +1,6 @@
 //! Whom a vote of a pair is for.
 
-use super::super::tally::PairTally;
+use super::super::counts::tally::PairTally;
 use crate::battle::Outcome;
 
 /// Whom a vote of a pair is for.

@@ -8,11 +8,11 @@
 //! Bonferroni's inequality each has level 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards
 //! wider ranges.
 
+use super::super::counts::tally::Tally;
 use super::super::infinite_strengths::limit;
+use super::super::intervals::sandwich::Intervals;
 use super::super::public_scale::scale_models;
 use super::super::rank_intervals::{RankInterval, rank_intervals};
-use super::super::sandwich::Intervals;
-use super::super::tally::Tally;
 use super::information::Information;
 use super::{FitError, PlaceRange};
 use crate::rating::fit::Direction;

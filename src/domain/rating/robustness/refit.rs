@@ -6,9 +6,9 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::super::bradley_terry::fit;
+use super::super::counts::tally::{PairTally, Tally};
 use super::super::graph::connected_both_ways;
 use super::super::negative_log_likelihood::logistic;
-use super::super::tally::{PairTally, Tally};
 use super::pair_votes_by_voter::CountedVote;
 use super::{FitError, places_of};
 use crate::rating::fit::{Fit, ModelStrength};

@@ -11,9 +11,9 @@ use rand_distr::Binomial;
 use rayon::prelude::*;
 
 use super::super::bradley_terry::fit;
+use super::super::counts::tally::{PairTally, Tally};
 use super::super::negative_log_likelihood::{Likelihood, PairLoss};
 use super::super::newton::Nearby;
-use super::super::tally::{PairTally, Tally};
 use super::FitError;
 use super::component::{LargestComponent, deviance, votes_of};
 use super::majorities::{Majorities, MajoritySummary};

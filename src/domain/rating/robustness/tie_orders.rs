@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::counts::tally::Tally;
 use super::super::scoring::{BothBadRule, Scoring, TieRule};
-use super::super::tally::Tally;
 use super::super::ties::comparison::rao_kupper_strengths;
 use super::super::vote_log::VoteLog;
 use super::super::{bradley_terry, davidson};

@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::counts::tally::Tally;
 use super::super::negative_log_likelihood::logistic;
-use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::pair_votes_by_voter::CountedVote;
 use super::pair_winner::PairWinner;

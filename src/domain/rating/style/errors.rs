@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::super::FitError;
-use super::super::sandwich::ROUNDING;
+use super::super::intervals::sandwich::ROUNDING;
 use super::super::vote_log::Labels;
 use super::negative_log_likelihood::{Shares, StyleLoss, squared};
 use crate::stats::real_len;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::tally::{PairTally, Tally};
+use super::super::counts::tally::{PairTally, Tally};
 use super::super::vote_log::{FeatureCounts, StyleColumns, VoteLog};
 use super::StyleOptions;
 use crate::rating::fit::{Fit, ModelStrength};

@@ -1,11 +1,11 @@
 //! Standard errors under style control by leaving out one voter at a time, each by one Newton step; formulas as in
-//! [`super::super::jackknife`], over (θ, β).
+//! [`super::super::intervals::jackknife`], over (θ, β).
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::super::FitError;
-use super::super::jackknife::{Correction, SumsOfVoters, ranges};
+use super::super::intervals::jackknife::{Correction, SumsOfVoters, ranges};
 use super::super::vote_log::Labels;
 use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::FitError;
+use super::super::counts::tally::Tally;
 use super::super::fit::Fit;
+use super::super::intervals::sandwich::{Ends, Intervals};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
-use super::super::sandwich::{Ends, Intervals};
 use super::super::scoring::{Scoring, TieRule};
-use super::super::tally::Tally;
 use super::super::vote_log::VoteLog;
 use super::super::weighting::Weights;
 use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};

@@ -29,11 +29,11 @@ pub use leaderboard_style::StyleEffect;
 pub(super) use leaderboard_style::{StyledLeaderboard, style_controlled};
 
 use super::FitError;
-use super::covariance::Covariances;
+use super::counts::tally::Tally;
+use super::intervals::covariance::Covariances;
 use super::newton::descend;
 use super::notes::RatingNote;
 use super::scoring::Scoring;
-use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
 use errors::{Variances, covariance, unvarying};
@@ -98,7 +98,7 @@ pub struct StyleOptions<'log> {
 pub struct StyledFit {
     /// The fit, with the same models and components as the one without style.
     pub fit: Fit,
-    /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::sandwich::sandwich`].
+    /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::intervals::sandwich::sandwich`].
     pub errors: Vec<Option<f64>>,
     /// Effective number of voters by model, with [`StyleErrors::Jackknife`].
     pub voters: Option<Vec<f64>>,
@@ -128,7 +128,7 @@ pub struct Effect {
 }
 
 /// Fits the votes of `log` with covariates. `tally` must hold the same votes, with
-/// [`super::tally::TalliedModel::index`] by position in [`VoteLog::models`], and `plain` must be its fit without style.
+/// [`super::counts::tally::TalliedModel::index`] by position in [`VoteLog::models`], and `plain` must be its fit without style.
 ///
 /// # Errors
 /// [`FitError::NoStyle`] without style counts, [`FitError::NoVoters`] for clustered errors without voters,

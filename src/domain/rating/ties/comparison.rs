@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::negative_log_likelihood::{OutcomeCounts, TieLoss};
 use super::outcomes::OutcomeModel;
+use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
 use crate::rating::model_block::{ModelBlock, blocks};
 use crate::rating::negative_log_likelihood::Likelihood;
 use crate::rating::newton::{descend, minimise};
-use crate::rating::tally::{PairTally, Tally};
 use crate::rating::{FitError, bradley_terry, davidson};
 use crate::stats::real_len;
 

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use super::negative_log_likelihood::{OutcomeCounts, TieLoss, add_block};
 use super::outcomes::{OutcomeModel, PairOutcome};
 use crate::battle::Outcome;
+use crate::rating::counts::pair_counts::PairCounts;
+use crate::rating::counts::tally::{PairTally, Tally};
+use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::rating::graph::decompose;
-use crate::rating::jackknife::{Correction, SumsOfVoters, ranges};
+use crate::rating::intervals::jackknife::{Correction, SumsOfVoters, ranges};
 use crate::rating::newton::descend;
-use crate::rating::pair_counts::PairCounts;
 use crate::rating::scoring::Scoring;
-use crate::rating::tally::{PairTally, Tally};
-use crate::rating::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 

@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 
 use super::good_enough::{GoodEnough, good_enough};
-use crate::rating::count_by_pair::count_by_pair;
+use crate::rating::counts::count_by_pair::count_by_pair;
+use crate::rating::counts::tally::Tally;
+use crate::rating::counts::votes_by_voter::VotesByVoter;
 use crate::rating::scoring::Scoring;
-use crate::rating::tally::Tally;
 use crate::rating::vote_log::VoteLog;
-use crate::rating::votes_by_voter::VotesByVoter;
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Whose votes vary together in the intervals of a share.

@@ -132,18 +132,18 @@ impl<'a> VotesByQuestion<'a> {
     /// Groups votes by question and swaps votes on the models in the other order. Of several votes of one voter on one
     /// question, the last counts, so that nobody is compared with themselves.
     pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
-        let mut ballot = Self::default();
+        let mut gathered = Self::default();
         for PairVote { question, voter, models: [one, other], choice } in votes {
             let (key, choice) = if one <= other {
                 ((question, one, other), choice)
             } else {
                 ((question, other, one), choice.swapped())
             };
-            let cast = ballot.questions.entry(key).or_default();
+            let cast = gathered.questions.entry(key).or_default();
             cast.retain(|(earlier, _)| *earlier != voter);
             cast.push((voter, choice));
         }
-        ballot
+        gathered
     }
 
     /// The votes of each question, in question order.
@@ -192,14 +192,14 @@ mod tests {
     #[test]
     fn votes_on_swapped_models_are_swapped_and_a_second_thought_counts_alone() {
         let vote = |voter, models, choice| PairVote { question: "q", voter, models, choice };
-        let ballot = VotesByQuestion::gather([
+        let votes = VotesByQuestion::gather([
             vote("ann", ["x", "y"], First),
             vote("ben", ["y", "x"], First),
             vote("ann", ["y", "x"], Tie),
             vote("eve", ["x", "y"], Second),
         ]);
-        assert_eq!(ballot.questions().collect::<Vec<_>>(), [[Second, Tie, Second]]);
-        assert_eq!(within(ballot.questions()).pooled, Share { of: 1, total: 3 });
+        assert_eq!(votes.questions().collect::<Vec<_>>(), [[Second, Tie, Second]]);
+        assert_eq!(within(votes.questions()).pooled, Share { of: 1, total: 3 });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use rand::seq::SliceRandom;
 
-use super::{MixtureError, Moments, centre};
+use super::{MixtureError, Moments, centred, unit_vector};
 use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, replicates};
 
@@ -33,13 +33,13 @@ pub fn permutation_test(
     options: BootstrapOptions,
 ) -> Result<PermutationTest, MixtureError> {
     let observed = Moments::new(series, target)?;
-    let centred: Vec<DVector<f64>> = series.iter().map(|values| centre(values)).collect();
+    let centred = centred(series);
     let least = observed.best_correlation() - ROUNDING;
     let permutations = options.replicates.min(MOST_SUBSETS >> series.len());
     let reached = replicates(BootstrapOptions { replicates: permutations, ..options }, |rng| {
         let mut permuted = target.to_vec();
         permuted.shuffle(rng);
-        let permuted = centre(&permuted).normalize();
+        let permuted = unit_vector(&permuted);
         let c = DVector::from_iterator(series.len(), centred.iter().map(|values| values.dot(&permuted)));
         Moments { s: observed.s.clone(), c }.best_correlation() >= least
     });

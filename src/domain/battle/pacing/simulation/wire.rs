@@ -51,7 +51,7 @@ impl ReleaseRule {
 
 /// As a turn of the arena plays it: text is read when a step is due, and otherwise at intervals.
 fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
-    Side::BOTH.into_iter().for_each(|side| pacer.expect(side, battle.usual_byte_times[side.index()]));
+    Side::BOTH.into_iter().for_each(|side| pacer.set_usual_byte_time(side, battle.usual_byte_times[side.index()]));
     let mut shown = ShownSteps { steps: Vec::new(), first_end: usize::MAX };
     let (mut arrivals, mut at) = (battle.arrivals.iter().peekable(), Duration::ZERO);
     while !pacer.finished() {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::scoring::Scoring;
 use crate::battle::Outcome;
 use crate::battle::vote_receipt::CrowdAgreement;
+use crate::rating::scoring::Scoring;
 
 /// Fewest earlier votes on a pair that a new vote is compared with.
 pub const ENOUGH_TO_COMPARE: u64 = 10;
@@ -72,7 +72,7 @@ impl PairCounts {
     }
 
     /// The counts that `scoring` keeps; adds the dropped ones to `dropped` by name.
-    pub(super) fn counted(self, scoring: Scoring, dropped: &mut BTreeMap<&'static str, u64>) -> Self {
+    pub(in crate::rating) fn counted(self, scoring: Scoring, dropped: &mut BTreeMap<&'static str, u64>) -> Self {
         let mut kept = self;
         for (count, outcome) in [(&mut kept.ties, Outcome::Tie), (&mut kept.both_bad, Outcome::BothBad)] {
             if !scoring.counts(outcome) && *count > 0 {

@@ -14,18 +14,18 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FitError;
-use super::davidson;
-use super::fit::Direction;
-use super::graph::{ModelPosition, connected_both_ways, decompose};
-use super::model_block::{ModelBlock, blocks_of};
-use super::negative_log_likelihood::Likelihood;
-use super::newton::{Nearby, minimise};
 use super::sandwich::{Ends, Intervals};
-use super::tally::{PairTally, Tally};
 use super::voter_resampling::{TOGETHER, VoterVotes};
+use crate::rating::FitError;
+use crate::rating::counts::pair_counts::PairCounts;
+use crate::rating::counts::tally::{PairTally, Tally};
+use crate::rating::davidson;
+use crate::rating::fit::Direction;
 use crate::rating::fit::Fit;
-use crate::rating::pair_counts::PairCounts;
+use crate::rating::graph::{ModelPosition, connected_both_ways, decompose};
+use crate::rating::model_block::{ModelBlock, blocks_of};
+use crate::rating::negative_log_likelihood::Likelihood;
+use crate::rating::newton::{Nearby, minimise};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::resample::BootstrapOptions;
@@ -65,7 +65,7 @@ pub enum ResamplingUnit {
 ///
 /// # Errors
 /// [`FitError::NoReplicates`] for 0 replicates, [`FitError::Solver`] as for the fit itself.
-pub(super) fn bootstrap(
+pub(in crate::rating) fn bootstrap(
     tally: &Tally,
     fit: &Fit,
     voters: Option<&VoterVotes>,
@@ -106,7 +106,7 @@ pub(super) fn bootstrap(
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
-pub(super) fn resampled_strengths(
+pub(in crate::rating) fn resampled_strengths(
     tally: &Tally,
     fit: &Fit,
     voters: Option<&VoterVotes>,
@@ -138,7 +138,7 @@ fn fit_replicates(
         .map(|numbers| {
             let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
             let drawn = match voters {
-                Some(voters) => voters.draw(tally, &mut rngs),
+                Some(voters) => voters.sample_tallies(tally, &mut rngs),
                 None => rngs.iter_mut().map(|rng| resample(tally, rng)).collect(),
             };
             drawn.iter().map(|pairs| blocks.iter().map(|block| block.fit(pairs)).collect()).collect()
@@ -149,7 +149,7 @@ fn fit_replicates(
 
 /// Share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
 /// `None` for a model without votes in the replicate. Voters are drawn where `voters` gives the votes of each.
-pub(super) fn resampled_win_tie_rates(
+pub(in crate::rating) fn resampled_win_tie_rates(
     tally: &Tally,
     voters: Option<&VoterVotes>,
     options: BootstrapOptions,
@@ -157,7 +157,7 @@ pub(super) fn resampled_win_tie_rates(
     let rates = |numbers: &[u32]| -> Vec<Vec<Option<f64>>> {
         let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
         let drawn = match voters {
-            Some(voters) => voters.draw_counts(tally.pairs.len(), &mut rngs),
+            Some(voters) => voters.sample_counts(tally.pairs.len(), &mut rngs),
             None => rngs.iter_mut().map(|rng| resample_outcomes(tally, rng)).collect(),
         };
         drawn.iter().map(|drawn| win_tie_rates(tally, drawn)).collect()
@@ -195,7 +195,7 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
 }
 
 /// Resampled votes of each pair: for the first model, for the second, for neither.
-pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
+pub(in crate::rating) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
     let mut sample = |kind: u64| {
         let sampled = binomial(votes, kind, left, rng);

@@ -11,7 +11,7 @@ const SINGULAR: f64 = 1e-9;
 
 /// Corrects the scores of one voter after another, in the same memory.
 #[derive(Default)]
-pub(in super::super) struct Correction {
+pub(in crate::rating) struct Correction {
     /// H⁺ over the parameters of the voter, by columns.
     inverse: Vec<f64>,
     score: Vec<f64>,
@@ -22,7 +22,7 @@ pub(in super::super) struct Correction {
 
 impl Correction {
     /// Takes the score of the next voter, over the parameters that the voter's votes touch.
-    pub(in super::super) fn set(&mut self, touched: &[usize], score: &[f64], inverse: &DMatrix<f64>) {
+    pub(in crate::rating) fn set(&mut self, touched: &[usize], score: &[f64], inverse: &DMatrix<f64>) {
         self.inverse.clear();
         for &column in touched {
             let column = inverse.column(column);
@@ -37,7 +37,7 @@ impl Correction {
 
     /// w by the series Σ (H_g·H⁺)ᵏ·s, or by elimination where that converges slowly. `None` if the matrix is singular.
     /// `curvature` sets its second argument to H_g times its first.
-    pub(in super::super) fn solve(&mut self, curvature: impl Fn(&[f64], &mut [f64])) -> Option<&[f64]> {
+    pub(in crate::rating) fn solve(&mut self, curvature: impl Fn(&[f64], &mut [f64])) -> Option<&[f64]> {
         let size = self.score.len();
         for _ in 0..MAX_TERMS {
             self.moved.fill(0.0);

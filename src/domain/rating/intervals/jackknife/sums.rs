@@ -21,13 +21,13 @@ const HELD_ALONE: f64 = 1e-9;
 const COLUMNS: usize = 96;
 
 /// Ranges of voters to sum apart; they do not depend on the number of threads.
-pub(in super::super) fn ranges(voters: usize) -> Vec<Range<usize>> {
+pub(in crate::rating) fn ranges(voters: usize) -> Vec<Range<usize>> {
     let end = |part: usize| part * voters / RANGES;
     (0..RANGES).map(|part| end(part)..end(part + 1)).collect()
 }
 
 /// Sums over voters.
-pub(in super::super) struct SumsOfVoters {
+pub(in crate::rating) struct SumsOfVoters {
     /// Σ w_g w_gᵀ above and on the diagonal; empty for many parameters until the total is made.
     meat: DMatrix<f64>,
     /// For many parameters, the w_g and the parameters where they are not zero, in ascending order.
@@ -40,14 +40,14 @@ pub(in super::super) struct SumsOfVoters {
 }
 
 impl SumsOfVoters {
-    pub(in super::super) fn new(size: usize) -> Self {
+    pub(in crate::rating) fn new(size: usize) -> Self {
         let meat = if size > MANY_PARAMETERS { DMatrix::zeros(0, 0) } else { DMatrix::zeros(size, size) };
         let information = vec![(0.0, 0.0); size];
         Self { meat, scores: Vec::new(), information, voters: 0, carried: vec![false; size] }
     }
 
     /// Adds a voter whose votes touch some parameters, in ascending order: w_g and h_g there.
-    pub(in super::super) fn add(&mut self, touched: &[usize], corrected: &[f64], information: &[f64]) {
+    pub(in crate::rating) fn add(&mut self, touched: &[usize], corrected: &[f64], information: &[f64]) {
         self.add_score(touched, corrected);
         self.add_information(touched, information);
     }
@@ -62,7 +62,7 @@ impl SumsOfVoters {
     }
 
     /// Adds h_g of a voter.
-    pub(in super::super) fn add_information(&mut self, touched: &[usize], information: &[f64]) {
+    pub(in crate::rating) fn add_information(&mut self, touched: &[usize], information: &[f64]) {
         for (&parameter, own) in touched.iter().zip(information) {
             let (sum, squares) = &mut self.information[parameter];
             *sum += own;
@@ -77,13 +77,13 @@ impl SumsOfVoters {
     }
 
     /// Marks parameters that are not determined without a voter.
-    pub(in super::super) fn carry(&mut self, parameters: &[usize]) {
+    pub(in crate::rating) fn carry(&mut self, parameters: &[usize]) {
         parameters.iter().for_each(|&parameter| self.carried[parameter] = true);
     }
 
     /// Marks the parameters of which a voter has all the information, `total` being that of all voters. The voter's score is zero
     /// there at the optimum, so leaving the voter out seems to move nothing.
-    pub(in super::super) fn carry_held_alone(&mut self, touched: &[usize], information: &[f64], total: &DVector<f64>) {
+    pub(in crate::rating) fn carry_held_alone(&mut self, touched: &[usize], information: &[f64], total: &DVector<f64>) {
         for (&parameter, own) in touched.iter().zip(information) {
             if (total[parameter] - own).abs() <= HELD_ALONE * total[parameter].abs() {
                 self.carried[parameter] = true;
@@ -92,7 +92,7 @@ impl SumsOfVoters {
     }
 
     /// The sum of sums, in order, with the entries below the diagonal too.
-    pub(in super::super) fn total(size: usize, parts: Vec<Self>) -> Self {
+    pub(in crate::rating) fn total(size: usize, parts: Vec<Self>) -> Self {
         let mut total = Self { meat: DMatrix::zeros(size, size), ..Self::new(size) };
         let mut wide = Vec::new();
         for part in parts {
@@ -116,7 +116,7 @@ impl SumsOfVoters {
         total
     }
 
-    pub(in super::super) fn carried(&self) -> &[bool] {
+    pub(in crate::rating) fn carried(&self) -> &[bool] {
         &self.carried
     }
 
@@ -126,7 +126,7 @@ impl SumsOfVoters {
     }
 
     /// (G−1)/G · H⁺ (Σ w_g w_gᵀ) H⁺; `None` for fewer than two voters.
-    pub(in super::super) fn covariance(&self, inverse: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+    pub(in crate::rating) fn covariance(&self, inverse: &DMatrix<f64>) -> Option<DMatrix<f64>> {
         let mut covariance = inverse * (&self.meat * inverse) * self.factor()?;
         // The matrix is positive semidefinite: negative values are rounding.
         (0..covariance.nrows()).for_each(|place| covariance[(place, place)] = covariance[(place, place)].max(0.0));
@@ -134,7 +134,7 @@ impl SumsOfVoters {
     }
 
     /// The diagonal of [`covariance`](Self::covariance).
-    pub(in super::super) fn variances(&self, inverse: &DMatrix<f64>) -> Option<DVector<f64>> {
+    pub(in crate::rating) fn variances(&self, inverse: &DMatrix<f64>) -> Option<DVector<f64>> {
         let factor = self.factor()?;
         let mut variances = DVector::zeros(inverse.ncols());
         variances.as_mut_slice().par_chunks_mut(COLUMNS).enumerate().for_each(|(part, variances)| {
@@ -149,7 +149,7 @@ impl SumsOfVoters {
     }
 
     /// The effective number of voters of each parameter; 0 where no voter has information.
-    pub(in super::super) fn effective_voters(&self) -> Vec<f64> {
+    pub(in crate::rating) fn effective_voters(&self) -> Vec<f64> {
         let effective = |&(sum, squares): &(f64, f64)| if squares > 0.0 { sum * sum / squares } else { 0.0 };
         self.information.iter().map(effective).collect()
     }

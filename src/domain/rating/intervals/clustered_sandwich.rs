@@ -6,26 +6,26 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::FitError;
 use super::covariance::Covariances;
-use super::model_block::{ModelBlock, blocks_of};
-use super::negative_log_likelihood::LossScore;
-use super::newton::inverse_but_for_a_constant;
 use super::sandwich::Uncertainty;
-use super::scoring::Scoring;
-use super::tally::Tally;
-use super::vote_log::VoteLog;
-use super::votes_by_voter::{VoterVote, VotesByVoter};
-use super::weighting::Weights;
 use crate::battle::Outcome;
+use crate::rating::FitError;
+use crate::rating::counts::tally::Tally;
+use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::rating::fit::Fit;
+use crate::rating::model_block::{ModelBlock, blocks_of};
+use crate::rating::negative_log_likelihood::LossScore;
+use crate::rating::newton::inverse_but_for_a_constant;
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::VoteLog;
+use crate::rating::weighting::Weights;
 use crate::stats::real_len;
 
 /// Standard errors clustered by voter.
 ///
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] if the Hessian cannot be inverted.
-pub(super) fn cluster(
+pub(in crate::rating) fn cluster(
     log: &VoteLog,
     scoring: Scoring,
     weights: &Weights,

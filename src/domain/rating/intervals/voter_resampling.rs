@@ -4,22 +4,22 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::pair_counts::PairCounts;
-use super::scoring::Scoring;
-use super::tally::{PairTally, Tally};
-use super::vote_log::{VoteLog, VotersKnown};
-use super::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::battle::Outcome;
+use crate::rating::counts::pair_counts::PairCounts;
+use crate::rating::counts::tally::{PairTally, Tally};
+use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::{VoteLog, VotersKnown};
 
 /// Kinds of votes of a pair: for its first model, for its second, ties, "both bad".
 const KINDS: usize = 4;
 const TIE: usize = 2;
 const BOTH_BAD: usize = 3;
 /// Replicates that are counted together.
-pub(super) const TOGETHER: usize = 8;
+pub(in crate::rating) const TOGETHER: usize = 8;
 
 /// The votes of each voter, by pair and kind.
-pub(super) struct VoterVotes {
+pub(in crate::rating) struct VoterVotes {
     /// The pair's position in the tally times [`KINDS`], plus the kind.
     votes: Vec<u32>,
     /// Start of each voter's votes, and the end of the last.
@@ -29,7 +29,7 @@ pub(super) struct VoterVotes {
 }
 
 /// The votes by voter, where several are known: only then are voters drawn.
-pub(super) fn votes_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VotesByVoter> {
+pub(in crate::rating) fn votes_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VotesByVoter> {
     let voters = log.voters.as_ref().filter(|_| log.voters_known() == VotersKnown::Several)?;
     Some(VotesByVoter::new(log, voters, scoring, tally))
 }
@@ -37,7 +37,7 @@ pub(super) fn votes_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) 
 impl VoterVotes {
     /// The votes that `tally` counts. A vote without a voter is drawn by itself. Voters are in the order of their votes, so that the
     /// order of the log does not decide which of them a random number draws.
-    pub(super) fn new(by_voter: &VotesByVoter, tally: &Tally) -> Self {
+    pub(in crate::rating) fn new(by_voter: &VotesByVoter, tally: &Tally) -> Self {
         let sorted_votes = |group: usize| {
             let of_voter = by_voter.of(group).iter();
             let mut votes: Vec<u32> = of_voter.filter_map(|vote| kind_of_vote(vote, tally)).collect();
@@ -60,18 +60,18 @@ impl VoterVotes {
     }
 
     /// Number of voters.
-    pub(super) fn voters(&self) -> usize {
+    pub(in crate::rating) fn voters(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// For each stream, the votes of as many voters as there are, drawn with replacement. Each vote has the mean weight of its
     /// pair and outcome. One pass over the votes counts them for [`TOGETHER`] replicates.
-    pub(super) fn draw(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
-        self.draw_counts(tally.pairs.len(), rngs).iter().map(|drawn| tally_of(tally, drawn)).collect()
+    pub(in crate::rating) fn sample_tallies(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
+        self.sample_counts(tally.pairs.len(), rngs).iter().map(|drawn| tally_of(tally, drawn)).collect()
     }
 
-    /// The counts of each of the tally's `pairs` pairs in the votes that [`draw`](Self::draw) draws.
-    pub(super) fn draw_counts(&self, pairs: usize, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairCounts>> {
+    /// The counts of each of the tally's `pairs` pairs in the votes that [`sample_tallies`](Self::sample_tallies) draws.
+    pub(in crate::rating) fn sample_counts(&self, pairs: usize, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairCounts>> {
         let drawn = rngs.chunks_mut(TOGETHER).flat_map(|rngs| {
             let counts = self.counts_of(rngs, KINDS * pairs);
             (0..rngs.len()).map(move |replicate| {
@@ -81,17 +81,22 @@ impl VoterVotes {
         drawn.collect()
     }
 
-    /// How often each of the log's `rows` votes is among those that [`draw`](Self::draw) draws for this stream.
-    pub(super) fn draw_rows(&self, by_voter: &VotesByVoter, rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
+    /// How often each of the log's `rows` votes is among those that [`sample_tallies`](Self::sample_tallies) draws for this stream.
+    pub(in crate::rating) fn sample_rows(
+        &self,
+        by_voter: &VotesByVoter,
+        rows: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<u32> {
         let mut times = vec![0; rows];
-        for (&group, drawn) in self.groups.iter().zip(self.draw_voters(rng)) {
+        for (&group, drawn) in self.groups.iter().zip(self.sample_voters(rng)) {
             by_voter.of(group).iter().for_each(|vote| times[vote.row as usize] = drawn);
         }
         times
     }
 
     /// How often each voter is drawn.
-    fn draw_voters(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
+    fn sample_voters(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let mut times = vec![0; self.voters()];
         (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
         times
@@ -101,7 +106,7 @@ impl VoterVotes {
     fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; TOGETHER]> {
         let mut times: [Vec<u32>; TOGETHER] = std::array::from_fn(|_| vec![0; self.voters()]);
         for (times, rng) in times.iter_mut().zip(rngs) {
-            *times = self.draw_voters(rng);
+            *times = self.sample_voters(rng);
         }
         let mut counts = vec![[0; TOGETHER]; kinds];
         for (voter, ends) in self.starts.windows(2).enumerate() {
@@ -188,7 +193,7 @@ mod tests {
         let mut seen = [false; 3];
         for seed in 0..64 {
             let mut drawn = [[0.0; 3]; 3];
-            for pair in votes.draw(&tally, &mut [ChaCha8Rng::seed_from_u64(seed)]).remove(0) {
+            for pair in votes.sample_tallies(&tally, &mut [ChaCha8Rng::seed_from_u64(seed)]).remove(0) {
                 drawn[pair.first + pair.second - 1] = [pair.first_wins, pair.second_wins, pair.halves];
             }
             let expected = |of_ann: f64| -> [[f64; 3]; 3] {
@@ -209,7 +214,7 @@ mod tests {
             let tally = Tally::from_log(&log, Scoring::default());
             let by_voter = VotesByVoter::new(&log, log.voters.as_ref().unwrap(), Scoring::default(), &tally);
             let mut rngs: Vec<ChaCha8Rng> = (0..64).map(ChaCha8Rng::seed_from_u64).collect();
-            VoterVotes::new(&by_voter, &tally).draw(&tally, &mut rngs)
+            VoterVotes::new(&by_voter, &tally).sample_tallies(&tally, &mut rngs)
         };
         let mut reversed = VOTES;
         reversed.reverse();
@@ -223,8 +228,8 @@ mod tests {
         let by_voter = VotesByVoter::new(&log, log.voters.as_ref().unwrap(), Scoring::default(), &tally);
         let votes = VoterVotes::new(&by_voter, &tally);
         let rngs = || (0..2 * TOGETHER as u64 + 3).map(ChaCha8Rng::seed_from_u64);
-        let together = votes.draw(&tally, &mut rngs().collect::<Vec<_>>());
-        let apart: Vec<Vec<PairTally>> = rngs().flat_map(|rng| votes.draw(&tally, &mut [rng])).collect();
+        let together = votes.sample_tallies(&tally, &mut rngs().collect::<Vec<_>>());
+        let apart: Vec<Vec<PairTally>> = rngs().flat_map(|rng| votes.sample_tallies(&tally, &mut [rng])).collect();
         assert_eq!(together, apart);
     }
 
@@ -236,8 +241,8 @@ mod tests {
         let votes = VoterVotes::new(&by_voter, &tally);
         for seed in 0..16 {
             let rng = || ChaCha8Rng::seed_from_u64(seed);
-            let rows = votes.draw_rows(&by_voter, log.len(), &mut rng());
-            let counts = votes.draw_counts(tally.pairs.len(), &mut [rng()]).remove(0);
+            let rows = votes.sample_rows(&by_voter, log.len(), &mut rng());
+            let counts = votes.sample_counts(tally.pairs.len(), &mut [rng()]).remove(0);
             let (ann, ben) = (u64::from(rows[0]), u64::from(rows[3]));
             assert_eq!(rows.iter().map(|&times| u64::from(times)).collect::<Vec<_>>(), [ann, ann, ann, ben, ben]);
             // x and y, x and z, y and z.

@@ -1,7 +1,7 @@
 //! Bootstrap samples of the metrics of a leaderboard, for studies that compare them with other metrics.
 //!
 //! All metrics of a replicate come from the same resampled votes: those of whole voters where several are known, drawn as in
-//! [`bootstrap`](super::bootstrap), else votes drawn by pair and outcome. Elo needs single votes: in the second case another step
+//! [`bootstrap`](super::intervals::bootstrap), else votes drawn by pair and outcome. Elo needs single votes: in the second case another step
 //! samples which votes of each pair and outcome are drawn and how often. They keep their order.
 
 use std::collections::HashMap;
@@ -10,13 +10,13 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::bootstrap::{ResamplingUnit, resample_counts, resampled_strengths, resampled_win_tie_rates};
+use super::counts::tally::Tally;
+use super::counts::votes_by_voter::VotesByVoter;
 use super::elo::EloTable;
+use super::intervals::bootstrap::{ResamplingUnit, resample_counts, resampled_strengths, resampled_win_tie_rates};
+use super::intervals::voter_resampling::{VoterVotes, votes_to_resample};
 use super::leaderboard::RankedModel;
-use super::tally::Tally;
 use super::vote_log::VoteLog;
-use super::voter_resampling::{VoterVotes, votes_to_resample};
-use super::votes_by_voter::VotesByVoter;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use crate::battle::Outcome;
 use crate::rating::options::LeaderboardOptions;
@@ -124,8 +124,8 @@ fn elo(
     let one = |replicate: u32| {
         let mut rng = bootstrap.rng(replicate);
         let times = match voters {
-            Some((by_voter, voters)) => voters.draw_rows(by_voter, log.len(), &mut rng),
-            None => draw_rows(tally, &kinds, log.len(), &mut rng),
+            Some((by_voter, voters)) => voters.sample_rows(by_voter, log.len(), &mut rng),
+            None => sample_rows(tally, &kinds, log.len(), &mut rng),
         };
         let table = EloTable::from_repeated(log, options.scoring, &times);
         tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
@@ -134,7 +134,7 @@ fn elo(
 }
 
 /// How often each of the log's `rows` votes is drawn, where votes are drawn one by one.
-fn draw_rows(tally: &Tally, kinds: &[Vec<u32>], rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
+fn sample_rows(tally: &Tally, kinds: &[Vec<u32>], rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     let mut times = vec![0; rows];
     for (votes, count) in kinds.iter().zip(resample_counts(tally, rng).into_iter().flatten()) {
         (0..count).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
@@ -205,15 +205,7 @@ mod tests {
             voter_spread: 0.7,
             ..SimulationOptions::default()
         };
-        let mut simulation = Simulation::new(options).unwrap();
-        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
-        let (mut log, mut voters) = (VoteLog::default(), Labels::default());
-        for _ in 0..1_200 {
-            let vote = simulation.vote();
-            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-            voters.push(Some(&vote.voter.to_string()));
-        }
-        VoteLog { voters: Some(voters), ..log }
+        Simulation::new(options).unwrap().log(1_200)
     }
 
     fn of_model(found: &BootstrapSamples, model: usize) -> Vec<f64> {

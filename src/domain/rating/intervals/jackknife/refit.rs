@@ -8,11 +8,11 @@ use nalgebra::DVector;
 use super::block_votes::BlockVote;
 use crate::battle::Outcome;
 use crate::rating::FitError;
+use crate::rating::counts::tally::PairTally;
 use crate::rating::graph::decompose;
 use crate::rating::model_block::ModelBlock;
 use crate::rating::negative_log_likelihood::{Likelihood, PairLoss};
 use crate::rating::newton::minimise;
-use crate::rating::tally::PairTally;
 
 /// Points that rounding leaves of votes that are taken out.
 const ROUNDING: f64 = 1e-9;

@@ -6,7 +6,7 @@ use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PairingRules, Policy, PoolEntry};
 
 /// Models with their weights as a pool, with the ratings of a leaderboard. Only [`Policy::Active`] asks for the votes between two models.
-pub fn model_pool(
+pub fn pairing_pool(
     weighted: impl Iterator<Item = (ModelId, f64)>,
     leaderboard: &Leaderboard,
     votes_between: impl Fn(&str, &str) -> u64,

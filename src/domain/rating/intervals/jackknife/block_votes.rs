@@ -3,8 +3,8 @@
 use nalgebra::DVector;
 
 use crate::battle::Outcome;
+use crate::rating::counts::votes_by_voter::VoterVote;
 use crate::rating::model_block::ModelBlock;
-use crate::rating::votes_by_voter::VoterVote;
 use crate::rating::weighting::Weights;
 
 /// One vote within the block.

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::vote_log::VoteLog;
+use super::pair_counts::PairCounts;
 use crate::battle::Outcome;
-use crate::rating::pair_counts::PairCounts;
+use crate::rating::vote_log::VoteLog;
 
 /// Maximum number of models for the dense table, which then takes 64 MB.
 const DENSE_MODELS: usize = 2_000;
@@ -18,7 +18,7 @@ const SHARED_VOTES: usize = 200_000;
 const OUTCOMES: usize = Outcome::ALL.len();
 
 /// Counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
-pub(super) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
+pub(in crate::rating) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
     let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
     // A counter holds at most 2^32 − 1 votes.

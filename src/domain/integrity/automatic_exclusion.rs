@@ -29,8 +29,18 @@ pub struct AnomalousVoter {
     pub votes: Vec<i64>,
 }
 
-/// The votes of flagged voters that [`ExclusionRule::AnomalousVoter`] does not exclude yet, by voter. Votes that this rule excludes
-/// are tested with the others: were they left out, the crowd would change with each exclusion, and the next test would flag more.
+/// What the tests that decide find.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VotesToExclude {
+    /// By voter, the votes of flagged voters that [`ExclusionRule::AnomalousVoter`] does not exclude yet.
+    pub voters: Vec<AnomalousVoter>,
+    /// Number of voters who seem suspicious to a test that flags nobody, since they are more than a quarter of all voters
+    /// ([`VoterReport::withheld`](super::rigging_detection::VoterReport::withheld)); the larger number if both tests flag nobody.
+    pub withheld: Option<u64>,
+}
+
+/// Tests all voters. Votes that the rule excludes are tested with the others: were they left out, the crowd would change with each
+/// exclusion, and the next test would flag more.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
@@ -38,16 +48,17 @@ pub fn votes_to_exclude(
     cast: &RatableVotes,
     in_force: &ExclusionsInForce,
     seed: u64,
-) -> Result<Vec<AnomalousVoter>, FitError> {
+) -> Result<VotesToExclude, FitError> {
     let rule = ExclusionRule::AnomalousVoter.name();
     let tested = cast.rated(&in_force.clone().without_rule(rule));
-    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let (mut reasons, mut withheld) = (BTreeMap::<String, Vec<String>>::new(), None::<u64>);
     for test in DECIDING {
         let report = match test_voters(&tested, test, seed) {
             // Nobody has voted yet, or all votes were imported without their voters.
-            Err(FitError::NoVoters) => return Ok(Vec::new()),
+            Err(FitError::NoVoters) => return Ok(VotesToExclude::default()),
             tested => tested?,
         };
+        withheld = withheld.max(report.withheld());
         for result in report.flagged(ALPHA) {
             reasons.entry(result.voter.clone()).or_default().push(finding(result));
         }
@@ -57,7 +68,7 @@ pub fn votes_to_exclude(
         let votes = votes.remove(&voter).filter(|votes| !votes.is_empty())?;
         Some(AnomalousVoter { voter, reason: findings.join("; "), votes })
     };
-    Ok(reasons.into_iter().filter_map(flagged).collect())
+    Ok(VotesToExclude { voters: reasons.into_iter().filter_map(flagged).collect(), withheld })
 }
 
 /// The votes of these voters that pass, in log order.
@@ -77,8 +88,9 @@ fn votes_of(
     votes
 }
 
-/// What a test found of a voter.
-fn finding(result: &VoterResult) -> String {
+/// What a test found of a voter, as it is published.
+#[must_use]
+pub fn finding(result: &VoterResult) -> String {
     let name = match result.test {
         VoterTest::Score => "score test",
         VoterTest::Likelihood => "likelihood test",
@@ -104,19 +116,11 @@ mod tests {
     use super::*;
     use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
     use crate::rating::simulate::{Simulation, SimulationOptions};
-    use crate::rating::vote_log::{ColumnSet, VoteLog};
 
     /// Honest votes of 60 voters on 8 models, and three riggers with 100 votes each.
     fn rigged() -> RatableVotes {
         let options = SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() };
-        let mut simulation = Simulation::new(options).unwrap();
-        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
-        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
-        for _ in 0..3_000 {
-            let vote = simulation.vote();
-            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-            log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
-        }
+        let log = Simulation::new(options).unwrap().log(3_000);
         let strategy = RiggerStrategy::TargetOnly;
         let log = add_riggers(&log, RiggerSimulation { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 })
             .unwrap();
@@ -128,7 +132,8 @@ mod tests {
     fn the_votes_of_riggers_are_found_with_a_reason_and_what_is_excluded_is_tested_and_not_found_again() {
         let cast = rigged();
         let none = ExclusionsInForce::none();
-        let found = votes_to_exclude(&cast, &none, 0).unwrap();
+        let VotesToExclude { voters: found, withheld } = votes_to_exclude(&cast, &none, 0).unwrap();
+        assert_eq!(withheld, None);
         let (riggers, honest): (Vec<_>, Vec<_>) = found.iter().partition(|found| is_simulated_rigger(&found.voter));
         assert!(riggers.len() == 3 && riggers.iter().all(|found| found.votes.len() == 100), "{found:?}");
         assert!(honest.is_empty(), "of 60 honest voters: {honest:?}");
@@ -138,7 +143,7 @@ mod tests {
         let rule = Arc::from(ExclusionRule::AnomalousVoter.name());
         let (excluded, late) = found[0].votes.split_at(90);
         let some: ExclusionsInForce = excluded.iter().map(|&vote| (vote, Arc::clone(&rule))).collect();
-        let again = votes_to_exclude(&cast, &some, 0).unwrap();
+        let again = votes_to_exclude(&cast, &some, 0).unwrap().voters;
         assert_eq!(
             again[0],
             AnomalousVoter { votes: late.to_vec(), ..found[0].clone() },
@@ -146,13 +151,13 @@ mod tests {
         );
         let all: ExclusionsInForce =
             found.iter().flat_map(|found| &found.votes).map(|&vote| (vote, Arc::clone(&rule))).collect();
-        assert_eq!(votes_to_exclude(&cast, &all, 0).unwrap(), [], "nothing is left, and nobody new is flagged");
+        assert_eq!(votes_to_exclude(&cast, &all, 0).unwrap().voters, [], "nothing is left, and nobody new is flagged");
     }
 
     #[test]
     fn votes_without_voters_flag_nobody() {
         let mut cast = rigged();
         cast.log.voters = None;
-        assert_eq!(votes_to_exclude(&cast, &ExclusionsInForce::none(), 0).unwrap(), []);
+        assert_eq!(votes_to_exclude(&cast, &ExclusionsInForce::none(), 0).unwrap(), VotesToExclude::default());
     }
 }

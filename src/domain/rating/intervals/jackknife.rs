@@ -20,21 +20,21 @@ mod sums;
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::FitError;
 use super::covariance::Covariances;
-use super::fit::Fit;
-use super::model_block::{ModelBlock, blocks_of};
-use super::newton::inverse_but_for_a_constant;
 use super::sandwich::{Uncertainty, own_scores_of};
-use super::scoring::Scoring;
-use super::tally::Tally;
-use super::vote_log::VoteLog;
-use super::votes_by_voter::VotesByVoter;
-use super::weighting::Weights;
+use crate::rating::FitError;
+use crate::rating::counts::tally::Tally;
+use crate::rating::counts::votes_by_voter::VotesByVoter;
+use crate::rating::fit::Fit;
+use crate::rating::model_block::{ModelBlock, blocks_of};
+use crate::rating::newton::inverse_but_for_a_constant;
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::VoteLog;
+use crate::rating::weighting::Weights;
 use block_votes::Voter;
-pub(super) use correction::Correction;
+pub(in crate::rating) use correction::Correction;
 use refit::{Refits, VoterLeftOut};
-pub(super) use sums::{SumsOfVoters, ranges};
+pub(in crate::rating) use sums::{SumsOfVoters, ranges};
 
 /// A voter with more than this share of the information on some model is left out by a refit: a single Newton step from
 /// the fit with the voter would end too far from the fit without.
@@ -44,7 +44,7 @@ const REFIT_SHARE: f64 = 0.25;
 ///
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] if the Hessian cannot be inverted.
-pub(super) fn jackknife(
+pub(in crate::rating) fn jackknife(
     log: &VoteLog,
     scoring: Scoring,
     weights: &Weights,

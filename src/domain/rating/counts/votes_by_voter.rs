@@ -1,26 +1,26 @@
 //! The rated votes of a log, grouped by voter.
 
-use super::scoring::Scoring;
 use super::tally::Tally;
-use super::vote_log::{Labels, VoteLog};
 use crate::battle::Outcome;
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::{Labels, VoteLog};
 
 /// One rated vote.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct VoterVote {
+pub(in crate::rating) struct VoterVote {
     /// The model on side A, by position in [`Tally::models`].
-    pub(super) a: u32,
+    pub(in crate::rating) a: u32,
     /// The model on side B.
-    pub(super) b: u32,
+    pub(in crate::rating) b: u32,
     /// Row in the log.
-    pub(super) row: u32,
-    pub(super) outcome: Outcome,
+    pub(in crate::rating) row: u32,
+    pub(in crate::rating) outcome: Outcome,
 }
 
 /// Rated votes by voter, in log order; each vote without a voter is a group of its own.
 ///
 /// Votes are copied, since reading the rows of a voter from the log would miss the cache at every vote.
-pub(super) struct VotesByVoter {
+pub(in crate::rating) struct VotesByVoter {
     votes: Vec<VoterVote>,
     /// Start of each voter's votes, and the end of the last.
     starts: Vec<usize>,
@@ -31,7 +31,7 @@ const UNRATED: u32 = u32::MAX;
 
 impl VotesByVoter {
     /// Groups the votes that `tally` counts.
-    pub(super) fn new(log: &VoteLog, voters: &Labels, scoring: Scoring, tally: &Tally) -> Self {
+    pub(in crate::rating) fn new(log: &VoteLog, voters: &Labels, scoring: Scoring, tally: &Tally) -> Self {
         let mut places = vec![UNRATED; log.models.as_slice().len()];
         for (place, model) in (0_u32..).zip(&tally.models) {
             places[model.index] = place;
@@ -70,22 +70,22 @@ impl VotesByVoter {
     }
 
     /// Number of groups, including voters without a rated vote.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::rating) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Number of votes.
-    pub(super) fn votes(&self) -> usize {
+    pub(in crate::rating) fn votes(&self) -> usize {
         self.votes.len()
     }
 
     /// The votes of a group.
-    pub(super) fn of(&self, voter: usize) -> &[VoterVote] {
+    pub(in crate::rating) fn of(&self, voter: usize) -> &[VoterVote] {
         &self.votes[self.starts[voter]..self.starts[voter + 1]]
     }
 
     /// The votes of each voter who has any.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[VoterVote]> {
+    pub(in crate::rating) fn iter(&self) -> impl Iterator<Item = &[VoterVote]> {
         (0..self.len()).map(|voter| self.of(voter)).filter(|votes| !votes.is_empty())
     }
 }

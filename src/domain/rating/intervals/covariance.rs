@@ -2,14 +2,14 @@
 
 use nalgebra::DMatrix;
 
-use super::model_block::ModelBlock;
+use crate::rating::model_block::ModelBlock;
 
 /// A block of more models keeps no joint covariance: its cost grows with the cube of their number.
-pub(super) const MOST_MODELS: usize = 500;
+pub(in crate::rating) const MOST_MODELS: usize = 500;
 
 /// Covariances of the strengths of each block, up to terms that cancel in differences within a component.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Covariances {
+pub(in crate::rating) struct Covariances {
     blocks: Vec<DMatrix<f64>>,
     /// For each model of the tally, its block and its row.
     places: Vec<Option<(usize, usize)>>,
@@ -17,17 +17,17 @@ pub(super) struct Covariances {
 
 impl Covariances {
     /// Whether the covariance of a block with so many models is kept.
-    pub(super) fn keep(models: usize) -> bool {
+    pub(in crate::rating) fn keep(models: usize) -> bool {
         models <= MOST_MODELS
     }
 
     /// Stores the covariance of the parameters of a block; those of the models come first.
-    pub(super) fn put(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
+    pub(in crate::rating) fn put(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
         self.put_models(&block.members, covariance);
     }
 
     /// Stores the covariance of some models, by position in the tally, in the order of its first rows.
-    pub(super) fn put_models(&mut self, models: &[usize], covariance: DMatrix<f64>) {
+    pub(in crate::rating) fn put_models(&mut self, models: &[usize], covariance: DMatrix<f64>) {
         let most = models.iter().max().map_or(0, |last| last + 1);
         self.places.resize(self.places.len().max(most), None);
         for (row, &model) in models.iter().enumerate() {
@@ -40,17 +40,17 @@ impl Covariances {
         self.places.get(model).copied().flatten()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::rating) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
     /// Whether the model is in a block with a covariance.
-    pub(super) fn has(&self, model: usize) -> bool {
+    pub(in crate::rating) fn has(&self, model: usize) -> bool {
         self.place(model).is_some()
     }
 
     /// The standard error of the difference of two strengths of one component.
-    pub(super) fn error_of_difference(&self, one: usize, other: usize) -> Option<f64> {
+    pub(in crate::rating) fn error_of_difference(&self, one: usize, other: usize) -> Option<f64> {
         let ((block, first), (another, second)) = (self.place(one)?, self.place(other)?);
         let of = &self.blocks[block];
         (block == another)
@@ -58,7 +58,7 @@ impl Covariances {
     }
 
     /// The covariance of models of one component, each of which [has](Self::has) one.
-    pub(super) fn of(&self, models: &[usize]) -> Option<DMatrix<f64>> {
+    pub(in crate::rating) fn of(&self, models: &[usize]) -> Option<DMatrix<f64>> {
         let places: Vec<(usize, usize)> = models.iter().filter_map(|&model| self.place(model)).collect();
         let block = &self.blocks[places.first()?.0];
         Some(DMatrix::from_fn(places.len(), places.len(), |i, j| block[(places[i].1, places[j].1)]))

@@ -8,18 +8,18 @@
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::FitError;
 use super::covariance::Covariances;
-use super::model_block::{ModelBlock, blocks_of};
-use super::negative_log_likelihood::{LossScore, OutcomeProbabilities};
-use super::newton::inverse_but_for_a_constant;
-use super::tally::{PairTally, Tally};
+use crate::rating::FitError;
+use crate::rating::counts::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
+use crate::rating::model_block::{ModelBlock, blocks_of};
+use crate::rating::negative_log_likelihood::{LossScore, OutcomeProbabilities};
+use crate::rating::newton::inverse_but_for_a_constant;
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Standard errors of the parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Uncertainty {
+pub(in crate::rating) struct Uncertainty {
     /// Standard errors of the strengths, as in [`sandwich`].
     errors: Vec<Option<f64>>,
     /// Standard error of ln ν, if it is a parameter.
@@ -33,18 +33,18 @@ pub(super) struct Uncertainty {
 }
 
 /// Standard errors of a strength at or below this are rounding.
-pub(super) const ROUNDING: f64 = 1e-9;
+pub(in crate::rating) const ROUNDING: f64 = 1e-9;
 
 impl Uncertainty {
     /// No standard error is known.
-    pub(super) fn unknown(models: usize) -> Self {
+    pub(in crate::rating) fn unknown(models: usize) -> Self {
         let covariances = Covariances::default();
         Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new(), covariances }
     }
 
     /// Stores the variances of the parameters of a block. A zero variance means that every vote equals its prediction,
     /// such as a single tie: the standard error is then unknown.
-    pub(super) fn put(&mut self, block: &ModelBlock, variances: &DVector<f64>) {
+    pub(in crate::rating) fn put(&mut self, block: &ModelBlock, variances: &DVector<f64>) {
         for (&model, variance) in block.members.iter().zip(variances) {
             self.errors[model] = Some(variance.sqrt()).filter(|error| *error > ROUNDING);
         }
@@ -53,7 +53,7 @@ impl Uncertainty {
 
     /// Drops the standard error of each model whose own votes all equal their predictions: what is left in its variance is the
     /// error of its opponents. `own` has the square sums of the scores of the models' votes.
-    pub(super) fn drop_without_own_scores(&mut self, block: &ModelBlock, own: &[f64]) {
+    pub(in crate::rating) fn drop_without_own_scores(&mut self, block: &ModelBlock, own: &[f64]) {
         for (&model, square) in block.members.iter().zip(own) {
             if square.sqrt() <= ROUNDING {
                 self.errors[model] = None;
@@ -62,13 +62,13 @@ impl Uncertainty {
     }
 
     /// Stores the joint covariance of the parameters of a block.
-    pub(super) fn put_covariance(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
+    pub(in crate::rating) fn put_covariance(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
         self.covariances.put(block, covariance);
     }
 
     /// Stores variances between voters, with the effective number of voters of each parameter. A parameter that is not
     /// determined without one of the voters has no standard error.
-    pub(super) fn put_by_voters(
+    pub(in crate::rating) fn put_by_voters(
         &mut self,
         block: &ModelBlock,
         variances: &DVector<f64>,
@@ -90,16 +90,16 @@ impl Uncertainty {
 
 /// The ends of an interval; infinite for an open end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ends {
-    pub(super) lower: f64,
-    pub(super) upper: f64,
+pub(in crate::rating) struct Ends {
+    pub(in crate::rating) lower: f64,
+    pub(in crate::rating) upper: f64,
     /// Standard error, if known.
-    pub(super) error: Option<f64>,
+    pub(in crate::rating) error: Option<f64>,
 }
 
 impl Ends {
     /// `at` plus and minus `quantile` standard errors.
-    pub(super) fn around(at: f64, error: f64, quantile: f64) -> Self {
+    pub(in crate::rating) fn around(at: f64, error: f64, quantile: f64) -> Self {
         let margin = quantile * error;
         Self { lower: at - margin, upper: at + margin, error: Some(error) }
     }
@@ -107,24 +107,24 @@ impl Ends {
 
 /// Intervals of the strengths by model, and of ln ν; `None` where the votes determine no interval.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Intervals {
-    pub(super) strengths: Vec<Option<Ends>>,
-    pub(super) log_nu: Option<Ends>,
+pub(in crate::rating) struct Intervals {
+    pub(in crate::rating) strengths: Vec<Option<Ends>>,
+    pub(in crate::rating) log_nu: Option<Ends>,
     /// Effective number of voters by model, where the intervals come from the variation between voters.
-    pub(super) voters: Option<Vec<f64>>,
+    pub(in crate::rating) voters: Option<Vec<f64>>,
     /// Models without an interval because a single voter's votes tie them to the rest.
-    pub(super) carried: Vec<usize>,
+    pub(in crate::rating) carried: Vec<usize>,
     /// Joint covariances of the strengths, where they are known.
-    pub(super) covariances: Covariances,
+    pub(in crate::rating) covariances: Covariances,
 }
 
 impl Intervals {
-    pub(super) fn none(models: usize) -> Self {
+    pub(in crate::rating) fn none(models: usize) -> Self {
         Self { strengths: vec![None; models], ..Self::default() }
     }
 
     /// The intervals, without those of models whose own votes all equal their predictions.
-    pub(super) fn without_unvarying(mut self, tally: &Tally, fit: &Fit) -> Self {
+    pub(in crate::rating) fn without_unvarying(mut self, tally: &Tally, fit: &Fit) -> Self {
         for block in blocks_of(fit) {
             for (&model, square) in block.members.iter().zip(own_scores_of(&block, tally, &block.point(fit))) {
                 if square.sqrt() <= ROUNDING {
@@ -137,13 +137,18 @@ impl Intervals {
 
     /// The effective number of voters behind the interval of a model, where the intervals come from the variation between
     /// voters.
-    pub(super) fn voters_of(&self, model: usize) -> Option<f64> {
+    pub(in crate::rating) fn voters_of(&self, model: usize) -> Option<f64> {
         self.voters.as_ref().map(|voters| voters[model])
     }
 
     /// Half the width of the interval of the difference of two strengths, with the quantile of the model that has fewer
     /// voters; `None` without their joint covariance.
-    pub(super) fn half_width_of_difference(&self, one: usize, other: usize, level: ConfidenceLevel) -> Option<f64> {
+    pub(in crate::rating) fn half_width_of_difference(
+        &self,
+        one: usize,
+        other: usize,
+        level: ConfidenceLevel,
+    ) -> Option<f64> {
         let quantile = |model| level.quantile(self.voters_of(model));
         Some(self.covariances.error_of_difference(one, other)? * quantile(one).max(quantile(other)))
     }
@@ -151,7 +156,7 @@ impl Intervals {
 
 impl Uncertainty {
     /// Intervals around a fit: by Student's t where the effective numbers of voters are known, else normal ones.
-    pub(super) fn around(&self, fit: &Fit, level: ConfidenceLevel) -> Intervals {
+    pub(in crate::rating) fn around(&self, fit: &Fit, level: ConfidenceLevel) -> Intervals {
         let voters = self.voters.as_ref();
         let strength = |(model, strength): (usize, Option<f64>)| {
             let quantile = level.quantile(voters.map(|(voters, _)| voters[model]));
@@ -178,7 +183,7 @@ pub fn sandwich(tally: &Tally, fit: &Fit) -> Result<Vec<Option<f64>>, FitError> 
 }
 
 /// Standard errors of all parameters by the sandwich formula.
-pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, FitError> {
+pub(in crate::rating) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, FitError> {
     let mut found = Uncertainty::unknown(tally.models.len());
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
     for block in blocks_of(fit) {
@@ -267,7 +272,7 @@ fn own_scores(models: usize, pairs: &[(PairTally, SquaredScores)]) -> Vec<f64> {
 }
 
 /// As [`own_scores`], of the votes of a tally within a block.
-pub(super) fn own_scores_of(block: &ModelBlock, tally: &Tally, point: &DVector<f64>) -> Vec<f64> {
+pub(in crate::rating) fn own_scores_of(block: &ModelBlock, tally: &Tally, point: &DVector<f64>) -> Vec<f64> {
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
     own_scores(block.members.len(), &scored_pairs(block, squares, point))
 }

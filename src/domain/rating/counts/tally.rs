@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::count_by_pair::count_by_pair;
-use super::scoring::Scoring;
-use super::vote_log::VoteLog;
-use crate::rating::pair_counts::PairCounts;
+use super::pair_counts::PairCounts;
+use crate::rating::scoring::Scoring;
+use crate::rating::vote_log::VoteLog;
 use crate::stats::agreement::wins::WinCounts;
 use crate::stats::real;
 
@@ -58,7 +58,7 @@ impl ModelCounts {
     }
 
     /// The same, as the results of comparisons.
-    pub(super) fn results(self) -> WinCounts {
+    pub(in crate::rating) fn results(self) -> WinCounts {
         let Self { wins, losses, ties, both_bad } = self;
         WinCounts { wins, ties, losses, both_bad }
     }
@@ -97,7 +97,7 @@ impl PairTally {
 
     /// The pair with other numbers of votes for the first, the second and neither: each vote has the mean weight of its
     /// kind.
-    pub(super) fn of_drawn(self, counts: PairCounts, [first, second, neither]: [u64; 3]) -> Self {
+    pub(in crate::rating) fn of_drawn(self, counts: PairCounts, [first, second, neither]: [u64; 3]) -> Self {
         let weighted = |drawn, of, weight| if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) };
         Self {
             first_wins: weighted(first, counts.first_wins, self.first_wins),
@@ -128,7 +128,7 @@ impl Tally {
     }
 
     /// Tallies the counts of pairs. Each pair occurs at most once, by positions in `names`.
-    pub(super) fn from_pairs(
+    pub(in crate::rating) fn from_pairs(
         names: &[String],
         pairs: impl IntoIterator<Item = (u32, u32, PairCounts)>,
         scoring: Scoring,

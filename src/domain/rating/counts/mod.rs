@@ -1,0 +1,11 @@
+//! Votes counted for the fits: [`comparison`] takes votes one at a time, [`pair_counts`] has those of a pair by outcome, and [`tally`] is
+//! the input of every fit.
+
+pub mod comparison;
+pub mod pair_counts;
+pub mod pair_votes;
+pub mod slice_vote_counts;
+pub mod tally;
+
+pub(super) mod count_by_pair;
+pub(super) mod votes_by_voter;

@@ -1,0 +1,10 @@
+//! Intervals of ratings: [`sandwich`] from the curvature of the likelihood, also clustered by voter, and [`bootstrap`] from
+//! resampled votes or voters; [`jackknife`] leaves one voter out.
+
+pub mod bootstrap;
+pub mod sandwich;
+
+pub(super) mod clustered_sandwich;
+pub(super) mod covariance;
+pub(super) mod jackknife;
+pub(super) mod voter_resampling;
