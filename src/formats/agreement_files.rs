@@ -9,7 +9,8 @@ use crate::domain::correlation::agreement::{
     question_key, scores,
 };
 use crate::standard_input::input_name;
-use crate::votes::{RowError, TextTable, VoteFileError, is_short_word, read_table};
+use crate::table_error::TableFileError;
+use crate::votes::{RowError, TextTable, is_short_word, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
@@ -37,22 +38,6 @@ const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
 /// The second as exports of campaigns have it.
 const MODEL: [&str; 2] = ["model", "model_a"];
 const SCORE: [&str; 1] = ["score"];
-
-/// Why a file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum AgreementFileError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] VoteFileError),
-    /// It holds neither votes nor scores, or a row is none.
-    #[error("{}: {reason}", input_name(file))]
-    Unusable {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +68,7 @@ impl SheetFile {
 }
 
 impl Sheet {
-    fn read(file: &Path) -> Result<Self, AgreementFileError> {
+    fn read(file: &Path) -> Result<Self, TableFileError> {
         let table = SheetReader::open(file)?;
         match (table.place(&WINNER), table.place(&SCORE)) {
             (Some(_), _) => votes_of(table).map(Self::Votes),
@@ -114,12 +99,12 @@ impl Sheet {
 /// Reads a file with a question, two models, a winner and, where there are several, who voted.
 ///
 /// # Errors
-/// [`AgreementFileError`] for a missing column or the first row that is no vote.
-pub fn read_votes(file: &Path) -> Result<Votes, AgreementFileError> {
+/// [`TableFileError`] for a missing column or the first row that is no vote.
+pub fn read_votes(file: &Path) -> Result<Votes, TableFileError> {
     votes_of(SheetReader::open(file)?)
 }
 
-fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
+fn votes_of(table: SheetReader) -> Result<Votes, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
@@ -157,7 +142,7 @@ fn outcome(winner: &str, [first, second]: [&str; 2]) -> Result<Outcome, String> 
 }
 
 /// A row without a score is left out.
-fn scores_of(table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
+fn scores_of(table: SheetReader) -> Result<ScoreSheet, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
@@ -181,7 +166,7 @@ struct JudgedColumns {
 }
 
 impl JudgedColumns {
-    fn new(table: &SheetReader) -> Result<Self, AgreementFileError> {
+    fn new(table: &SheetReader) -> Result<Self, TableFileError> {
         Ok(Self { question: table.needed(&QUESTION)?, turn: table.place(&TURN), voter: table.place(&VOTER) })
     }
 
@@ -200,7 +185,7 @@ struct SheetReader {
 }
 
 impl SheetReader {
-    fn open(file: &Path) -> Result<Self, AgreementFileError> {
+    fn open(file: &Path) -> Result<Self, TableFileError> {
         let names = [&QUESTION[..], &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
         Ok(Self { file: file.to_owned(), table: read_table(file, &names)? })
     }
@@ -209,12 +194,12 @@ impl SheetReader {
         self.table.columns.iter().position(|column| names.contains(&column.as_str()))
     }
 
-    fn needed(&self, names: &[&str]) -> Result<usize, AgreementFileError> {
+    fn needed(&self, names: &[&str]) -> Result<usize, TableFileError> {
         self.place(names).ok_or_else(|| self.bad(format!("no column is called {}", names.join(" or "))))
     }
 
     /// What `read` makes of each row; a row of which it makes nothing is left out.
-    fn rows<T>(&self, read: impl Fn(&[String]) -> Result<Option<T>, String>) -> Result<Vec<T>, AgreementFileError> {
+    fn rows<T>(&self, read: impl Fn(&[String]) -> Result<Option<T>, String>) -> Result<Vec<T>, TableFileError> {
         let mut rows = Vec::new();
         for (place, row) in &self.table.rows {
             rows.extend(read(row).map_err(|reason| self.bad(format!("{place}: {reason}")))?);
@@ -222,8 +207,8 @@ impl SheetReader {
         Ok(rows)
     }
 
-    fn bad(&self, reason: String) -> AgreementFileError {
-        AgreementFileError::Unusable { file: self.file.clone(), reason }
+    fn bad(&self, reason: String) -> TableFileError {
+        TableFileError::unusable(&self.file, reason)
     }
 }
 
@@ -232,7 +217,7 @@ impl SheetReader {
 pub enum AgreementError {
     /// A file cannot be used.
     #[error(transparent)]
-    File(#[from] AgreementFileError),
+    File(#[from] TableFileError),
     /// One file holds votes, the other scores.
     #[error(
         "{} holds votes and {} scores: give two files with a column of winners, or two with a column of scores",

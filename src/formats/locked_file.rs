@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::ops::Deref;
 
-/// An open file with a lock, which is mostly exclusive. Dropping it frees the lock at once, also while a child process that has not yet
+/// An open file with an exclusive or shared lock. Dropping it frees the lock at once, also while a child process that has not yet
 /// begun its own program still holds a copy of the handle; that copy alone would keep the lock.
 #[derive(Debug)]
 pub struct LockedFile(File);

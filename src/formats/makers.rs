@@ -1,40 +1,24 @@
 //! A table with the maker of each model.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::votes::{VoteFileError, read_table};
+use super::votes::read_table;
 use crate::domain::rating::makers::Makers;
-use crate::standard_input::input_name;
+use crate::table_error::TableFileError;
 
 const MODEL: &str = "model";
 /// Names of the other column; the settings call it `organization`.
 const MAKER: [&str; 2] = ["maker", "organization"];
 
-/// Why a table of makers cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum MakerFileError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] VoteFileError),
-    /// A column is missing, or a model has two makers.
-    #[error("{}: {reason}", input_name(file))]
-    Unusable {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it, and where.
-        reason: String,
-    },
-}
-
 /// Reads a table with the columns `model` and `maker` from any kind of file that votes come in, or the standard input of `-`. A
 /// model without a maker is as one that has no row.
 ///
 /// # Errors
-/// [`MakerFileError`] for a missing column or the first row that cannot be used.
-pub fn read_makers(file: &Path) -> Result<Makers, MakerFileError> {
+/// [`TableFileError`] for a missing column or the first row that cannot be used.
+pub fn read_makers(file: &Path) -> Result<Makers, TableFileError> {
     let table = read_table(file, &[MODEL, MAKER[0], MAKER[1]])?;
-    let unusable = |reason: String| MakerFileError::Unusable { file: file.to_owned(), reason };
+    let unusable = |reason: String| TableFileError::unusable(file, reason);
     let column = |names: &[&str]| names.iter().find_map(|name| table.columns.iter().position(|column| column == name));
     let missing = || unusable("a column model and a column maker are needed: name them so".to_owned());
     let (model, maker) = column(&[MODEL]).zip(column(&MAKER)).ok_or_else(missing)?;

@@ -1,11 +1,11 @@
 //! A table with the price of each model.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::votes::{TextTable, VoteFileError, read_table};
+use super::votes::{TextTable, read_table};
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{Currency, ModelPrice, PriceList};
-use crate::standard_input::input_name;
+use crate::table_error::TableFileError;
 
 const MODEL: &str = "model";
 const INPUT: &str = "input_price";
@@ -15,31 +15,15 @@ const DATE: [&str; 2] = ["date", "price_date"];
 const SOURCE: [&str; 2] = ["source", "price_source"];
 const CURRENCY: [&str; 1] = ["currency"];
 
-/// Why a table of prices cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PriceFileError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] VoteFileError),
-    /// A column is missing, or a row is no price.
-    #[error("{}: {reason}", input_name(file))]
-    Unusable {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it, and where.
-        reason: String,
-    },
-}
-
 /// Reads a table with the columns `model`, `input_price`, `output_price` and, where they are known, `date`, `source` and
 /// `currency`, from any kind of file that votes come in, or the standard input of `-`. Prices are of a million tokens.
 ///
 /// # Errors
-/// [`PriceFileError`] for a missing column or the first row that cannot be used.
-pub fn read_prices(file: &Path) -> Result<PriceList, PriceFileError> {
+/// [`TableFileError`] for a missing column or the first row that cannot be used.
+pub fn read_prices(file: &Path) -> Result<PriceList, TableFileError> {
     let names = [&[MODEL, INPUT, OUTPUT], &DATE[..], &SOURCE, &CURRENCY].concat();
     let table = read_table(file, &names)?;
-    let unusable = |reason| PriceFileError::Unusable { file: file.to_owned(), reason };
+    let unusable = |reason| TableFileError::unusable(file, reason);
     for needed in [MODEL, INPUT, OUTPUT] {
         if !table.columns.iter().any(|column| column == needed) {
             return Err(unusable(format!("no column is called {needed}: add it, with the price of a million tokens")));

@@ -3,6 +3,7 @@
 //! What is written holds pixels alone: where, when and with what a picture was taken stays behind, as does whatever else a
 //! file may carry.
 
+use std::borrow::Cow;
 use std::io::{self, Cursor};
 
 use image::codecs::jpeg::JpegEncoder;
@@ -22,6 +23,12 @@ const MAX_UNPACKED_BYTES: u64 = 200 << 20;
 /// Bytes of what is kept at most; a PNG that is larger becomes a JPEG.
 const MAX_PNG_BYTES: usize = 3 << 20;
 const JPEG_QUALITY: u8 = 90;
+/// What a PNG begins with.
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// Ancillary chunks that are kept: transparency, and the orientation of the camera.
+const KEPT_ANCILLARY_CHUNKS: [&[u8]; 2] = [b"tRNS", b"eXIf"];
+/// Bytes of a PNG chunk beside its data: length, type and checksum.
+const PNG_CHUNK_FRAME: usize = 12;
 
 /// An image without metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +86,7 @@ pub fn clean(file: &[u8]) -> Result<CleanImage, UnusableImage> {
 }
 
 fn read(file: &[u8]) -> Result<(DynamicImage, ImageFormat), UnusableImage> {
-    let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
-    let reader = reader.map_err(|error: io::Error| UnusableImage::Unreadable(error.into()))?;
-    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP];
-    let format = reader.format().filter(|format| known.contains(format)).ok_or(UnusableImage::UnknownFormat)?;
-    let mut decoder = reader.into_decoder().map_err(UnusableImage::Unreadable)?;
+    let (mut decoder, format) = open(file)?;
     let (width, height) = decoder.dimensions();
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(UnusableImage::TooManyPixels { width, height });
@@ -97,6 +100,39 @@ fn read(file: &[u8]) -> Result<(DynamicImage, ImageFormat), UnusableImage> {
     let mut image = DynamicImage::from_decoder(decoder).map_err(UnusableImage::Unreadable)?;
     image.apply_orientation(orientation);
     Ok((image, format))
+}
+
+/// Reads the head of a file.
+fn open(file: &[u8]) -> Result<(impl ImageDecoder + '_, ImageFormat), UnusableImage> {
+    let reader = ImageReader::new(Cursor::new(without_metadata(file))).with_guessed_format();
+    let reader = reader.map_err(|error: io::Error| UnusableImage::Unreadable(error.into()))?;
+    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP];
+    let format = reader.format().filter(|format| known.contains(format)).ok_or(UnusableImage::UnknownFormat)?;
+    Ok((reader.into_decoder().map_err(UnusableImage::Unreadable)?, format))
+}
+
+/// A PNG without the chunks that are not needed: the decoder would unpack a colour profile of 200 kB to 200 MB with the head. Other files
+/// as they are.
+fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
+    let mut kept = PNG_SIGNATURE.to_vec();
+    while let Some((chunk, following)) = split_chunk(rest) {
+        let kind = &chunk[4..8];
+        // An upper-case first letter marks a critical chunk.
+        if kind[0].is_ascii_uppercase() || KEPT_ANCILLARY_CHUNKS.contains(&kind) {
+            kept.extend_from_slice(chunk);
+        }
+        rest = following;
+    }
+    // An incomplete chunk is for the decoder to refuse.
+    kept.extend_from_slice(rest);
+    Cow::Owned(kept)
+}
+
+/// The first chunk of a PNG, and what follows it; `None` where it is incomplete.
+fn split_chunk(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = usize::try_from(u32::from_be_bytes(*bytes.first_chunk()?)).ok()?;
+    bytes.split_at_checked(length.checked_add(PNG_CHUNK_FRAME)?)
 }
 
 fn write(image: &DynamicImage, format: ImageFormat) -> Result<(ImageType, Vec<u8>), ImageError> {
@@ -161,14 +197,27 @@ mod tests {
     fn text_in_a_png_is_dropped_and_transparency_stays() {
         let image = RgbaImage::from_fn(4, 4, |x, _| Rgba([1, 2, 3, if x == 0 { 0 } else { 255 }]));
         let mut file = encoded(&image.clone().into(), ImageFormat::Png);
-        let text = b"tEXtAuthor\0Ada";
-        let chunk = [b"\0\0\0\x0a", &text[..], &crc(text).to_be_bytes()].concat();
         let before_end = file.len() - 12;
-        file.splice(before_end..before_end, chunk);
+        file.splice(before_end..before_end, chunk(b"tEXtAuthor\0Ada"));
         let clean = clean(&file).unwrap();
         assert_eq!(clean.media_type, ImageType::Png);
         assert!(!clean.bytes.windows(3).any(|bytes| bytes == b"Ada"));
         assert_eq!(image::load_from_memory(&clean.bytes).unwrap().to_rgba8(), image);
+    }
+
+    #[test]
+    fn a_colour_profile_is_not_unpacked_and_how_the_camera_was_held_is_read() {
+        let mut file = encoded(&two_halves(64, 32), ImageFormat::Png);
+        let profile = chunk(b"iCCPname\0\0\x78\x01\x01\x03\0\xfc\xffabc\x02\x4d\x01\x27");
+        let turned = chunk(b"eXIfMM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0");
+        let behind_head = PNG_SIGNATURE.len() + 13 + PNG_CHUNK_FRAME;
+        file.splice(behind_head..behind_head, [profile, turned].concat());
+        let whole = ImageReader::new(Cursor::new(&file)).with_guessed_format().unwrap();
+        let unpacked = whole.into_decoder().unwrap().icc_profile().unwrap();
+        assert_eq!(unpacked.as_deref(), Some(&b"abc"[..]), "the file has a profile");
+        assert_eq!(open(&file).unwrap().0.icc_profile().unwrap(), None);
+        let clean = clean(&file).unwrap();
+        assert_eq!((clean.media_type, clean.width, clean.height), (ImageType::Png, 32, 64));
     }
 
     #[test]
@@ -222,6 +271,12 @@ mod tests {
         file.extend(crc(&file[12..]).to_be_bytes());
         file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
         file
+    }
+
+    /// A PNG chunk of its type and data.
+    fn chunk(kind_and_data: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(kind_and_data.len() - 4).unwrap();
+        [&length.to_be_bytes()[..], kind_and_data, &crc(kind_and_data).to_be_bytes()].concat()
     }
 
     /// The checksum of a PNG chunk, bit by bit.

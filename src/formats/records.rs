@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::read_file;
 use super::votes::delimiter_of;
-use crate::domain::benchmark::data_file::{DataError, RecordLines, text};
+use crate::domain::benchmark::suite_data_file::{DataError, RecordLines, text};
 use crate::domain::csv_injection::restored;
 
 /// Columns of long texts, in which an apostrophe before a formula may be the text's own.

@@ -11,7 +11,7 @@ const STANDARD_INPUT: &str = "-";
 
 /// More than one file of a command is the standard input.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the standard input is read once: give - once")]
+#[error("standard input can be read only once: use - for one file only")]
 pub struct StandardInputTwice;
 
 /// Refuses `-` where it stands more than once among the files that a command reads.

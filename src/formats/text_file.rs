@@ -13,6 +13,10 @@ const LOOK: u64 = 64 << 10;
 
 const SQLITE: &[u8] = b"SQLite format 3\0";
 const ZIP: &[u8] = b"PK\x03\x04";
+const XZ: &[u8] = b"\xfd7zXZ\0";
+const SEVEN_ZIP: &[u8] = b"7z\xbc\xaf\x27\x1c";
+/// Bytes 4 to 9 of a file by bzip2, which begins with `BZh` and a digit.
+const BZIP2: &[u8] = b"1AY&SY";
 
 /// Reads a file of rows. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block, and a
 /// file of more than a gibibyte or of no text before it takes the memory.
@@ -74,6 +78,10 @@ pub(crate) fn refuse_binary(head: &[u8]) -> io::Result<()> {
     if head.starts_with(ZIP) {
         return Err(invalid("it is a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV"));
     }
+    let is_bzip2 = head.starts_with(b"BZh") && head.get(4..10) == Some(BZIP2);
+    if is_bzip2 || head.starts_with(XZ) || head.starts_with(SEVEN_ZIP) {
+        return Err(invalid("it is packed by xz, bzip2 or 7-Zip: unpack it first"));
+    }
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_text = !head.contains(&0) || (!line.contains(&0) && std::str::from_utf8(line).is_ok());
     if is_text { Ok(()) } else { Err(invalid("it is binary data: give a text file in UTF-8")) }
@@ -102,6 +110,9 @@ mod tests {
         check_refused(b"m\0o\0d\0e\0l\0", "it is binary data");
         check_refused(b"SQLite format 3\0\x10\0", "it is an SQLite database");
         check_refused(b"PK\x03\x04\x14\0\x06\0", "it is a ZIP archive or a spreadsheet");
+        for packed in [&b"\xfd7zXZ\0\0\x04"[..], b"7z\xbc\xaf\x27\x1c\0\x04", b"BZh91AY&SY\xd6\x1c"] {
+            check_refused(packed, "it is packed by xz, bzip2 or 7-Zip: unpack it first");
+        }
         check_refused(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it is binary data");
         check_refused(&[0; 100], "it is binary data");
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::cell_value::{Cell, FileRow, in_calendar};
 use super::column_names::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
 use super::error::{RowError, shortened};
+use super::json_fields::GivenColumns;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
@@ -26,8 +27,12 @@ pub(super) struct VoteBatch {
     pub(super) log: VoteLog,
     /// Which of the wanted columns the file has anything in.
     pub(super) seen: ColumnSet,
-    /// The lines or rows that the part takes up; while JSON is read, the number of the line or row that is read.
+    /// The lines or rows that the part takes up.
     pub(super) rows: u64,
+    /// The line or row that is being read, where each row names its own columns.
+    pub(super) current_row: u64,
+    /// The columns that flags name, where each row names its own columns.
+    pub(super) given: GivenColumns,
     /// Whether a vote has a time.
     pub(super) timed: bool,
     /// The line or row of the first vote without a time.
@@ -61,7 +66,8 @@ impl VoteBatch {
     pub(super) fn new(wanted: ColumnSet, timed: bool) -> Self {
         let columns = ColumnSet { seconds: wanted.seconds || timed, ..wanted };
         let log = VoteLog::with_columns(columns);
-        Self { log, seen: ColumnSet::default(), rows: 0, timed: false, first_untimed: None }
+        let (seen, given) = (ColumnSet::default(), GivenColumns::default());
+        Self { log, seen, rows: 0, current_row: 0, given, timed: false, first_untimed: None }
     }
 
     /// Puts what follows in the file behind this.
@@ -71,6 +77,7 @@ impl VoteBatch {
         self.timed |= other.timed;
         self.first_untimed = self.first_untimed.or(other.first_untimed.map(|row| self.rows + row));
         self.rows += other.rows;
+        self.given.append(&other.given);
     }
 
     /// The votes with the columns that are wanted and that the files have.
@@ -109,6 +116,9 @@ impl VoteBatch {
 
     /// Adds one row completely, or nothing of it.
     pub(super) fn add(&mut self, record: &impl FileRow, header: &Header) -> Result<(), RowError> {
+        for column in header.multiples.iter().filter(|column| !record.cell(column.at).is_empty()) {
+            self.leave_unread(&column.name);
+        }
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
         let exclusion = row.exclusion()?;
@@ -126,6 +136,13 @@ impl VoteBatch {
             None => self.push(&a, &b, outcome, &details)?,
         }
         Ok(())
+    }
+
+    /// Notes a column that has something in it and is not read.
+    pub(super) fn leave_unread(&mut self, column: &str) {
+        if !self.log.unread_columns.contains(column) {
+            self.log.unread_columns.insert(column.to_owned());
+        }
     }
 
     /// Counts a vote that a rule leaves out, and keeps what slices select it by where they are wanted.
@@ -148,7 +165,7 @@ impl VoteBatch {
     fn note_time(&mut self, details: &Details<'_>) {
         self.timed |= details.seconds.is_some();
         if details.seconds.is_none() && self.first_untimed.is_none() {
-            self.first_untimed = Some(self.rows);
+            self.first_untimed = Some(self.current_row);
         }
     }
 

@@ -45,12 +45,12 @@ impl<'r> Cell<'r> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// As a label; the names of a list are joined so that [`split_names`](crate::domain::rating::prompt_label_names::split_names) gives
-    /// them back.
+    /// As a label; the names of a list, without the white space around them, are joined so that
+    /// [`split_names`](crate::domain::rating::prompt_label_names::split_names) gives them back.
     pub(super) fn label(self) -> Option<Cow<'r, str>> {
         let Self::Json(Value::Array(items)) = self else { return self.text() };
         let names: Vec<Cow<'_, str>> = items.iter().filter_map(json_text).collect();
-        let joined = join_names(names.iter().map(|name| &**name));
+        let joined = join_names(names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()));
         (!joined.is_empty()).then_some(joined.into())
     }
 
@@ -129,8 +129,21 @@ pub(super) fn parse_seconds(text: &str) -> Option<f64> {
     Some(parse_moment(text)?.as_duration().as_secs_f64())
 }
 
+/// A number of seconds, or of milliseconds where it is too large for them. A date without its separators is neither: read as seconds,
+/// 20251121 would be in August 1970.
 pub(super) fn as_seconds(number: f64) -> Option<f64> {
-    in_calendar(if number.abs() > LARGEST_SECONDS { number / 1000.0 } else { number })
+    let seconds = in_calendar(if number.abs() > LARGEST_SECONDS { number / 1000.0 } else { number });
+    seconds.filter(|_| !is_written_date(number))
+}
+
+/// Whether a number reads as a date from 1970 to 2100, alone or with hours and minutes, or with seconds too: 20251121, 202511210830,
+/// 20251121083000. As seconds or milliseconds these are in 1970, in 1976, or hundreds of years ahead.
+fn is_written_date(number: f64) -> bool {
+    [1.0, 1e4, 1e6].into_iter().any(|clock| {
+        let date = (number / clock).floor();
+        let (month, day) = ((date % 10_000.0 / 100.0).floor(), date % 100.0);
+        (19_700_101.0..=21_001_231.0).contains(&date) && (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day)
+    })
 }
 
 /// What is years beyond every calendar is in another unit, or no time.

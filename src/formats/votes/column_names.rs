@@ -125,6 +125,9 @@ const STYLE: [&[&str]; 4] = [
     &["bold_@", "conv_metadata.bold_count_@.**", "conv_metadata.bold_count_@.__"],
 ];
 
+/// Columns that would say how many votes a row stands for. Each row is one vote, so they are not read.
+const MULTIPLES: [&str; 3] = ["weight", "count", "n_votes"];
+
 /// Names of columns where a file does not use the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnNames {
@@ -166,6 +169,11 @@ impl ColumnNames {
         given.as_deref()
     }
 
+    /// Whether a column of this name would say how many votes a row stands for.
+    fn is_multiple(&self, name: &str) -> bool {
+        MULTIPLES.contains(&name) && !self.all_given().any(|given| given == name)
+    }
+
     /// The columns that flags give.
     pub(super) fn all_given(&self) -> impl Iterator<Item = &str> {
         KNOWN.iter().filter_map(|(field, _)| self.given(*field))
@@ -196,6 +204,8 @@ pub(super) struct Header {
     columns: Vec<Vec<ColumnMapping>>,
     /// Columns that count towards a feature of style: their position, the feature and the side.
     pub(super) style: Vec<(usize, usize, usize)>,
+    /// Columns that would say how many votes a row stands for, which are not read.
+    pub(super) multiples: Vec<ColumnMapping>,
     /// Whether votes have times: then every one must.
     pub(super) timed: bool,
 }
@@ -217,7 +227,9 @@ impl Header {
                 return Err(HeaderError::not_there(name, names.iter().copied()));
             }
         }
-        let mut header = Self { columns: columns.into(), style: style_columns(names), timed: false };
+        let multiples = names.iter().map(|name| name.trim()).enumerate().filter(|(_, name)| given.is_multiple(name));
+        let multiples = multiples.map(|(at, name)| ColumnMapping { at, name: name.to_owned() }).collect();
+        let mut header = Self { columns: columns.into(), style: style_columns(names), multiples, timed: false };
         header.choose_models(given)?;
         let has = |field| header.one(field).is_some();
         let has_winner = has(Field::Winner) || (has(Field::WinnerA) && has(Field::WinnerB));
@@ -258,7 +270,12 @@ impl Header {
             (*positions.entry(name).or_insert(next), feature, side)
         });
         let style = style.collect();
-        (Self { columns: columns.into(), style, timed: false }, positions)
+        let multiples = MULTIPLES.into_iter().filter(|name| given.is_multiple(name)).map(|name| {
+            let next = positions.len();
+            ColumnMapping { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
+        });
+        let multiples = multiples.collect();
+        (Self { columns: columns.into(), style, multiples, timed: false }, positions)
     }
 
     /// The columns that may hold a field, best known first.

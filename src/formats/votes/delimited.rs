@@ -7,7 +7,7 @@ use super::cell_value::{Cell, FileRow};
 use super::column_names::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::format_detection::Text;
-use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
+use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, read_blocks, settle};
 use super::{FileVotes, ReadJob};
 use crate::domain::csv_injection::restored;
 
@@ -25,10 +25,9 @@ pub(super) fn read(job: &ReadJob<'_>, text: Text, delimiter: u8) -> Result<FileV
     let mut votes = VoteBatch::new(job.wanted, header.timed);
     votes.rows = count_lines(&first[..begin]);
     let line_error = |(line, reason)| Stopped::Row(FilePosition::Line(count_lines(&first[..begin]) + line + 1), reason);
-    let all = form.parse(&first[begin..]).map_err(line_error).and_then(|batch| {
-        votes.append(&batch);
-        read_blocks(&mut blocks, &mut votes, |block| form.parse(block))
-    });
+    let (batch, done) = form.parse(&first[begin..]);
+    votes.append(&batch);
+    let all = done.map_err(line_error).and_then(|()| read_blocks(&mut blocks, &mut votes, |block| form.parse(block)));
     all.map_err(|stopped| job.stopped(stopped))?;
     Ok(FileVotes { votes, timed: header.timed })
 }
@@ -42,22 +41,26 @@ struct DelimitedLayout<'f> {
 }
 
 impl DelimitedLayout<'_> {
-    fn parse(&self, block: &[u8]) -> Result<VoteBatch, (u64, RowError)> {
+    fn parse(&self, block: &[u8]) -> ParsedBlock {
         let mut batch = VoteBatch::new(self.job.wanted, self.header.timed);
+        let done = self.parse_into(&mut batch, block);
+        batch.rows = count_lines(block);
+        (batch, done)
+    }
+
+    fn parse_into(&self, batch: &mut VoteBatch, block: &[u8]) -> Result<(), (u64, RowError)> {
         let mut reader = csv_reader(block, self.delimiter);
         let mut record = ByteRecord::new();
         loop {
             let next_line = reader.position().line();
             let more = reader.read_byte_record(&mut record).map_err(|error| (next_line - 1, malformed(&error)))?;
             if !more {
-                break;
+                return Ok(());
             }
             let line = record.position().map_or(next_line, |begin| first_line(block, begin)) - 1;
-            let done = self.add(&mut batch, &record);
-            settle(&mut batch, self.job.options, done, line)?;
+            let done = self.add(batch, &record);
+            settle(batch, self.job.options, done, line)?;
         }
-        batch.rows = count_lines(block);
-        Ok(batch)
     }
 
     fn add(&self, batch: &mut VoteBatch, record: &ByteRecord) -> Result<(), RowError> {

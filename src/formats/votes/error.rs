@@ -21,7 +21,10 @@ pub enum VoteFileError {
         source: std::io::Error,
     },
     /// The file begins like Parquet and is not.
-    #[error("cannot read the Parquet file {}: {source}", input_name(.path))]
+    #[error(
+        "cannot read the Parquet file {}: {source}; if it was cut off or damaged, fetch or write it again",
+        input_name(.path)
+    )]
     Parquet {
         /// Its path.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -46,9 +46,11 @@ impl VoteFile {
             return SharedFile::new(whole).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
-            Self::unpacked(Bounded::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)), limits))
+            let unpacked = Unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)));
+            Self::unpacked(Bounded::unpacked(unpacked, limits))
         } else if head.starts_with(ZSTD) {
-            Self::unpacked(Bounded::unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?, limits))
+            let unpacked = Unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?);
+            Self::unpacked(Bounded::unpacked(unpacked, limits))
         } else {
             Self::text(head, file)
         }
@@ -75,6 +77,21 @@ impl VoteFile {
             // Nothing at all is how a log without votes looks in lines.
             Some(b'{') | None => Self::Lines(text),
             _ => Self::Delimited(text, delimiter),
+        })
+    }
+}
+
+/// What a packed file unpacks to. Where it cannot be unpacked, the error says what to do.
+struct Unpacked<R>(R);
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
+                let reason = format!("it cannot be unpacked ({error}): it was cut off or damaged, so fetch it again");
+                io::Error::new(error.kind(), reason)
+            }
+            _ => error,
         })
     }
 }

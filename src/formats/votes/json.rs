@@ -3,11 +3,13 @@
 //! Each object names its own columns and may leave some out, so what the file has shows only once all of them were read: whether its
 //! votes have times, and whether a column that a flag names is there.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufReader;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::error::Category;
 
 use super::batch::VoteBatch;
 use super::cell_value::Cell;
@@ -16,7 +18,7 @@ use super::error::{FilePosition, RowError, VoteFileError};
 use super::format_detection::Text;
 use super::json_fields::{FieldPositions, GivenColumns, JsonFields};
 use super::limits::{Allowance, Bounded};
-use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
+use super::lines::{Blocks, ParsedBlock, Stopped, count_lines, read_blocks, settle};
 use super::{FileVotes, ReadJob, open_webui};
 
 /// Reads a file with one object a line.
@@ -26,7 +28,7 @@ pub(super) fn read_lines(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, Vot
     let mut votes = layout.no_votes();
     let read = read_blocks(&mut blocks, &mut votes, |block| layout.parse_lines(block));
     read.map_err(|stopped| match stopped {
-        Stopped::Row(place, reason) => layout.row_error(place, reason),
+        Stopped::Row(place, reason) => layout.row_error(&votes.given, place, reason),
         unreadable => job.stopped(unreadable),
     })?;
     layout.finish(votes, |line| FilePosition::Line(line + 1))
@@ -36,30 +38,39 @@ pub(super) fn read_lines(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, Vot
 pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let (text, allowance) = Bounded::by_record(text, job.options.limits);
     let layout = JsonLayout::new(job);
-    let mut rows = JsonRows { layout: &layout, votes: layout.no_votes(), bad: None, allowance };
+    let given = RefCell::new(layout.no_columns());
+    let mut rows = JsonRows { layout: &layout, votes: layout.no_votes(), given, bad: None, allowance };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
-    if let Some(reason) = rows.bad {
-        return Err(layout.row_error(FilePosition::Row(rows.votes.rows), reason));
+    let JsonRows { mut votes, given, bad, .. } = rows;
+    votes.given = given.into_inner();
+    if let Some(reason) = bad {
+        return Err(layout.row_error(&votes.given, FilePosition::Row(votes.current_row), reason));
     }
     if let Err(error) = read {
         let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
         return Err(match error.classify() {
-            serde_json::error::Category::Io => job.unreadable(error.into()),
-            serde_json::error::Category::Data => {
-                job.row(FilePosition::Line(line), malformed("not an array of objects", &error))
-            }
+            Category::Io => job.unreadable(error.into()),
+            Category::Data => job.row(FilePosition::Line(line), malformed("not an array of objects", &error)),
             _ => job.row(FilePosition::Line(line), malformed("not JSON", &error)),
         });
     }
-    layout.finish(rows.votes, FilePosition::Row)
+    layout.finish(votes, FilePosition::Row)
 }
 
-/// The reason without its line, which stands before it and is another one within a block.
-fn malformed(what: &str, error: &serde_json::Error) -> RowError {
+/// The reason without its line, which stands before it and is another one within a block; and what to do.
+pub(super) fn malformed(what: &str, error: &serde_json::Error) -> RowError {
     let reason = error.to_string();
     let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);
-    RowError::Malformed(format!("{what}: {reason} at column {}", error.column()))
+    let is_no_value = ["expected value", "expected ident", "invalid number"].contains(&reason);
+    let advice = match error.classify() {
+        Category::Eof => ": if the file was cut off, fetch it again",
+        Category::Syntax if is_no_value => {
+            ": JSON knows neither NaN nor Infinity; write a number, null or a text in quotes"
+        }
+        _ => "",
+    };
+    RowError::Malformed(format!("{what}: {reason} at column {}{advice}", error.column()))
 }
 
 /// How the objects of one file are read.
@@ -67,41 +78,43 @@ struct JsonLayout<'f> {
     job: &'f ReadJob<'f>,
     header: Header,
     positions: HashMap<String, usize>,
-    given: GivenColumns,
 }
 
 impl<'f> JsonLayout<'f> {
     fn new(job: &'f ReadJob<'f>) -> Self {
         let (header, positions) = Header::of_any(&job.options.columns);
-        Self { job, header, positions, given: GivenColumns::new(&job.options.columns) }
+        Self { job, header, positions }
     }
 
     /// Times are kept in any case: a later object may have one.
     fn no_votes(&self) -> VoteBatch {
-        VoteBatch::new(self.job.wanted, true)
+        VoteBatch { given: self.no_columns(), ..VoteBatch::new(self.job.wanted, true) }
     }
 
-    fn fields(&self) -> FieldPositions<'_> {
-        FieldPositions { positions: &self.positions, given: &self.given }
+    fn no_columns(&self) -> GivenColumns {
+        GivenColumns::new(&self.job.options.columns)
     }
 
-    fn parse_lines(&self, block: &[u8]) -> Result<VoteBatch, (u64, RowError)> {
-        let mut batch = self.no_votes();
-        for (at, line) in (0..).zip(block.split(|&byte| byte == b'\n')) {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            batch.rows = at;
-            let done = self.object(line).and_then(|object| self.add(&mut batch, &object));
-            settle(&mut batch, self.job.options, done, at)?;
-        }
+    fn fields<'p>(&'p self, given: &'p RefCell<GivenColumns>) -> FieldPositions<'p> {
+        FieldPositions { positions: &self.positions, given }
+    }
+
+    fn parse_lines(&self, block: &[u8]) -> ParsedBlock {
+        let (mut batch, given) = (self.no_votes(), RefCell::new(self.no_columns()));
+        let lines = (0..).zip(block.split(|&byte| byte == b'\n'));
+        let done = lines.filter(|(_, line)| !line.trim_ascii().is_empty()).try_for_each(|(at, line)| {
+            batch.current_row = at;
+            let done = self.object(line, &given).and_then(|object| self.add(&mut batch, &object));
+            settle(&mut batch, self.job.options, done, at)
+        });
         batch.rows = count_lines(block);
-        Ok(batch)
+        batch.given = given.into_inner();
+        (batch, done)
     }
 
-    fn object(&self, line: &[u8]) -> Result<JsonFields, RowError> {
+    fn object(&self, line: &[u8], given: &RefCell<GivenColumns>) -> Result<JsonFields, RowError> {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let fields = self.fields().deserialize(&mut reader).and_then(|fields| reader.end().map(|()| fields));
+        let fields = self.fields(given).deserialize(&mut reader).and_then(|fields| reader.end().map(|()| fields));
         fields.map_err(|error| malformed("not a JSON object", &error))
     }
 
@@ -112,14 +125,15 @@ impl<'f> JsonLayout<'f> {
         }
     }
 
-    /// The error of a bad row; where it lacks a column that a flag names and no row so far has, that of the flag.
-    fn row_error(&self, place: FilePosition, reason: RowError) -> VoteFileError {
+    /// The error of a bad row; where it lacks a column that a flag names and no row up to it has, that of the flag. `given` is of the
+    /// rows up to it.
+    fn row_error(&self, given: &GivenColumns, place: FilePosition, reason: RowError) -> VoteFileError {
         let lacking = match &reason {
             RowError::NoModel(column) => Some(column.as_str()),
             RowError::Winner(text) if text.is_empty() => self.column(&[Field::Winner]),
             _ => None,
         };
-        let missing = lacking.and_then(|lacking| self.given.missing(|name| name == lacking));
+        let missing = lacking.and_then(|lacking| given.missing(|name| name == lacking));
         missing.map_or_else(|| self.job.row(place, reason), |missing| self.job.columns(missing))
     }
 
@@ -130,7 +144,7 @@ impl<'f> JsonLayout<'f> {
 
     /// What all rows make. If one vote has a time, every one must.
     fn finish(&self, mut votes: VoteBatch, place: impl Fn(u64) -> FilePosition) -> Result<FileVotes, VoteFileError> {
-        if let Some(missing) = self.given.missing(|_| true) {
+        if let Some(missing) = votes.given.missing(|_| true) {
             return Err(self.job.columns(missing));
         }
         let timed = votes.timed;
@@ -149,6 +163,7 @@ impl<'f> JsonLayout<'f> {
 struct JsonRows<'f> {
     layout: &'f JsonLayout<'f>,
     votes: VoteBatch,
+    given: RefCell<GivenColumns>,
     bad: Option<RowError>,
     /// Bytes of the file that the next object may take.
     allowance: Allowance,
@@ -170,8 +185,9 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
-        while let Some(object) = rows.next_element_seed(self.layout.fields())? {
+        while let Some(object) = rows.next_element_seed(self.layout.fields(&self.given))? {
             self.votes.rows += 1;
+            self.votes.current_row = self.votes.rows;
             self.allowance.renew(self.layout.job.options.limits.line_bytes);
             if let Err(reason) = self.add(&object) {
                 self.bad = Some(reason);

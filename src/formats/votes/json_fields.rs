@@ -3,8 +3,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -26,37 +24,41 @@ impl FileRow for JsonFields {
     }
 }
 
-/// The columns that flags name, of a file in which each object names its own: which of them any object has. Threads that read parts
-/// of the file share it.
+/// The columns that flags name, of a part of a file in which each object names its own: which of them no object has.
+#[derive(Debug, Default)]
 pub(super) struct GivenColumns {
-    /// Their names, and whether an object has them.
-    given: Vec<(String, AtomicBool)>,
-    /// All names in the object that was read first, for the error of a column that none has.
-    example: OnceLock<Vec<String>>,
+    missing: Vec<String>,
+    /// All names in the first object, for the error of a column that none has.
+    example: Option<Vec<String>>,
 }
 
 impl GivenColumns {
+    /// Of a part without objects.
     pub(super) fn new(columns: &ColumnNames) -> Self {
-        let given = columns.all_given().map(|name| (name.to_owned(), AtomicBool::new(false)));
-        Self { given: given.collect(), example: OnceLock::new() }
+        Self { missing: columns.all_given().map(str::to_owned).collect(), example: None }
     }
 
-    /// The error of such a column that no object has so far; `None` also where no object was read.
+    /// Puts what follows in the file behind this.
+    pub(super) fn append(&mut self, later: &Self) {
+        self.missing.retain(|name| later.missing.contains(name));
+        if self.example.is_none() {
+            self.example.clone_from(&later.example);
+        }
+    }
+
+    /// The error of such a column that no object has; `None` also where there is no object.
     pub(super) fn missing(&self, is_meant: impl Fn(&str) -> bool) -> Option<HeaderError> {
-        let example = self.example.get()?;
-        let mut given = self.given.iter().filter(|(name, _)| is_meant(name));
-        let (name, _) = given.find(|(_, found)| !found.load(Ordering::Relaxed))?;
+        let example = self.example.as_ref()?;
+        let name = self.missing.iter().find(|name| is_meant(name.as_str()))?;
         Some(HeaderError::not_there(name, example.iter().map(String::as_str)))
     }
 
     fn needs_example(&self) -> bool {
-        !self.given.is_empty() && self.example.get().is_none()
+        !self.missing.is_empty() && self.example.is_none()
     }
 
-    fn note(&self, name: &str) {
-        // A flag that is set is only read: threads do not wait for each other.
-        let found = self.given.iter().filter(|(given, found)| given == name && !found.load(Ordering::Relaxed));
-        found.for_each(|(_, found)| found.store(true, Ordering::Relaxed));
+    fn note(&mut self, name: &str) {
+        self.missing.retain(|missing| missing != name);
     }
 }
 
@@ -64,7 +66,8 @@ impl GivenColumns {
 #[derive(Clone, Copy)]
 pub(super) struct FieldPositions<'p> {
     pub(super) positions: &'p HashMap<String, usize>,
-    pub(super) given: &'p GivenColumns,
+    /// Which of the columns that flags name the objects have.
+    pub(super) given: &'p RefCell<GivenColumns>,
 }
 
 impl FieldPositions<'_> {
@@ -91,7 +94,7 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonFields, A::Error> {
         let mut values = vec![Value::Null; self.positions.len()];
-        let names = self.given.needs_example().then(|| RefCell::new(Vec::new()));
+        let names = self.given.borrow().needs_example().then(|| RefCell::new(Vec::new()));
         while let Some(position) = map.next_key_seed(Key { fields: self, names: names.as_ref() })? {
             match position {
                 // Of two values nobody knows which is meant.
@@ -101,8 +104,7 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
             }
         }
         if let Some(names) = names {
-            // Another thread may have read an object meanwhile; one of them is enough.
-            drop(self.given.example.set(names.into_inner()));
+            self.given.borrow_mut().example = Some(names.into_inner());
         }
         Ok(JsonFields(values))
     }
@@ -131,7 +133,7 @@ impl Visitor<'_> for Key<'_> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
-        self.fields.given.note(name);
+        self.fields.given.borrow_mut().note(name);
         if let Some(names) = self.names {
             names.borrow_mut().push(name.to_owned());
         }

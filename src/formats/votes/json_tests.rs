@@ -56,6 +56,17 @@ fn a_mistyped_column_of_models_or_winners_is_refused_like_any_other() {
 }
 
 #[test]
+fn the_error_of_a_column_that_no_row_has_so_far_does_not_depend_on_the_threads_that_read_further_on() {
+    // Beyond the first block of lines that a thread reads.
+    let file = |rest: &str| format!("{}\n{}", vote(r#","first":1"#), format!("{}\n", vote(rest)).repeat(40_000));
+    let refused = "votes0.csv has no column usr: name one of its columns, which are model_a, model_b, winner, first";
+    let columns = ColumnNames { model_a: Some("usr".into()), ..ColumnNames::default() };
+    let options = ReadOptions { columns, ..ReadOptions::default() };
+    assert_eq!(read_as(&[file(r#","usr":"z""#).as_bytes()], &options).unwrap_err(), refused);
+    assert_eq!(read_as(&[file(r#","user":"v""#).as_bytes()], &with_voters_in("usr")).unwrap_err(), refused);
+}
+
+#[test]
 fn where_one_vote_has_a_time_every_vote_needs_one_whichever_comes_first() {
     let (untimed, early, late) = (vote(""), vote(r#","tstamp":1"#), vote(r#","tstamp":9"#));
     let refused = |place: &str| {
@@ -92,12 +103,13 @@ fn votes_without_a_time_among_others_are_skipped_and_counted_where_bad_rows_are(
 
 #[test]
 fn a_name_with_a_comma_in_a_list_is_one_name() {
-    let text = [vote(r#","category":["law, tax","math"]"#), vote(r#","category":["law"]"#)].join("\n");
+    let text = [vote(r#","category":["law, tax"," math ",""]"#), vote(r#","category":["law"]"#)].join("\n");
     let log = read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap();
     for (category, votes) in [("law, tax", 1), ("math", 1), ("law", 1)] {
         let slice = Slice { category: Some(category.into()), ..Slice::default() };
         assert_eq!(slice.take(log.clone()).unwrap().len(), votes, "{category}");
     }
+    assert_eq!(log.categories.unwrap().names.as_slice(), ["\"law, tax\",math", "law"]);
 }
 
 #[test]

@@ -115,22 +115,24 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// Works on all blocks. `parse` puts one into a batch and gives the line of a bad row, counted from 0 in its block.
+/// The votes of a block, or those before its first bad row, whose line is counted from 0 in the block.
+pub(super) type ParsedBlock = (VoteBatch, Result<(), (u64, RowError)>);
+
+/// Works on all blocks, up to the first bad row. `total` then has what stands before it in the file, however many threads read.
 pub(super) fn read_blocks<R: Read + Send>(
     blocks: &mut Blocks<R>,
     total: &mut VoteBatch,
-    parse: impl Fn(&[u8]) -> Result<VoteBatch, (u64, RowError)> + Sync,
+    parse: impl Fn(&[u8]) -> ParsedBlock + Sync,
 ) -> Result<(), Stopped> {
     let many = BLOCKS_A_THREAD * rayon::current_num_threads();
     let mut wave = blocks.some(many)?;
     while !wave.is_empty() {
         let parse_wave = || wave.par_iter().map(|block| parse(block)).collect::<Vec<_>>();
         let (batches, next) = rayon::join(parse_wave, || blocks.some(many));
-        for batch in batches {
+        for (batch, done) in batches {
             let lines_before = total.rows;
-            let batch =
-                batch.map_err(|(line, reason)| Stopped::Row(FilePosition::Line(lines_before + line + 1), reason))?;
             total.append(&batch);
+            done.map_err(|(line, reason)| Stopped::Row(FilePosition::Line(lines_before + line + 1), reason))?;
         }
         wave = next?;
     }

@@ -56,6 +56,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
     let plan = ReadPlan::new(job, &header, &names);
     check_size(reader.metadata(), &plan.needed, job.options.limits).map_err(|source| job.unreadable(source))?;
     let mut votes = VoteBatch::new(job.wanted, header.timed);
+    header.multiples.iter().for_each(|column| votes.leave_unread(&column.name));
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
     let append = |votes: &mut VoteBatch, read: Vec<ReadGroup>| -> Result<(), VoteFileError> {

@@ -13,8 +13,8 @@ use super::delimited::{csv_reader, first_line, malformed, utf8_error};
 use super::error::{FilePosition, HeaderError, RowError, VoteFileError};
 use super::format_detection::{Text, VoteFile};
 use super::limits::ReadLimits;
-use super::parquet;
 use super::text_table::{TextTable, chosen};
+use super::{json, parquet};
 use crate::domain::csv_injection::restored;
 use crate::standard_input::open_input;
 
@@ -99,7 +99,7 @@ fn of_lines(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
         if !text.trim_ascii().is_empty() {
             let place = FilePosition::Line(line);
             let object: Map<String, Value> =
-                serde_json::from_slice(text).map_err(|error| (place, RowError::Malformed(error.to_string())))?;
+                serde_json::from_slice(text).map_err(|error| (place, json::malformed("not a JSON object", &error)))?;
             objects.push((place, object));
         }
     }
@@ -109,7 +109,7 @@ fn of_lines(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
 fn of_array(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
     let objects: Vec<Map<String, Value>> = serde_json::from_slice(bytes).map_err(|error| {
         let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
-        (FilePosition::Line(line), RowError::Malformed(error.to_string()))
+        (FilePosition::Line(line), json::malformed("not an array of objects", &error))
     })?;
     let objects: Vec<_> = (1..).map(FilePosition::Row).zip(objects).collect();
     Ok(of_objects(&objects, names))
@@ -144,6 +144,27 @@ mod tests {
             std::fs::write(file.path(), bytes).unwrap();
             let told = read_table(file.path(), &["winner"]).unwrap_err().to_string();
             assert!(told.starts_with("cannot read ") && told.contains(reason), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_named_with_its_line_and_what_to_do() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let good = r#"{"item":1,"score":5}"#;
+        for (text, reason) in [
+            (
+                format!("{good}\n{{\"item\":2,\"score\":NaN}}\n"),
+                " line 2: not a JSON object: expected value at column 19: JSON knows neither NaN nor Infinity; write a",
+            ),
+            (
+                format!("{good}\n{{\"item\":2,"),
+                " line 2: not a JSON object: EOF while parsing a value at column 10: if the file was cut off, fetch it",
+            ),
+            (format!("[{good},"), " line 1: not an array of objects: EOF while parsing a "),
+        ] {
+            std::fs::write(file.path(), text).unwrap();
+            let told = read_table(file.path(), &["item", "score"]).unwrap_err().to_string();
+            assert!(told.contains(reason), "{told}");
         }
     }
 

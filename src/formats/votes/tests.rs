@@ -185,6 +185,15 @@ fn bad_rows_are_refused_with_their_line_and_reason() {
             "x,y,A,-1795219200000000",
             "tstamp is \"-1795219200000000\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
         ),
+        ("x,y,A,20251121", "tstamp is \"20251121\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
+        (
+            "x,y,A,20251121083000",
+            "tstamp is \"20251121083000\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
+        ),
+        (
+            "x,y,A,202511210830",
+            "tstamp is \"202511210830\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
+        ),
         ("x,y,A,NaN", "tstamp is \"NaN\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
         (
             "x,y,A",
@@ -215,6 +224,18 @@ fn a_column_that_is_there_twice_is_refused() {
     refuse(b"model_a,model_b, model_a,winner\nx,y,z,A\n", &double("model_a"));
     refuse(b"model_a,model_b,winner,bold_a,bold_b,bold_a\nx,y,A,1,2,3\n", &double("bold_a"));
     check("model_a,model_b,winner,note,note\nx,y,A,1,2\n", &["x AWins y"]);
+}
+
+#[test]
+fn columns_that_would_say_how_many_votes_a_row_stands_for_are_named_and_not_read() {
+    let of = |text: &str, options: &ReadOptions| read_as(&[text.as_bytes()], options).unwrap().unread_columns;
+    let csv = "model_a,model_b,winner,count,weight\nx,y,A,,3\nx,y,B,,1\n";
+    let lines = "{\"model_a\":\"x\",\"model_b\":\"y\",\"winner\":\"A\",\"weight\":3}\n";
+    for text in [csv, lines] {
+        assert_eq!(of(text, &ReadOptions::default()), ["weight".to_owned()].into(), "{text}");
+    }
+    let columns = ColumnNames { turn: Some("weight".into()), ..ColumnNames::default() };
+    assert!(of(csv, &ReadOptions { columns, ..ReadOptions::default() }).is_empty(), "a flag says what it holds");
 }
 
 #[test]
@@ -278,7 +299,7 @@ fn bad_rows_of_json_are_refused_with_their_place() {
     let error = read(&[format!("[{good},").as_bytes()]).unwrap_err();
     assert!(error.starts_with("votes0.csv line 1: not JSON: "), "{error}");
     let truncated = format!("{good}\n{{\"model_a\":\n");
-    let reason = "not a JSON object: EOF while parsing a value at column 11";
+    let reason = "not a JSON object: EOF while parsing a value at column 11: if the file was cut off, fetch it again";
     refuse(truncated.as_bytes(), &format!("votes0.csv line 2: {reason}"));
     let reason = "not an array of objects: invalid type: integer `1`, expected an object for each vote at column 3";
     refuse(b"\n[1]", &format!("votes0.csv line 2: {reason}"));
@@ -382,6 +403,7 @@ fn packed_files_are_read_as_they_are() {
         assert_eq!(read(&[&packed]).unwrap(), ["x AWins y"]);
         let error = read(&[&packed[..packed.len() / 2]]).unwrap_err();
         assert!(error.starts_with("cannot read votes0.csv: "), "{error}");
+        assert!(error.ends_with("it was cut off or damaged, so fetch it again"), "{error}");
     }
     let parquet =
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes/lmarena_33k.parquet"))
@@ -389,6 +411,7 @@ fn packed_files_are_read_as_they_are() {
     assert_eq!(read(&[&zstd::encode_all(&*parquet, 1).unwrap()]).unwrap().len(), 4);
     let error = read(&[&parquet[..parquet.len() / 2]]).unwrap_err();
     assert!(error.starts_with("cannot read the Parquet file votes0.csv: "), "{error}");
+    assert!(error.ends_with("; if it was cut off or damaged, fetch or write it again"), "{error}");
 }
 
 /// A file that is packed by gzip.

@@ -186,7 +186,8 @@ impl<'t> Times<'t> {
     }
 
     fn at(&self, row: usize, group: &RowGroup<'_>) -> Result<f64, RowError> {
-        let (seconds, text) = match self {
+        let refused = |text: &str| RowError::Time { column: Self::column(group), text: shortened(text) };
+        match self {
             Self::Numbers(numbers, unit) => {
                 let number = numbers[row];
                 let seconds = match unit {
@@ -194,14 +195,16 @@ impl<'t> Times<'t> {
                     Some(unit) => unit.seconds(number).and_then(in_calendar),
                     None => as_seconds(number),
                 };
-                (seconds, "")
+                // Where nothing stands, the number is none.
+                let text = || if number.is_nan() { String::new() } else { number.to_string() };
+                seconds.ok_or_else(|| refused(&text()))
             }
             Self::Texts(texts, seconds) => {
                 let at = texts.rows[row] as usize;
-                (seconds.get(at).copied().flatten(), texts.names.get(at).unwrap_or(""))
+                let seconds = seconds.get(at).copied().flatten();
+                seconds.ok_or_else(|| refused(texts.names.get(at).unwrap_or("")))
             }
-        };
-        seconds.ok_or_else(|| RowError::Time { column: Self::column(group), text: shortened(text) })
+        }
     }
 
     /// Name of the time column.

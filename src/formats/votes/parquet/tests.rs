@@ -391,12 +391,28 @@ fn words_for_yes_and_no_say_whether_a_vote_is_rated_and_others_are_refused() {
 }
 
 #[test]
+fn a_column_that_would_say_how_many_votes_a_row_stands_for_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes");
+    std::fs::write(&path, with_words("weight", &["2"])).unwrap();
+    let log = read_log(&[path], EVERYTHING, &ReadOptions::default()).unwrap();
+    assert_eq!((log.len(), log.unread_columns), (1, ["weight".to_owned()].into()));
+}
+
+#[test]
 fn a_rule_excludes_a_vote_also_where_nothing_says_whether_it_is_rated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("votes");
     std::fs::write(&path, with_words("exclusion", &["left_out", "", "left_out"])).unwrap();
     let log = read_log(&[path], EVERYTHING, &ReadOptions::default()).unwrap();
     assert_eq!((log.len(), log.excluded), (1, [("left_out".to_owned(), 2)].into()));
+}
+
+#[test]
+fn a_number_that_reads_as_a_date_is_no_number_of_seconds() {
+    let file = one_vote::<DoubleType, ByteArrayType>((Physical::DOUBLE, None, 20_251_121.0), plain_judge());
+    let error = time_and_voter(file).unwrap_err();
+    assert!(error.contains(" row 1: tstamp is \"20251121\": give seconds since 1970 or a date"), "{error}");
 }
 
 #[test]
