@@ -37,9 +37,9 @@ struct RememberedVisitor {
 
 /// Results of the last visitors, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct VisitorResults(VecDeque<RememberedVisitor>);
+pub(super) struct FailuresByVisitor(VecDeque<RememberedVisitor>);
 
-impl VisitorResults {
+impl FailuresByVisitor {
     /// The model answered this visitor.
     pub(super) fn answered(&mut self, visitor: &VisitorId) {
         self.put(visitor, |_| VisitorResult::Answered);
@@ -102,14 +102,14 @@ mod tests {
     }
 
     /// Fails on a question of this visitor that another model answers.
-    fn fail_alone(results: &mut VisitorResults, number: usize) -> bool {
+    fn fail_alone(results: &mut FailuresByVisitor, number: usize) -> bool {
         results.failed(&visitor(number), Some(&run()));
         results.failed_alone(&visitor(number), &run())
     }
 
     #[test]
     fn several_visitors_are_needed_and_each_counts_once() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         assert!((0..100).all(|_| !fail_alone(&mut results, 0)), "one visitor alone");
         assert!((1..FEWEST - 1).all(|number| !fail_alone(&mut results, number)));
         assert!(fail_alone(&mut results, FEWEST));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_visitor_whom_it_answers_in_between_counts_once_all_the_same() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         let opened = (0..FEWEST).filter(|number| fail_alone(&mut results, *number)).count();
         assert_eq!(opened, 1);
         for _ in 0..3 {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_failure_counts_only_if_another_model_answered() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..FEWEST {
             results.failed(&visitor(number), Some(&run()));
         }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_failure_on_an_earlier_question_says_nothing_of_a_later_one() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..2 * FEWEST {
             // All models failed on the earlier question, and the later one has not reached this model.
             let earlier = (number % 2 == 0).then(|| RunId::new("here.0"));
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_failure_counts_although_the_same_visitor_asks_in_another_tab_meanwhile() {
         let other_tab = RunId::new("here.2");
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         let mut in_two_tabs = |number: usize| {
             results.failed(&visitor(number), Some(&run()));
             // One with a question of its own, and one after a vote, which belongs to no answering.
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn of_many_failures_of_one_visitor_the_oldest_are_forgotten() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..FEWEST {
             for later in 0..=MOST_UNDECIDED {
                 results.failed(&visitor(number), Some(&RunId::new(format!("here.{later}"))));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn an_answer_takes_the_place_of_the_failures_before_it() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..2 * FEWEST {
             results.failed(&visitor(number), Some(&run()));
             results.answered(&visitor(number));
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn visitors_whom_it_answered_stand_against_those_it_failed() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..4 {
             results.answered(&visitor(number));
         }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn old_visitors_are_forgotten() {
-        let mut results = VisitorResults::default();
+        let mut results = FailuresByVisitor::default();
         for number in 0..1_000 {
             results.answered(&visitor(number));
         }

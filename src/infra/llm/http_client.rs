@@ -15,6 +15,7 @@ use reqwest::{Client, ClientBuilder, Url, redirect};
 use thread_local::ThreadLocal;
 
 use super::body_drain::BackgroundDrain;
+use super::key_redaction::KnownKeys;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::ConfigError;
 
@@ -30,6 +31,7 @@ pub struct HttpClient {
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
     background_drain: BackgroundDrain,
+    known_keys: KnownKeys,
 }
 
 /// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself. The system's
@@ -58,6 +60,7 @@ pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses)
         direct: pools(direct)?,
         proxied: pools(proxied)?,
         background_drain: BackgroundDrain::default(),
+        known_keys: KnownKeys::default(),
     })
 }
 
@@ -76,6 +79,16 @@ impl HttpClient {
     /// What reads the rest of bodies whose replies have ended.
     pub(super) fn background_drain(&self) -> &BackgroundDrain {
         &self.background_drain
+    }
+
+    /// The same with the keys of an earlier client, and those that it is told later.
+    pub(super) fn with_known_keys(self, known_keys: &KnownKeys) -> Self {
+        Self { known_keys: known_keys.clone(), ..self }
+    }
+
+    /// The keys of the models that are asked, which no reply may show.
+    pub(super) fn known_keys(&self) -> &KnownKeys {
+        &self.known_keys
     }
 
     /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.

@@ -1,102 +1,152 @@
-//! Keeps a provider's key out of its replies, such as one that echoes the request.
+//! Redacts the providers' keys in replies, such as one that echoes the request.
 //!
-//! The key may come in pieces. A text that ends in the beginning of the key waits for its next piece, from [`LEAST_HELD`] bytes of
-//! the key on: fewer say nothing of it, as most keys begin alike, and usual text would wait for them. What is kept of a reply is
-//! shorter than the key.
+//! A whole key is always redacted. A part of one is not, so that a visitor who has a model repeat a guess learns nothing. Every reply is
+//! checked against the keys of all models, so that whoever knows a key does not recognise its model by it. Text that could be a part of a
+//! key, judged by its characters alone ([`may_be_key`]), is held until the next piece.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::ReplyPart;
 
-/// Stands in the place of the key.
+/// Stands in the place of a key.
 const REDACTED: &str = "[redacted]";
 /// Bytes of a key at least. Shorter values are no secrets but words that a local server is given, such as "none".
-const SHORTEST_KEY: usize = 16;
-/// Bytes of the beginning of the key at the end of a text that are not passed on before the next piece.
-const LEAST_HELD: usize = 3;
-/// Bytes of the beginning of the key at the end of a reply that are redacted; fewer may be a word, such as the "sk-" of "risk-".
-const LEAST_REDACTED: usize = 8;
+const MIN_KEY_BYTES: usize = 16;
+/// Bytes of the beginning of a key at the end of a reply that are redacted, where they are at least half of the key. Fewer could be guessed:
+/// providers publish how their keys begin, up to 13 bytes, and a JSON Web Token begins with a header that all of them share.
+const MIN_REDACTED_PREFIX: usize = 24;
+/// Visible ASCII characters in a row that are held, where not all of them are letters.
+const MIN_HELD_BYTES: usize = 8;
+/// The same where all are letters: hardly any word is as long.
+const MIN_HELD_LETTERS: usize = 16;
+/// Text is held up to the length of the longest key, rounded up to a multiple of this: the exact length is nobody's business.
+const HELD_STEP: usize = 64;
 
-/// Redacts the key in the parts of one reply.
+/// The keys of all models that a process asks, also former ones. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownKeys(Arc<RwLock<Arc<[SecretString]>>>);
+
+impl KnownKeys {
+    /// Keeps this key out of replies that begin from now on.
+    pub(super) fn add(&self, key: &SecretString) {
+        let mut keys = self.0.write();
+        let is_known = keys.iter().any(|known| known.expose_secret() == key.expose_secret());
+        if key.expose_secret().len() >= MIN_KEY_BYTES && !is_known {
+            *keys = keys.iter().chain([key]).cloned().collect();
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.read().len()
+    }
+}
+
+/// Redacts keys in the parts of one reply.
 #[derive(Default)]
 pub(super) struct KeyRedaction {
-    key: Option<SecretString>,
-    text: TextEnd,
-    reasoning: TextEnd,
+    keys: Arc<[SecretString]>,
+    text: TextTail,
+    reasoning: TextTail,
 }
 
 impl KeyRedaction {
-    /// For a reply of a provider that is asked with this key.
-    pub(super) fn new(key: Option<&SecretString>) -> Self {
-        let key = key.filter(|key| key.expose_secret().len() >= SHORTEST_KEY).cloned();
-        Self { key, ..Self::default() }
+    /// For a reply of any model.
+    pub(super) fn new(keys: &KnownKeys) -> Self {
+        Self { keys: keys.0.read().clone(), ..Self::default() }
     }
 
     /// Redacts the next parts; `is_last` where no more of them come. Nothing waits beyond the end of the text, where a reader may stop.
     pub(super) fn redact(&mut self, parts: &mut VecDeque<ReplyPart>, is_last: bool) {
-        let Some(key) = &self.key else { return };
-        let key = key.expose_secret();
+        if self.keys.is_empty() {
+            return;
+        }
         for part in parts.iter_mut() {
             match part {
-                ReplyPart::Text(text) => *text = self.text.pass(text, key),
-                ReplyPart::Reasoning(text) => *text = self.reasoning.pass(text, key),
+                ReplyPart::Text(text) => *text = self.text.pass(text, &self.keys),
+                ReplyPart::Reasoning(text) => *text = self.reasoning.pass(text, &self.keys),
                 ReplyPart::Usage(_) | ReplyPart::Numbers(_) | ReplyPart::TextEnded => {}
             }
         }
         if is_last || parts.contains(&ReplyPart::TextEnded) {
-            parts.extend(self.reasoning.end().map(ReplyPart::Reasoning));
-            parts.extend(self.text.end().map(ReplyPart::Text));
+            parts.extend(self.reasoning.end(&self.keys).map(ReplyPart::Reasoning));
+            parts.extend(self.text.end(&self.keys).map(ReplyPart::Text));
         }
         parts.retain(|part| !matches!(part, ReplyPart::Text(text) | ReplyPart::Reasoning(text) if text.is_empty()));
     }
 }
 
-/// The end of a text so far that is a beginning of the key.
+/// The visible ASCII characters with which a text ends so far, as many as are held at most.
 #[derive(Default)]
-struct TextEnd {
-    begun: String,
+struct TextTail {
+    tail: String,
     /// Bytes of it that were passed on.
     passed: usize,
 }
 
-impl TextEnd {
+impl TextTail {
     /// What may be passed on once the next piece has come.
-    fn pass(&mut self, piece: &str, key: &str) -> String {
-        let mut text = std::mem::take(&mut self.begun);
+    fn pass(&mut self, piece: &str, keys: &[SecretString]) -> String {
+        let mut text = std::mem::take(&mut self.tail);
         text.push_str(piece);
         let (mut passed_on, mut from, mut searched) = (String::new(), self.passed, 0);
-        while let Some(at) = text[searched..].find(key) {
+        while let Some((at, length)) = first_key(&text[searched..], keys) {
             // Nothing where the key begins in what was passed on before.
             passed_on.push_str(text.get(from..searched + at).unwrap_or_default());
             passed_on.push_str(REDACTED);
-            searched += at + key.len();
+            searched += at + length;
             from = searched;
         }
-        let begun = begun_at_end(&text[searched..], key);
-        let begin = text.len() - begun;
-        let until = if begun < LEAST_HELD { text.len() } else { begin };
+        let begin = searched + tail_begin(&text[searched..], keys);
+        let until = if may_be_key(&text[begin..]) { begin.max(from) } else { text.len() };
         passed_on.push_str(text.get(from..until).unwrap_or_default());
         self.passed = from.max(until) - begin;
-        self.begun = text.split_off(begin);
+        self.tail = text.split_off(begin);
         passed_on
     }
 
-    /// What is passed on at the end of the text: much of the key is no part of the reply either. Should more come, the rest of a key is
+    /// What is passed on at the end of the text: much of a key is no part of the reply either. Should more come, the rest of a key is
     /// still found.
-    fn end(&mut self) -> Option<String> {
-        let held = self.begun.get(self.passed..).filter(|held| !held.is_empty())?;
-        let shown = if self.begun.len() < LEAST_REDACTED { held } else { REDACTED }.to_owned();
-        self.passed = self.begun.len();
+    fn end(&mut self, keys: &[SecretString]) -> Option<String> {
+        let held = self.tail.get(self.passed..).filter(|held| !held.is_empty())?;
+        let begun = keys.iter().filter_map(|key| redacted_at_end(&self.tail, key.expose_secret())).max();
+        let shown = begun.map_or_else(
+            || held.to_owned(),
+            |begun| self.tail.get(self.passed..self.tail.len() - begun).unwrap_or_default().to_owned() + REDACTED,
+        );
+        self.passed = self.tail.len();
         Some(shown)
     }
 }
 
-/// Bytes of the longest beginning of the key, not all of it, with which the text ends.
-fn begun_at_end(text: &str, key: &str) -> usize {
+/// Position and length of the first whole key in a text, the longest of those that begin there.
+fn first_key(text: &str, keys: &[SecretString]) -> Option<(usize, usize)> {
+    let places = keys.iter().filter_map(|key| Some((text.find(key.expose_secret())?, key.expose_secret().len())));
+    places.min_by_key(|&(at, length)| (at, std::cmp::Reverse(length)))
+}
+
+/// Where the tail of a text begins.
+fn tail_begin(text: &str, keys: &[SecretString]) -> usize {
+    let longest = keys.iter().map(|key| key.expose_secret().len()).max().unwrap_or(0);
+    let visible = text.bytes().rev().take(longest.next_multiple_of(HELD_STEP)).take_while(u8::is_ascii_graphic).count();
+    text.len() - visible
+}
+
+/// Whether these visible characters may belong to a key, whatever the keys are.
+fn may_be_key(tail: &str) -> bool {
+    let only_letters = tail.bytes().all(|byte| byte.is_ascii_alphabetic());
+    tail.len() >= if only_letters { MIN_HELD_LETTERS } else { MIN_HELD_BYTES }
+}
+
+/// Bytes of the longest beginning of the key with which the text ends, where they are so many that nobody has guessed them.
+fn redacted_at_end(text: &str, key: &str) -> Option<usize> {
     let (text, key) = (text.as_bytes(), key.as_bytes());
-    (1..key.len().min(text.len() + 1)).rev().find(|&length| text.ends_with(&key[..length])).unwrap_or(0)
+    let least = MIN_REDACTED_PREFIX.max(key.len() / 2);
+    (least..key.len().min(text.len() + 1)).rev().find(|&length| text.ends_with(&key[..length]))
 }
 
 #[cfg(test)]
@@ -104,11 +154,17 @@ mod tests {
     use super::*;
     use crate::llm::Usage;
 
-    const KEY: &str = "sk-canary-0123456789";
+    const KEY: &str = "sk-or-v1-0f1e2d3c4b5a69788796a5b4";
+
+    fn known(keys: &[&str]) -> KnownKeys {
+        let known = KnownKeys::default();
+        keys.iter().for_each(|key| known.add(&SecretString::from(*key)));
+        known
+    }
 
     /// What comes of a reply in these pieces, piece by piece and at its end.
-    fn redacted(key: &str, pieces: &[&str]) -> Vec<String> {
-        let mut redaction = KeyRedaction::new(Some(&SecretString::from(key)));
+    fn redacted(keys: &[&str], pieces: &[&str]) -> Vec<String> {
+        let mut redaction = KeyRedaction::new(&known(keys));
         let mut one = |piece: &str, is_last| {
             let mut parts: VecDeque<_> = [ReplyPart::Text(piece.to_owned())].into();
             redaction.redact(&mut parts, is_last);
@@ -125,44 +181,72 @@ mod tests {
         let expected = "Authorization: Bearer [redacted], and [redacted][redacted].";
         for at in 0..=text.len() {
             let (one, two) = text.split_at(at);
-            let shown = redacted(KEY, &[one, two]).concat();
-            assert!(!shown.contains(&KEY[..LEAST_HELD]), "{shown}");
+            let shown = redacted(&[KEY], &[one, two]).concat();
+            assert!(!shown.contains(&KEY[..MIN_HELD_BYTES]), "{shown}");
         }
-        assert_eq!(redacted(KEY, &[&text]).concat(), expected);
+        assert_eq!(redacted(&[KEY], &[&text]).concat(), expected);
         let letters: Vec<&str> = text.split("").collect();
-        let shown = redacted(KEY, &letters).concat();
-        assert_eq!(shown.replace("sk[", "["), expected, "what came before the third letter had been passed on");
-    }
-
-    #[test]
-    fn text_that_only_begins_like_a_key_is_whole_and_other_text_never_waits() {
-        let usual = ["it is", " a risk", "y sk", " -can", "!"];
-        assert_eq!(redacted(KEY, &usual), usual);
+        let shown = redacted(&[KEY], &letters).concat();
+        let passed = &KEY[..MIN_HELD_BYTES - 1];
         assert_eq!(
-            redacted(KEY, &["a risk-", "free desk-", "can"]),
-            ["a ri", "sk-free de", "sk-can"],
-            "one piece later"
+            shown.replace(&format!("{passed}["), "["),
+            expected,
+            "what came before the eighth had been passed on"
         );
-        let like_a_key = ["a sk-canary-01", "5 \u{4f60}\u{597d}", "sk-"];
-        assert_eq!(redacted(KEY, &like_a_key), ["a ", "sk-canary-015 \u{4f60}\u{597d}", "sk-"]);
-        assert_eq!(redacted("aaaaaaaaaaaaaaaab", &["aaaaaaaaaaaa", "aaaaaaaaab", "c"]).concat(), "aaaaa[redacted]c");
     }
 
     #[test]
-    fn the_end_of_a_reply_shows_nothing_of_a_key_that_broke_off() {
-        assert_eq!(redacted(KEY, &["Bearer ", &KEY[..19]]), ["Bearer ", "[redacted]"]);
-        assert_eq!(redacted(KEY, &["Bearer s", "k", "-"]), ["Bearer s", "k", "-"]);
-        assert_eq!(redacted(KEY, &["at no risk-"]), ["at no risk-"], "a word is no key");
+    fn a_guess_of_a_key_comes_and_waits_as_any_other_text() {
+        let token = format!("eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.{}", "eyJzdWIiOiJhcmVuYSJ9".repeat(8));
+        for key in [KEY, &token] {
+            let (least, other) = (MIN_REDACTED_PREFIX.max(key.len() / 2), "x".repeat(key.len()));
+            for (known, guess) in (0..key.len()).flat_map(|known| ["0", "f", "e", "-"].map(|guess| (known, guess))) {
+                let guessed = format!("{}{guess}", &key[..known]);
+                if guessed.len() >= least && key.starts_with(&guessed) {
+                    continue;
+                }
+                let pieces = ["Say ", &guessed, " now, or ", &guessed, "!\n", &guessed];
+                let with_key = redacted(&[key], &pieces);
+                assert_eq!(with_key, redacted(&[&other], &pieces), "{guessed}");
+                assert_eq!(with_key.concat(), pieces.concat());
+            }
+        }
+    }
+
+    #[test]
+    fn every_reply_is_held_against_the_keys_of_all_models() {
+        let (other, shorter) = ("gsk_0123456789abcdef", "sk-or-v1-0f1e2d3c4b");
+        let shown = redacted(&[shorter, KEY, other], &["a ", other, " b ", KEY]);
+        assert_eq!(shown.concat(), "a [redacted] b [redacted]", "the longest of those that begin alike");
+        assert_eq!(redacted(&[], &["a ", other]), ["a ", other]);
+    }
+
+    #[test]
+    fn words_do_not_wait_and_long_text_without_spaces_waits_for_as_long_as_a_key_is() {
+        let usual = ["it is", " a risk", "y under", "standing", "\u{4f60}\u{597d}", "!"];
+        assert_eq!(redacted(&[KEY], &usual), usual);
+        assert_eq!(redacted(&[KEY], &["a risk-", "free-desk", ", then"]), ["a risk-", "", "free-desk, then"]);
+        let digits = "0123456789".repeat(5);
+        let shown = redacted(&[KEY], &[&digits, &digits, " end"]);
+        assert_eq!(shown.iter().map(String::len).collect::<Vec<_>>(), [0, 100 - HELD_STEP, HELD_STEP + 4]);
+    }
+
+    #[test]
+    fn the_end_of_a_reply_shows_nothing_of_a_key_that_broke_off_late() {
+        assert_eq!(redacted(&[KEY], &["Bearer ", &KEY[..MIN_REDACTED_PREFIX]]), ["Bearer ", "[redacted]"]);
+        assert_eq!(redacted(&[KEY], &["key=", &KEY[..30]]).concat(), "key=[redacted]");
+        let early = &KEY[..MIN_REDACTED_PREFIX - 1];
+        assert_eq!(redacted(&[KEY], &["Bearer ", early]), ["Bearer ", early]);
     }
 
     #[test]
     fn nothing_is_held_back_once_the_text_has_ended() {
-        let mut redaction = KeyRedaction::new(Some(&SecretString::from(KEY)));
+        let mut redaction = KeyRedaction::new(&known(&[KEY]));
         let text = |text: &str| ReplyPart::Text(text.to_owned());
-        let mut parts: VecDeque<_> = [text("at no risk-"), ReplyPart::TextEnded].into();
+        let mut parts: VecDeque<_> = [text("at no "), text(&KEY[..9]), ReplyPart::TextEnded].into();
         redaction.redact(&mut parts, false);
-        assert_eq!(parts, [text("at no ri"), ReplyPart::TextEnded, text("sk-")]);
-        let mut parts: VecDeque<_> = [text(&KEY[3..])].into();
+        assert_eq!(parts, [text("at no "), ReplyPart::TextEnded, text(&KEY[..9])]);
+        let mut parts: VecDeque<_> = [text(&KEY[9..])].into();
         redaction.redact(&mut parts, true);
         assert_eq!(parts, [text("[redacted]")], "what comes all the same");
     }
@@ -171,12 +255,12 @@ mod tests {
     fn reasoning_is_redacted_too_and_what_was_counted_passes() {
         let usage = ReplyPart::Usage(Usage { input: Some(7), output: None });
         let mut parts: VecDeque<_> = [ReplyPart::Reasoning(KEY.to_owned()), usage.clone()].into();
-        KeyRedaction::new(Some(&SecretString::from(KEY))).redact(&mut parts, true);
+        KeyRedaction::new(&known(&[KEY])).redact(&mut parts, true);
         assert_eq!(parts, [ReplyPart::Reasoning("[redacted]".to_owned()), usage]);
     }
 
     #[test]
     fn a_word_that_a_local_server_takes_for_a_key_is_no_secret() {
-        assert_eq!(redacted("none", &["none of them"]), ["none of them"]);
+        assert_eq!(redacted(&["none"], &["none of them"]), ["none of them"]);
     }
 }

@@ -9,6 +9,7 @@ mod body_drain;
 pub mod breaker;
 pub mod builtin;
 pub mod failure_advice;
+pub mod failure_words;
 mod failures_by_visitor;
 mod http_client;
 mod key_redaction;

@@ -44,6 +44,8 @@ pub struct Offer<'o> {
     pub key_env: Option<&'o str>,
     /// The currency of the settings.
     pub currency: &'o Currency,
+    /// Their pairing weight.
+    pub weight: f64,
     /// The day of their prices.
     pub today: PriceDate,
 }
@@ -62,6 +64,7 @@ impl Offer<'_> {
             base_url: self.server.base_url.clone(),
             model: listed.model.clone(),
             api_key_env: self.key_env.unwrap_or_default().to_owned(),
+            weight: self.weight,
             max_tokens: limit.unwrap_or(minimal.max_tokens).min(minimal.max_tokens),
             input_price: prices.map(|(input, _)| input),
             output_price: prices.map(|(_, output)| output),

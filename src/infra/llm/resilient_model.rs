@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::batch::BatchApi;
 use super::breaker::{Breaker, BreakerPolicy, BreakerState};
-use super::failures_by_visitor::VisitorResults;
+use super::failures_by_visitor::FailuresByVisitor;
 use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
@@ -90,7 +90,7 @@ struct Shared {
     model: Arc<dyn ChatModel>,
     limits: ReplyLimits,
     breaker: Mutex<Breaker>,
-    visitors: Mutex<VisitorResults>,
+    visitors: Mutex<FailuresByVisitor>,
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
     first_token: Histogram,
@@ -158,7 +158,7 @@ impl ResilientModel {
 
     /// Notes that another model answered a visitor's question on which this one has just failed; without effect where the failure
     /// was not this model's, such as one of our own load. If the model has failed most of its last visitors like that
-    /// (`visitor_results`), the circuit breaker opens, although it may answer the arena's own question.
+    /// (`failures_by_visitor`), the circuit breaker opens, although it may answer the arena's own question.
     pub fn failed_alone(&self, visitor: &VisitorId, run: &RunId) {
         if !lock(&self.shared.visitors).failed_alone(visitor, run) {
             return;

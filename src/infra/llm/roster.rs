@@ -9,6 +9,7 @@ use secrecy::SecretString;
 
 use super::anthropic::{self, AnthropicModel};
 use super::builtin::{PracticeKind, PracticeModel};
+use super::key_redaction::KnownKeys;
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
 use super::resilient_model::{ReplyLimits, ResilientModel};
@@ -26,6 +27,8 @@ pub struct Roster {
     recipes: HashMap<ModelId, ModelRecipe>,
     /// The settings name no model and allow to look for some, which was not done yet.
     awaits_discovery: bool,
+    /// The keys of these and of former models.
+    known_keys: KnownKeys,
 }
 
 #[derive(Clone)]
@@ -52,11 +55,12 @@ impl Roster {
     /// As [`Roster::build`].
     pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
         let allowed = AllowedAddresses::new(&settings.providers.private_networks);
-        let http = http_client_within(settings.providers.timeouts().connect, &allowed)?;
+        let known_keys = former.known_keys.clone();
+        let http = http_client_within(settings.providers.timeouts().connect, &allowed)?.with_known_keys(&known_keys);
         let limits = ReplyLimits::from(&settings.providers);
         let mut seen = HashSet::new();
         let awaits_discovery = Self::may_find(settings);
-        let mut roster = Self { awaits_discovery, ..Self::default() };
+        let mut roster = Self { awaits_discovery, known_keys, ..Self::default() };
         for (entry, stream) in entries(settings).iter().zip(0u64..) {
             if !seen.insert(entry.id.clone()) {
                 return Err(ConfigError::DuplicateModel(entry.id.clone()));
@@ -270,6 +274,7 @@ mod tests {
     use futures_util::StreamExt;
 
     use super::*;
+    use crate::domain::settings_rule::PRACTICE_MODELS;
 
     fn roster(text: &str, env: &Environment) -> Result<Roster, ConfigError> {
         let settings = Settings::parse(text, "test", &Environment::default()).unwrap();
@@ -315,6 +320,7 @@ mod tests {
         for kind in PracticeKind::ALL {
             assert!(refused.contains(kind.id()), "{refused}");
         }
+        assert_eq!(PracticeKind::ALL.map(PracticeKind::id), PRACTICE_MODELS, "as every language names them");
     }
 
     #[test]
@@ -344,6 +350,17 @@ mod tests {
         let reached = "private_networks = [\"127.0.0.0/8\"]\n";
         let elsewhere = build(&format!("{limits}{reached}{entry}"), &first).get(&m).unwrap();
         assert!(elsewhere.healthy(), "another set of addresses is another client");
+    }
+
+    #[test]
+    fn replies_of_models_that_stay_are_held_against_the_keys_of_later_ones() {
+        let model =
+            |id: &str| format!("[[models]]\nid = \"{id}\"\nprovider = \"ollama\"\napi_key_env = \"KEY_{id}\"\n");
+        let env = Environment::of([("KEY_m", "sk-0123456789abcdef"), ("KEY_n", "sk-fedcba9876543210")]);
+        let first = roster(&model("m"), &env).unwrap();
+        let settings = Settings::parse(&(model("m") + &model("n")), "test", &Environment::default()).unwrap();
+        Roster::rebuild(&settings, &env, 1, &first).unwrap();
+        assert_eq!(first.known_keys.len(), 2);
     }
 
     #[test]

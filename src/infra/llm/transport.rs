@@ -20,12 +20,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::body_drain::BackgroundDrain;
 use super::http_client::HttpClient;
 use super::key_redaction::KeyRedaction;
-use super::{ChatError, ReplyPart, ReplyStream, retry_after};
+use super::{ChatError, ReplyPart, ReplyStream, failure_words, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 
-/// What is said of an answer that is not in the form of HTTP.
-const NO_HTTP: &str = "the answer is not HTTP: another port, or https:// in place of http://, may be needed";
 /// How long a finished reply may wait for the end of its body, so that the next request finds the connection free.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
 /// How long a provider that said why the text ended may take to say what it counted, or that this was all.
@@ -43,8 +41,6 @@ pub(crate) struct Endpoint {
     http: HttpClient,
     url: Url,
     headers: HeaderMap,
-    /// The key in the headers, which no reply may show.
-    key: Option<SecretString>,
 }
 
 impl Endpoint {
@@ -65,7 +61,7 @@ impl Endpoint {
         let url =
             Url::parse(&format!("{}{path}", base.trim_end_matches('/'))).map_err(|_| invalid(AddressRule::Models))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(invalid(AddressRule::WebScheme));
+            return Err(invalid(AddressRule::HttpScheme));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(invalid(AddressRule::WithoutQuery));
@@ -74,12 +70,12 @@ impl Endpoint {
             return Err(invalid(AddressRule::WithoutKey));
         }
         if !http.reaches(&url) {
-            return Err(invalid(AddressRule::Allowed));
+            return Err(invalid(AddressRule::ReachableForModels));
         }
-        Ok(Self { http: http.clone(), url, headers: HeaderMap::new(), key: None })
+        Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
     }
 
-    /// Adds the header that carries the key; it is marked as sensitive and never printed.
+    /// Adds the header that carries the key; it is marked as sensitive and never printed, and no model's reply shows it.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`] names the variable where its value cannot be a header.
@@ -99,7 +95,7 @@ impl Endpoint {
             })?;
             value.set_sensitive(true);
             self.headers.insert(header, value);
-            self.key = Some(SecretString::from(key));
+            self.http.known_keys().add(&SecretString::from(key));
         }
         Ok(self)
     }
@@ -141,10 +137,10 @@ impl Endpoint {
         self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone())
     }
 
-    /// The parts of a whole reply, without the key where it stands in them.
-    pub(crate) fn without_key(&self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
+    /// The parts of a whole reply, without a key where one stands in them.
+    pub(crate) fn without_keys(&self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
         let mut parts = VecDeque::from(parts);
-        KeyRedaction::new(self.key.as_ref()).redact(&mut parts, true);
+        KeyRedaction::new(self.http.known_keys()).redact(&mut parts, true);
         parts.into()
     }
 
@@ -187,7 +183,7 @@ pub(crate) fn stream_reply(endpoint: &Endpoint, body: &Map<String, Value>, reade
         response: None,
         reader,
         parts: VecDeque::new(),
-        redaction: KeyRedaction::new(endpoint.key.as_ref()),
+        redaction: KeyRedaction::new(endpoint.http.known_keys()),
         without_text: 0,
         closing_by: None,
         ending: None,
@@ -325,7 +321,7 @@ fn finish(
     }
     let is_whole = is_closing || last != StreamProgress::More;
     if !is_whole && (reader.says_its_end() || hides_a_break(response)) {
-        return Err(ChatError::Connection("it broke off".to_owned()));
+        return Err(ChatError::Connection(failure_words::BROKE_OFF.to_owned()));
     }
     Ok(StreamProgress::Ended)
 }
@@ -335,10 +331,10 @@ fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
     let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
     let is_type = |kind: &str| value(CONTENT_TYPE).get(..kind.len()).is_some_and(|own| own.eq_ignore_ascii_case(kind));
     match () {
-        () if !matches!(value(CONTENT_ENCODING), "" | "identity") => "its body is compressed, which was not asked for",
-        () if is_type("text/html") => "its body is a web page",
-        () if is_type("application/json") => "its body is one JSON document, not a stream",
-        () => "its body holds no event",
+        () if !matches!(value(CONTENT_ENCODING), "" | "identity") => failure_words::COMPRESSED,
+        () if is_type("text/html") => failure_words::WEB_PAGE,
+        () if is_type("application/json") => failure_words::ONE_DOCUMENT,
+        () => failure_words::NO_EVENT,
     }
 }
 
@@ -373,11 +369,11 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
         cause = current.source();
     }
     let words = match () {
-        () if !is_http => NO_HTTP,
-        () if error.is_connect() => "no connection, or not in time",
-        () if error.is_timeout() => "timed out",
-        () if error.is_builder() => "the request cannot be built",
-        () => "it broke off",
+        () if !is_http => failure_words::NO_HTTP,
+        () if error.is_connect() => failure_words::NO_CONNECTION,
+        () if error.is_timeout() => failure_words::TIMED_OUT,
+        () if error.is_builder() => failure_words::UNBUILDABLE,
+        () => failure_words::BROKE_OFF,
     };
     broken(error, words)
 }
@@ -412,18 +408,18 @@ fn innermost(error: &io::Error) -> &io::Error {
 
 fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
     match error.kind() {
-        io::ErrorKind::ConnectionRefused => "refused: nothing listens there",
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => "reset",
-        io::ErrorKind::UnexpectedEof => "it broke off",
-        io::ErrorKind::TimedOut => "not in time",
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "the host is unreachable",
-        io::ErrorKind::InvalidData if connecting => {
-            "the TLS handshake failed: the certificate is not trusted, or no TLS is spoken there"
+        io::ErrorKind::ConnectionRefused => failure_words::REFUSED,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => {
+            failure_words::RESET
         }
-        io::ErrorKind::InvalidData => NO_HTTP,
-        io::ErrorKind::PermissionDenied => "the name leads to a forbidden address",
-        _ if connecting => "the host's name is unknown",
-        _ => "it broke off",
+        io::ErrorKind::UnexpectedEof => failure_words::BROKE_OFF,
+        io::ErrorKind::TimedOut => failure_words::NOT_IN_TIME,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => failure_words::UNREACHABLE,
+        io::ErrorKind::InvalidData if connecting => failure_words::NO_TLS,
+        io::ErrorKind::InvalidData => failure_words::NO_HTTP,
+        io::ErrorKind::PermissionDenied => failure_words::FORBIDDEN,
+        _ if connecting => failure_words::UNKNOWN_HOST,
+        _ => failure_words::BROKE_OFF,
     }
 }
 

@@ -94,7 +94,7 @@ impl AnthropicBatches {
     fn result(&self, line: AnthropicLine) -> BatchResult {
         let reply = match line.result.kind.as_str() {
             "succeeded" => {
-                whole_reply(&line.result.message.to_string(), self.read).map(|parts| self.endpoint.without_key(parts))
+                whole_reply(&line.result.message.to_string(), self.read).map(|parts| self.endpoint.without_keys(parts))
             }
             "canceled" => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
             "expired" => Err(ChatError::Unanswered(BatchEnd::Expired)),

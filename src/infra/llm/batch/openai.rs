@@ -144,7 +144,7 @@ impl OpenAiBatches {
             (_, Some("batch_cancelled")) => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
             (Some(LineResponse { status_code: 200..=299, body }), _) => {
                 let body = body.as_deref().map_or("null", RawValue::get);
-                whole_reply(&as_event(body), self.read).map(|parts| self.endpoint.without_key(parts))
+                whole_reply(&as_event(body), self.read).map(|parts| self.endpoint.without_keys(parts))
             }
             (Some(LineResponse { status_code, .. }), _) => {
                 Err(ChatError::Status { status: status_code, retry_after: None })

@@ -71,12 +71,20 @@ pub async fn read_provider_list(
     Err(first.unwrap_or(ListError::NoList))
 }
 
+/// Refuses an address that can be no server's, without asking anybody.
+///
+/// # Errors
+/// [`ListError::Address`]
+pub fn check_address(from: &str) -> Result<(), ListError> {
+    base(from).map(drop)
+}
+
 /// The address without the path of a list, and without a slash at its end.
 fn base(from: &str) -> Result<&str, ListError> {
     let from = from.trim().trim_end_matches('/');
     let url = Url::parse(from).map_err(|_| ListError::Address(AddressRule::Models))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(ListError::Address(AddressRule::WebScheme));
+        return Err(ListError::Address(AddressRule::HttpScheme));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(ListError::Address(AddressRule::WithoutUser));
@@ -109,7 +117,7 @@ pub(in crate::llm) async fn fetch(
 ) -> Result<Vec<u8>, ListError> {
     let url = Url::parse(address).map_err(|_| ListError::Address(AddressRule::Models))?;
     if !http.reaches(&url) {
-        return Err(ListError::Address(AddressRule::Allowed));
+        return Err(ListError::Address(AddressRule::ReachableForModels));
     }
     let request = http.for_url(&url).get(url.clone()).headers(headers);
     let answer = async {

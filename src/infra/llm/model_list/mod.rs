@@ -7,7 +7,7 @@ mod parsing;
 use crate::domain::settings_rule::AddressRule;
 
 pub(super) use fetching::fetch;
-pub use fetching::{ModelServer, ProviderList, read_provider_list};
+pub use fetching::{ModelServer, ProviderList, check_address, read_provider_list};
 pub use parsing::{ListedModel, ModelList};
 pub(super) use parsing::{is_embedding, is_usable};
 

@@ -6,11 +6,11 @@ use super::{Shared, lock};
 /// Why a breaker opens.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpeningReason {
-    /// The replies to requests.
+    /// Failures in a row, or a failed trial.
     Requests,
-    /// Most of the last visitors, on questions that another model answered.
+    /// The model failed most recent visitors on questions that other models answered.
     FailedAlone,
-    /// It is open on another instance.
+    /// The breaker is open on another instance.
     OtherInstance,
 }
 

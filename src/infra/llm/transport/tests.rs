@@ -1,8 +1,10 @@
 use super::super::http_client::http_client;
 use super::super::openai;
 use super::super::stream_readers::SseReader;
+use reqwest::header::AUTHORIZATION;
+
 use super::*;
-use crate::config::Settings;
+use crate::config::{ModelSettings, ProviderKind, Settings};
 
 fn endpoint(base_url: &str) -> Result<Endpoint, ConfigError> {
     let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"{base_url}\"\n");
@@ -31,6 +33,19 @@ fn a_key_stays_at_its_own_origin() {
         "data:,x",
     ] {
         assert!(!own(other), "{other}");
+    }
+}
+
+#[test]
+fn no_model_repeats_the_key_of_another() {
+    let settings = ModelSettings::minimal("m", ProviderKind::Openai);
+    let http = http_client(Duration::from_secs(1)).unwrap();
+    let endpoint = || Endpoint::new(&settings, "http://127.0.0.1/v1", "/chat", &http).unwrap();
+    let key = SecretString::from("sk-canary-0123456789");
+    let with_key = endpoint().with_key(&settings, AUTHORIZATION, "Bearer ", Some(&key)).unwrap();
+    for endpoint in [with_key, endpoint()] {
+        let parts = endpoint.without_keys(vec![ReplyPart::Text(format!("Bearer {}", key.expose_secret()))]);
+        assert_eq!(parts, [ReplyPart::Text("Bearer [redacted]".into())]);
     }
 }
 
@@ -120,7 +135,7 @@ fn exchange<R: ReplyReader>(reader: R) -> HttpExchange<R> {
         response: None,
         reader,
         parts: VecDeque::new(),
-        redaction: KeyRedaction::new(None),
+        redaction: KeyRedaction::default(),
         without_text: 0,
         closing_by: None,
         ending: None,
