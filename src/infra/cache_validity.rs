@@ -11,7 +11,7 @@ const MIN_VALID: Duration = Duration::from_secs(60);
 /// The same time as a multiple of the duration of the computation.
 const VALID_FACTOR: u32 = 10;
 
-/// How long a result is valid: for ever while there is no vote after those that it includes, and else until `valid_until`.
+/// How long a result is valid: forever while no vote is newer than those it includes, otherwise until `valid_until`.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheValidity {
     last_vote_seq: i64,

@@ -32,10 +32,10 @@ impl Clock for SystemClock {
     }
 }
 
-/// What counts the time since the machine started, and goes on while it sleeps.
+/// The clock that counts from boot, including time asleep.
 #[cfg(target_os = "linux")]
 const SINCE_BOOT: ClockId = ClockId::Boottime;
-/// As on macOS, where the monotonic clock of POSIX goes on while the machine sleeps.
+/// On macOS the monotonic clock also counts time asleep.
 #[cfg(not(target_os = "linux"))]
 const SINCE_BOOT: ClockId = ClockId::Monotonic;
 

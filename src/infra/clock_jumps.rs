@@ -1,6 +1,6 @@
 //! Jumps of the system clock, and how long battles may wait for a vote in spite of them.
 //!
-//! Rows carry the time of day. Where it goes a day on, every ballot that waits looks a day older; where it goes a day back,
+//! Rows carry the time of day. Where it goes a day on, every battle that waits looks a day older; where it goes a day back,
 //! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic
 //! clock, and counted out for as long as a battle may wait. A jump before the process began is known to nobody, so nothing
 //! is left for too long until the process has watched for as long as a battle may wait.

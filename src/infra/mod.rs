@@ -7,6 +7,7 @@ pub mod cache_validity;
 pub mod clock;
 pub mod clock_jumps;
 pub mod config;
+pub mod data_folder_probe;
 pub mod disk;
 pub mod events;
 pub mod job_report;

@@ -75,10 +75,10 @@ impl ModerationEndpoint {
         let url = Url::parse(&format!("{}/moderations", moderation.base_url.trim_end_matches('/')))
             .map_err(|_| invalid(AddressRule::Moderation))?;
         if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid(AddressRule::BareModeration));
+            return Err(invalid(AddressRule::ModerationWithoutCredentials));
         }
         if !http.reaches(&url) {
-            return Err(invalid(AddressRule::Allowed));
+            return Err(invalid(AddressRule::ReachableForModels));
         }
         let headers = match moderation.api_key_env.as_str() {
             "" => HeaderMap::new(),

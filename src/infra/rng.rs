@@ -11,7 +11,32 @@ use rand_chacha::ChaCha20Rng;
 use crate::clock::Clock;
 
 /// A shared source of randomness.
-pub struct SharedRng(Mutex<ChaCha20Rng>);
+pub struct SharedRng {
+    rng: Mutex<ChaCha20Rng>,
+    ids: Mutex<IdCounter>,
+}
+
+/// Orders ids: each sorts after those that this instance made before it.
+#[derive(Default)]
+struct IdCounter {
+    millis: u64,
+    count: u16,
+}
+
+impl IdCounter {
+    /// The largest number that the 12 bits after the time hold.
+    const MAX: u16 = 0xfff;
+
+    /// Time and number of the next id. The number is random (`start`, 11 bits) in a new millisecond and grows within one; where it would be
+    /// too large, or the clock went back, the time of the ids runs ahead of the clock.
+    fn next(&mut self, millis: u64, start: u16) -> (u64, u16) {
+        let full = self.count == Self::MAX;
+        let millis = millis.max(self.millis + u64::from(full));
+        self.count = if millis == self.millis { self.count + 1 } else { start & (Self::MAX >> 1) };
+        self.millis = millis;
+        (self.millis, self.count)
+    }
+}
 
 impl SharedRng {
     /// Seeded by the operating system.
@@ -20,27 +45,35 @@ impl SharedRng {
     pub fn from_system() -> Self {
         let mut seed = [0; 32];
         rand::rng().fill_bytes(&mut seed);
-        Self(Mutex::new(ChaCha20Rng::from_seed(seed)))
+        Self::new(ChaCha20Rng::from_seed(seed))
     }
 
     /// The same draws for the same seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self(Mutex::new(ChaCha20Rng::seed_from_u64(seed)))
+        Self::new(ChaCha20Rng::seed_from_u64(seed))
+    }
+
+    fn new(rng: ChaCha20Rng) -> Self {
+        Self { rng: Mutex::new(rng), ids: Mutex::default() }
     }
 
     /// Lends the generator.
     pub fn with<T>(&self, draw: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         // A panic while drawing leaves a usable generator behind.
-        draw(&mut self.0.lock())
+        draw(&mut self.rng.lock())
     }
 
-    /// A UUIDv7: sorts by time, cannot be guessed.
+    /// A UUIDv7: sorts by time and, within a millisecond, in the order in which this instance made them (RFC 9562, 6.2, method 1).
+    /// 62 bits are random, so that it cannot be guessed.
     #[must_use]
     pub fn id(&self, clock: &dyn Clock) -> String {
         let mut random = [0; 10];
         self.with(|rng| rng.fill_bytes(&mut random));
-        let millis = u64::try_from(clock.now().0).unwrap_or(0);
+        let start = u16::from_be_bytes([random[0], random[1]]);
+        let mut ids = self.ids.lock();
+        let (millis, count) = ids.next(u64::try_from(clock.now().0).unwrap_or(0), start);
+        random[..2].copy_from_slice(&count.to_be_bytes());
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string()
     }
 
@@ -56,5 +89,28 @@ impl SharedRng {
         let mut random = [0; 16];
         self.with(|rng| rng.fill_bytes(&mut random));
         hex(&random)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::Timestamp;
+
+    struct StoppedClock;
+
+    impl Clock for StoppedClock {
+        fn now(&self) -> Timestamp {
+            Timestamp(1_700_000_000_000)
+        }
+    }
+
+    #[test]
+    fn ids_of_one_millisecond_sort_in_the_order_in_which_they_were_made() {
+        let rng = SharedRng::seeded(1);
+        let ids: Vec<String> = (0..10_000).map(|_| rng.id(&StoppedClock)).collect();
+        assert!(ids.is_sorted(), "{:?}", ids.windows(2).find(|pair| pair[0] > pair[1]));
+        let guessable: std::collections::HashSet<&str> = ids.iter().map(|id| &id[19..]).collect();
+        assert_eq!(guessable.len(), ids.len(), "the rest of each is random");
     }
 }

@@ -1,8 +1,9 @@
 //! Sessions: tokens that only this arena can issue, and the pseudonyms of the visitors who bring them.
 //!
 //! A token is a random number and its signature, `NUMBER.SIGNATURE`, so no session has to be kept. The session of an account names
-//! it, too, `NUMBER-ACCOUNT.SIGNATURE`: all sessions of an account are one visitor, and each is ended by itself. The key is a secret of
-//! the database: every instance signs with it, and it outlives restarts.
+//! it, too, `NUMBER-ACCOUNT.SIGNATURE`: all sessions of an account are one visitor, and each is ended by itself. A session that continues
+//! the visitor of the previous one names the visitor, `NUMBER_VISITOR.SIGNATURE`. The key is a secret of the database: every instance
+//! signs with it, and it outlives restarts.
 
 use std::sync::Arc;
 
@@ -39,8 +40,20 @@ pub struct NewSession {
 pub struct Session {
     /// Pseudonym under which battles and votes are kept.
     pub visitor: VisitorId,
-    /// Pseudonym of the session alone, under which its sign-in is kept; the same as the visitor's where there is no account.
+    /// Pseudonym of the session alone, under which its sign-in is kept; the same as the visitor's in the first session of a visitor
+    /// without an account.
     pub id: VisitorId,
+    /// Whether it is a session of an account.
+    pub has_account: bool,
+}
+
+impl Session {
+    /// Pseudonym under which consent is looked up. All sessions of an account are one person's; otherwise whoever put the token of the
+    /// previous session into the browser may have agreed in it, so each session is asked by itself.
+    #[must_use]
+    pub fn consent_id(&self) -> &VisitorId {
+        if self.has_account { &self.visitor } else { &self.id }
+    }
 }
 
 impl Sessions {
@@ -72,6 +85,12 @@ impl Sessions {
     pub fn issue_for(&self, issuer: &str, subject: &str) -> NewSession {
         let account = self.signature("account", &format!("{issuer}\n{subject}"));
         self.sign(format!("{}-{}", self.rng.token(), &account[..32]))
+    }
+
+    /// Begins another session of a visitor without an account. Its token does not follow from the previous one's.
+    #[must_use]
+    pub fn issue_again(&self, visitor: &VisitorId) -> NewSession {
+        self.sign(format!("{}_{}", self.rng.token(), visitor.as_str()))
     }
 
     fn sign(&self, number: String) -> NewSession {
@@ -113,11 +132,15 @@ impl Sessions {
     }
 }
 
-/// Numbers of sessions have no dash, so no session is mistaken for an account.
+/// Numbers of sessions have neither a dash nor an underscore, so no session is mistaken for an account or for another visitor's.
 fn session_of(number: &str) -> Session {
-    let id = pseudonym(number);
-    let visitor = number.split_once('-').map_or_else(|| id.clone(), |(_, account)| pseudonym(&format!("-{account}")));
-    Session { visitor, id }
+    let (id, account) = (pseudonym(number), number.split_once('-'));
+    let visitor = match (account, number.split_once('_')) {
+        (Some((_, account)), _) => pseudonym(&format!("-{account}")),
+        (None, Some((_, visitor))) => VisitorId::new(visitor),
+        (None, None) => id.clone(),
+    };
+    Session { visitor, id, has_account: account.is_some() }
 }
 
 fn pseudonym(number: &str) -> VisitorId {
@@ -163,6 +186,29 @@ mod tests {
         for forged in
             [format!("{number}.{}", rest.split_once('.').unwrap().1), format!("-{rest}"), format!("x{}", one.token)]
         {
+            assert_eq!(sessions.find(&forged), None, "{forged}");
+        }
+    }
+
+    #[test]
+    fn another_session_of_a_visitor_has_a_token_and_an_id_of_its_own() {
+        let sessions = sessions("key", 1);
+        let first = sessions.issue();
+        let second = sessions.issue_again(&first.session.visitor);
+        let third = sessions.issue_again(&second.session.visitor);
+        for again in [&second, &third] {
+            assert_eq!(sessions.find(&again.token), Some(again.session.clone()));
+            assert_eq!(again.session.visitor, first.session.visitor);
+            assert!(again.session.id != first.session.id && !again.session.has_account);
+        }
+        assert_ne!((&second.session.id, &second.token), (&third.session.id, &third.token));
+        let (named, signature) = second.token.split_once('.').unwrap();
+        let other = sessions.issue().session.visitor;
+        for forged in [
+            format!("{}_{}.{signature}", named.split_once('_').unwrap().0, other.as_str()),
+            format!("{}.{signature}", named.split_once('_').unwrap().0),
+            format!("{}_{}", first.token.split_once('.').unwrap().0, second.token.split_once('_').unwrap().1),
+        ] {
             assert_eq!(sessions.find(&forged), None, "{forged}");
         }
     }

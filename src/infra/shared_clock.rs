@@ -1,6 +1,6 @@
 //! One time of day for an arena on several machines: that of the database that they share.
 //!
-//! One instance dates what another reads: how long a ballot has waited, when a session ends. Where the clock of a machine is
+//! One instance dates what another reads: how long a battle has waited, when a session ends. Where the clock of a machine is
 //! hours off, the others take the battles that it dates for left. So an instance compares its clock with the database's whenever it
 //! shows that it is there, and dates by the database's where they differ.
 //!

@@ -64,7 +64,7 @@ impl WebhookSender {
             let url = Url::parse(&webhook.url).ok().filter(|url| {
                 url.username().is_empty() && url.password().is_none() && url.fragment().is_none() && http.reaches(url)
             });
-            let url = url.ok_or_else(|| refused("webhooks.url", AddressRule::AllowedForWebhooks.into()))?;
+            let url = url.ok_or_else(|| refused("webhooks.url", AddressRule::ReachableForWebhooks.into()))?;
             let secret = env.secret(&webhook.secret_env);
             let secret = secret
                 .filter(|secret| secret.expose_secret().len() >= LEAST_SECRET_BYTES)

@@ -6,7 +6,7 @@ use super::ConfigError;
 use super::sections::{BattleSettings, PacingMode};
 use super::value_checks::require;
 use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
-use crate::domain::settings_rule::NumberRule;
+use crate::domain::settings_rule::{MAX_CHARS_PER_SECOND, MAX_WAIT_MS, NumberRule};
 
 impl BattleSettings {
     /// Characters of a step.
@@ -36,13 +36,13 @@ impl BattleSettings {
 
     pub(super) fn check_pacing(&self) -> Result<(), ConfigError> {
         let Self { pace_chars_per_second: pace, reserve_ms, slow_class_share: share, .. } = self;
-        let rule = NumberRule::Between(10, 100_000);
-        require((10..=100_000).contains(pace), "battle.pace_chars_per_second", pace, rule)?;
+        let rule = NumberRule::Between(10, MAX_CHARS_PER_SECOND);
+        require((10..=MAX_CHARS_PER_SECOND).contains(pace), "battle.pace_chars_per_second", pace, rule)?;
         require(*reserve_ms <= 10_000, "battle.reserve_ms", reserve_ms, NumberRule::Between(0, 10_000))?;
         require((0.0..=1.0).contains(share), "battle.slow_class_share", share, NumberRule::Between(0, 1))?;
         let starts = &self.start_classes_ms;
         require(
-            rises(starts) && starts.iter().all(|ms| (1..=600_000).contains(ms)),
+            rises(starts) && starts.iter().all(|ms| (1..=MAX_WAIT_MS).contains(ms)),
             "battle.start_classes_ms",
             format!("{starts:?}"),
             NumberRule::RisingWaits,
@@ -50,7 +50,7 @@ impl BattleSettings {
         let tempos = &self.tempo_classes;
         let falling: Vec<u32> = tempos.iter().rev().copied().collect();
         require(
-            rises(&falling) && tempos.iter().all(|speed| (1..=100_000).contains(speed)),
+            rises(&falling) && tempos.iter().all(|speed| (1..=MAX_CHARS_PER_SECOND).contains(speed)),
             "battle.tempo_classes",
             format!("{tempos:?}"),
             NumberRule::FallingSpeeds,

@@ -38,6 +38,8 @@ pub enum LimitedAction {
     Turn,
     /// A vote.
     Vote,
+    /// A battle that a client comes back to.
+    Resume,
     /// An image that is sent.
     Image,
     /// A try to sign in.
@@ -55,10 +57,21 @@ impl LimitedAction {
         match self {
             Self::Turn => "turns",
             Self::Vote => "votes",
+            Self::Resume => "resumes",
             Self::Image => "images",
             Self::SignIn => "sign_ins",
             Self::AdminSignIn => "admin_sign_ins",
             Self::WrongKey => "wrong_keys",
+        }
+    }
+
+    /// The word in messages.
+    fn shown(self) -> &'static str {
+        match self {
+            Self::Resume => "reconnections",
+            Self::SignIn | Self::AdminSignIn => "sign-ins",
+            Self::WrongKey => "wrong keys",
+            Self::Turn | Self::Vote | Self::Image => self.as_str(),
         }
     }
 }
@@ -100,7 +113,7 @@ pub struct Caller {
 
 /// Too much in too short a time. Nothing was done or kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("too many {what} {whose}: try again in {seconds} s", what = .act.as_str(), whose = self.whose(), seconds = self.seconds())]
+#[error("too many {what} {whose}: try again in {seconds} s", what = .act.shown(), whose = self.whose(), seconds = self.seconds())]
 pub struct RateLimited {
     /// What was too much.
     pub act: LimitedAction,

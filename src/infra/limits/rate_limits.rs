@@ -13,6 +13,10 @@ use crate::metrics;
 
 /// Tries that a network has on an account of the admin that too many tried.
 const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
+/// Resumes of a visitor: more than all tabs of a person need whose connection is lost again and again.
+const RESUMES: WindowLimits = WindowLimits::new(60, 0, 0);
+/// Resumes of a network: all tabs of a school may come back at once when an arena has restarted.
+const RESUMES_PER_NETWORK: WindowLimits = WindowLimits::new(1_200, 0, 0);
 
 /// The limits of the arena.
 pub struct RateLimits {
@@ -36,6 +40,17 @@ impl RateLimits {
     /// [`RateLimited`] where it would be too much; then it is not counted.
     pub async fn take(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
         self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
+    }
+
+    /// Counts one battle that a client comes back to, in this process alone: what is limited is its own work, as it sends and
+    /// renders again what the client may have already.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub fn take_resume(&self, caller: &Caller) -> Result<(), RateLimited> {
+        let act = LimitedAction::Resume;
+        let counts = self.counts(act, Some(&caller.visitor), caller.network.as_deref());
+        self.take_alone(&counts).map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
     /// Counts one try to sign in, by network alone: a guesser takes a fresh cookie each time, and must not keep others out.
@@ -191,6 +206,7 @@ impl RateLimits {
         let [of_visitor, of_network, of_arena] = match act {
             LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_per_arena],
             LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_per_arena],
+            LimitedAction::Resume => [RESUMES, RESUMES_PER_NETWORK, WindowLimits::NONE],
             LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             LimitedAction::SignIn | LimitedAction::WrongKey => {
                 [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]
@@ -302,6 +318,21 @@ mod tests {
         assert_eq!(refused.to_string(), "too many votes of yours: try again in 9 s");
         tokio::time::advance(Duration::from_secs(9)).await;
         assert_eq!(granted(&limits, LimitedAction::Vote, &ann).await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sixty_resumes_of_a_visitor_are_granted_at_once_then_one_a_second_and_of_a_network_twenty_times_as_many() {
+        let (limits, _) = limits(LimitSettings::default());
+        let granted = |caller: &Caller| (0..100).filter(|_| limits.take_resume(caller).is_ok()).count();
+        let ann = caller("ann", "home");
+        assert_eq!(granted(&ann), 60);
+        let refused = limits.take_resume(&ann).unwrap_err();
+        assert_eq!(refused.to_string(), "too many reconnections of yours: try again in 1 s");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(granted(&ann), 1);
+        let class = (0..30).map(|pupil| granted(&caller(&format!("pupil {pupil}"), "school")));
+        assert_eq!(class.sum::<usize>(), 1_200);
+        assert_eq!(granted(&caller("ben", "elsewhere")), 60);
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,8 +10,9 @@ use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
 use super::postgres_counts::PostgresCounts;
 use crate::redis::RedisHandle;
 
-/// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
-/// A key holds the moments of its windows, with spaces between them, and expires when everything of it has come back. Answers
+/// The rule of `gcra.rs`. Arguments: interval, span and how far ahead the moment is as the caller knows, in microseconds, for each key and
+/// window; an interval of 0 is no limit. A key holds the moments of its windows, with spaces between them, and expires when everything of
+/// it has come back. What callers know is counted, so that an emptied Redis soon has it again. Answers
 /// with the microseconds to wait and the number of the key that says so, or, where all grant it, and only then it is counted, with
 /// 0 and how far ahead the moment of each key and window is.
 const SCRIPT: &str = r"
@@ -20,14 +21,14 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local wait, slowest, dues = 0, 0, {}
 for i, key in ipairs(KEYS) do
-    local known = {}
-    for due in string.gmatch(redis.call('GET', key) or '', '%S+') do known[#known + 1] = tonumber(due) end
+    local stored = {}
+    for due in string.gmatch(redis.call('GET', key) or '', '%S+') do stored[#stored + 1] = tonumber(due) end
     for w = 1, windows do
         local at = windows * (i - 1) + w
-        local interval, span = tonumber(ARGV[2 * at - 1]), tonumber(ARGV[2 * at])
+        local interval, span, known = tonumber(ARGV[3 * at - 2]), tonumber(ARGV[3 * at - 1]), tonumber(ARGV[3 * at])
         dues[at] = now
         if interval > 0 then
-            dues[at] = math.min(math.max(known[w] or now, now), now + span) + interval
+            dues[at] = math.min(math.max(stored[w] or now, now + known), now + span) + interval
             if dues[at] - now - span > wait then wait, slowest = dues[at] - now - span, i end
         end
     end
@@ -61,20 +62,20 @@ impl SharedCounts {
 
     /// Counts one more on all of these, where all of them grant it. `known` is how far ahead each of them is as this instance knows.
     pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
-        match self.charge_in_redis(counts).await {
+        match self.charge_in_redis(counts, known).await {
             LimitAnswer::Nothing => self.stored.charge(counts, known).await,
             answer => answer,
         }
     }
 
-    async fn charge_in_redis(&self, counts: &[Count]) -> LimitAnswer {
+    async fn charge_in_redis(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
         let Some(mut connection) = self.link.connection() else { return LimitAnswer::Nothing };
         let mut call = self.script.prepare_invoke();
-        for Count { name, rates, .. } in counts {
+        for (Count { name, rates, .. }, known) in counts.iter().zip(known) {
             call.key(self.link.key("limit", name));
-            for rate in rates {
-                let micros = |part: fn(WindowRate) -> Duration| rate.map_or(0, |rate| micros(part(rate)));
-                call.arg(micros(|rate| rate.interval)).arg(micros(|rate| rate.span));
+            for (rate, known) in rates.iter().zip(known) {
+                let of_rate = |part: fn(WindowRate) -> Duration| rate.map_or(0, |rate| micros(part(rate)));
+                call.arg(of_rate(|rate| rate.interval)).arg(of_rate(|rate| rate.span)).arg(micros(*known));
             }
         }
         let answer: Result<Vec<u64>, _> = call.invoke_async(&mut connection).await;

@@ -310,7 +310,7 @@ pub fn leaderboard(votes: u64, fitted_at_ms: i64) {
     });
 }
 
-/// How long the oldest vote waits that is not in the public log.
+/// How long the oldest vote waits that is not in the public log, or for how long the log cannot be continued.
 pub fn public_log_lag(lag: Duration) {
     METRICS.here(|| gauge!("langya_public_log_lag_seconds").set(lag.as_secs_f64()));
 }

@@ -11,6 +11,14 @@ use crate::config::RedisSettings;
 /// For so long Redis keeps what the check writes, in milliseconds.
 const KEPT_MS: u64 = 1_000;
 
+/// Whether an address can be used at all. Nothing is connected.
+///
+/// # Errors
+/// [`AddressError`], without the address.
+pub fn check_address(settings: &RedisSettings) -> Result<(), AddressError> {
+    client(settings).map(drop).map_err(AddressError::from)
+}
+
 /// Connects and writes a key that expires at once, as an instance does.
 ///
 /// # Errors

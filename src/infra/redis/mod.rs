@@ -17,7 +17,7 @@ mod handle;
 mod problem;
 mod shared_breakers;
 
-pub use check::check;
+pub use check::{check, check_address};
 pub use connection_task::RedisConnectionTask;
 pub use handle::{AddressError, ConnectionEvent, RedisHandle};
 pub use shared_breakers::{BreakerRemaining, SharedBreakers};

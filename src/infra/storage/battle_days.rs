@@ -10,6 +10,7 @@ use sqlx::Connection;
 use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::days::{BattleDay, day_of_number, number_of, start_of};
+use crate::domain::model_register::report::FailedBattles;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -26,6 +27,11 @@ const SELECT_OPEN: &str = "SELECT MIN(id) FROM battles WHERE stage IN ('answerin
 /// Of the battles that the arena drew: what visitors choose is no share of the pairing's.
 const COUNT_DAY: &str = "SELECT model, COUNT(*) FROM (SELECT model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
      AND mode = 'anonymous' UNION ALL SELECT model_b FROM battles WHERE id >= $1 AND id < $2 AND mode = 'anonymous') AS sides GROUP BY model";
+/// A model in whose place another one answered is on no side of the battle.
+const SELECT_FAILED: &str = "SELECT failures.model, COUNT(DISTINCT failures.battle_id), COUNT(DISTINCT CASE WHEN failures.model \
+     NOT IN (battles.model_a, battles.model_b) THEN failures.battle_id END) \
+     FROM side_failures AS failures JOIN battles ON battles.id = failures.battle_id \
+     WHERE failures.battle_id >= $1 AND failures.battle_id < $2 AND battles.mode = 'anonymous' GROUP BY failures.model";
 const SELECT_IMPORTS: &str =
     "SELECT id, votes FROM imports WHERE id NOT IN (SELECT source FROM counted_sources) ORDER BY id";
 const COUNT_IMPORT: &str = "SELECT created_at / 86400000, model, COUNT(*) FROM \
@@ -111,6 +117,24 @@ impl Store {
             .map(|(day, model, imported, battles)| {
                 let battles = unsigned(battles, "battle_days", "battles", &model)?;
                 Ok(BattleDay { day: day_of_number(day), model: ModelId::new(model), imported: imported == 1, battles })
+            })
+            .collect()
+    }
+
+    /// Battles of this arena from the day `first` to the day `last` (days since 1970) in which each model failed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn failed_battles(&self, first: i64, last: i64) -> Result<BTreeMap<ModelId, FailedBattles>, StoreError> {
+        let _time = store_time("failed_battles");
+        let (from, to) = (first_id(first), first_id(last + 1));
+        let rows: Vec<(String, i64, i64)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_FAILED).bind(&from).bind(&to).fetch_all(pool).await)?;
+        rows.into_iter()
+            .map(|(model, failed, replaced)| {
+                let failed = unsigned(failed, "side_failures", "battle_id", &model)?;
+                let replaced = unsigned(replaced, "side_failures", "battle_id", &model)?;
+                Ok((ModelId::new(model), FailedBattles { failed, replaced }))
             })
             .collect()
     }

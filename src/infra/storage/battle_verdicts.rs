@@ -42,6 +42,7 @@ static SELECT_JUDGED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 const COUNT: &str = "SELECT COUNT(*) FROM battle_verdicts";
+const COUNT_UP_TO_ONE: &str = "SELECT COUNT(*) FROM (SELECT id FROM battle_verdicts LIMIT 1) AS one";
 const SUM_SPENT: &str = "SELECT judge, CAST(SUM(attempts) AS BIGINT), CAST(SUM(input_tokens) AS BIGINT), \
      CAST(SUM(output_tokens) AS BIGINT) FROM battle_verdicts WHERE created_at >= $1 GROUP BY judge ORDER BY judge";
 const TABLE: &str = "battle_verdicts";
@@ -202,6 +203,16 @@ impl Store {
         let _time = store_time("verdict_count");
         let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT).fetch_one(pool).await)?;
         unsigned(count, TABLE, "COUNT(*)", "")
+    }
+
+    /// Whether any judge was asked about a battle.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_verdicts(&self) -> Result<bool, StoreError> {
+        let _time = store_time("has_verdicts");
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_UP_TO_ONE).fetch_one(pool).await)?;
+        Ok(count > 0)
     }
 
     /// What each judge was asked since a moment, by whichever process.

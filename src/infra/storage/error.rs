@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sqlx::migrate::MigrateError;
 
 use crate::disk::is_full;
+use crate::domain::time::Timestamp;
 use crate::storage::outage::{OutageKind, is_lasting};
 
 /// Storage did not do what it was asked.
@@ -60,6 +61,18 @@ pub enum StoreError {
     /// The file is there and holds nothing.
     #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
     Empty(PathBuf),
+    /// Its arena goes on in PostgreSQL.
+    #[error(
+        "the arena of {} was moved to PostgreSQL on {}: set storage.database to the address of that database, or give it with \
+         --database; to use this file again, without what was stored since, run `langya import arena {} --undo`",
+        .database.display(), day(*.at), .database.display()
+    )]
+    Moved {
+        /// The database file that it has left.
+        database: PathBuf,
+        /// When.
+        at: Timestamp,
+    },
     /// The write-ahead log is there, and its database is not.
     #[error(
         "{} exists without its database: put the database file back beside it, or restore a backup into another folder; to begin a \
@@ -112,7 +125,10 @@ pub enum StoreError {
         reason: String,
     },
     /// The server does not let this user in.
-    #[error("the database {0} refuses the user or the password: correct them in the address (storage.database)")]
+    #[error(
+        "the database {0} refuses the user or the password: correct them in the address (storage.database), where special characters of \
+         the password are percent-encoded, such as %40 for @"
+    )]
     Denied(String),
     /// The server has no such database.
     #[error("the server has no database {0}: create it with createdb, or correct the address (storage.database)")]
@@ -204,24 +220,11 @@ impl StoreError {
         }
     }
 
-    /// Whether the database is out of reach, or takes no writes, until somebody mends it. The log has it already: it
-    /// is logged once, when it begins, and not by every caller that meets it.
+    /// Whether the database is out of reach, takes no writes, or has a locked table, until somebody mends it. The log has it
+    /// already: it is logged once, when it begins, and not by every caller that meets it.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         self.outage_kind().is_some()
-    }
-
-    /// Whether the log has it already, so that no caller logs it again: an outage, or a lock that keeps votes out.
-    #[must_use]
-    pub fn is_logged(&self) -> bool {
-        self.is_outage() || matches!(self, Self::Group(error) if error.is_lock_timeout())
-    }
-
-    /// Whether another session held a lock for longer than `lock_timeout`.
-    pub(super) fn is_lock_timeout(&self) -> bool {
-        /// `lock_not_available` of PostgreSQL.
-        const LOCK_TIMEOUT: &str = "55P03";
-        self.code().is_some_and(|code| code == LOCK_TIMEOUT)
     }
 
     /// Whether what is kept can be read all the same.
@@ -252,6 +255,16 @@ impl StoreError {
         }
     }
 
+    /// Whether this process has closed the database, as it does at its end.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Self::Group(error) => error.is_closed(),
+            Self::Database(sqlx::Error::PoolClosed) => true,
+            _ => false,
+        }
+    }
+
     /// Why the database cannot be used, or takes no writes.
     #[must_use]
     pub fn outage_kind(&self) -> Option<OutageKind> {
@@ -263,6 +276,11 @@ impl StoreError {
             _ => None,
         }
     }
+}
+
+/// A moment's day in UTC, such as `2026-11-21`.
+fn day(moment: Timestamp) -> String {
+    moment.to_string().chars().take_while(|&letter| letter != 'T').collect()
 }
 
 /// What ends the outage that a failure shows.

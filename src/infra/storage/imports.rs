@@ -3,10 +3,11 @@
 //! Rows go in many at a time, in one statement whose text is the same each time.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use sqlx::{Connection, QueryBuilder};
+use sqlx::{AssertSqlSafe, Connection, QueryBuilder};
 
-use super::postgres::give_back;
+use super::postgres::{answered_within, give_back};
 use super::{Database, Store, StoreError, on_reader, on_writer_once};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::vote_reasons::ReasonSet;
@@ -28,9 +29,16 @@ const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license,
 /// A whole import is one commit: the battles of a file are voted on as soon as they are there.
 const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b, turn, language, category, intent, \
      pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
-const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
-     pair_probability, outcome, text_counts, created_at, satisfaction, reasons_a, reasons_b, first_token_ms_a, \
-     first_token_ms_b, duration_ms_a, duration_ms_b, anonymous, pairing_policy, policy_version, receipt) ";
+const VOTE_COLUMNS: &str = "id, battle_id, visitor, model_a, model_b, turn, language, category, intent, pair_probability, outcome, \
+     text_counts, created_at, satisfaction, reasons_a, reasons_b, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, \
+     anonymous, pairing_policy, policy_version, receipt";
+/// On a server, who inserts votes keeps all other votes waiting until the commit. So those of an import are collected first.
+const COLLECT_VOTES: &str = "CREATE TEMPORARY TABLE collected_votes ON COMMIT DROP AS SELECT * FROM votes WITH NO DATA";
+/// For the one statement that inserts them all.
+const SET_TIME_LIMIT: &str = "SELECT set_config('statement_timeout', $1, true)";
+
+/// Time for each vote in that statement, beyond that of any other: fifty times what it took on two cores.
+const TIME_PER_VOTE: Duration = Duration::from_millis(1);
 
 /// A vote that was cast elsewhere.
 #[derive(Debug, Clone)]
@@ -110,22 +118,29 @@ macro_rules! push_common {
     };
 }
 
+/// Where the votes of an import go.
+#[derive(Debug, Clone, Copy)]
+struct ImportTarget {
+    table: &'static str,
+    /// Longest wait for the answer to each statement, if there is a limit.
+    limit: Option<Duration>,
+}
+
 /// The statements of an import on an open transaction of either database.
 macro_rules! insert_all {
-    ($tx:expr, $import:expr, $votes:expr, $count:expr, $progress:expr) => {{
+    ($tx:expr, $target:expr, $import:expr, $votes:expr, $count:expr, $progress:expr) => {{
+        let ImportTarget { table, limit } = $target;
         let new = sqlx::query(INSERT_IMPORT)
             .bind($import.id)
             .bind($import.source)
             .bind(i64::try_from($count).unwrap_or(i64::MAX))
-            .bind($import.at.0)
-            .execute(&mut *$tx)
-            .await?
-            .rows_affected();
-        if new == 0 {
+            .bind($import.at.0);
+        if within(limit, new.execute(&mut *$tx)).await?.rows_affected() == 0 {
             return Ok(Imported::Before);
         }
         for model in $import.models {
-            sqlx::query(INSERT_MODEL).bind(model).bind($import.at.0).execute(&mut *$tx).await?;
+            let model = sqlx::query(INSERT_MODEL).bind(model).bind($import.at.0);
+            within(limit, model.execute(&mut *$tx)).await?;
         }
         let mut votes = $votes.peekable();
         let mut done = 0;
@@ -138,8 +153,8 @@ macro_rules! insert_all {
                     .push_bind(vote.cast_at)
                     .push("'anonymous', 'voted', 'import', 0");
             });
-            battles.build().execute(&mut *$tx).await?;
-            let mut casts = QueryBuilder::new(INSERT_VOTES);
+            within(limit, battles.build().execute(&mut *$tx)).await?;
+            let mut casts = QueryBuilder::new(insert_votes_into(table));
             casts.push_values(&page, |mut row, vote| {
                 push_common!(row.push_bind(vote.battle.as_str()).push_bind(vote.battle.as_str()), vote)
                     .push_bind(vote.outcome)
@@ -154,13 +169,34 @@ macro_rules! insert_all {
                     .push_bind(vote.duration_ms(1))
                     .push("TRUE, 'import', 0, '{}'");
             });
-            casts.build().execute(&mut *$tx).await?;
+            within(limit, casts.build().execute(&mut *$tx)).await?;
             done += page.len() as u64;
             $progress(done);
         }
-        $tx.commit().await?;
         Ok::<_, StoreError>(Imported::All(done))
     }};
+}
+
+/// What a statement gives, where it is answered within the limit, if there is one.
+async fn within<T>(
+    limit: Option<Duration>,
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, StoreError> {
+    let answer = async { statement.await.map_err(StoreError::from) };
+    match limit {
+        Some(limit) => answered_within(limit, answer).await,
+        None => answer.await,
+    }
+}
+
+/// A limit of time as PostgreSQL reads it, which takes less than 25 days.
+fn milliseconds(limit: Duration) -> String {
+    i32::try_from(limit.as_millis()).unwrap_or(i32::MAX).to_string()
+}
+
+/// The beginning of a statement that inserts votes.
+fn insert_votes_into(table: &str) -> String {
+    format!("INSERT INTO {table} ({VOTE_COLUMNS}) ")
 }
 
 impl Store {
@@ -195,14 +231,27 @@ impl Store {
         let Database::Postgres(postgres) = &self.database else {
             return on_writer_once!(self, |connection| {
                 let mut tx = connection.begin().await?;
-                insert_all!(tx, import, votes, count, progress)
+                let target = ImportTarget { table: "votes", limit: None };
+                let imported = insert_all!(tx, target, import, votes, count, progress)?;
+                tx.commit().await?;
+                Ok::<_, StoreError>(imported)
             });
         };
-        // The server limits each statement. All of them take as long as the file is large.
+        let insert = insert_votes_into("votes");
+        let insert_collected = format!("{insert}SELECT {VOTE_COLUMNS} FROM collected_votes ORDER BY battle_id");
+        // A server may go silent, so each statement has a limit. All of them take as long as the file is large, and so may the last.
+        let limit = Some(postgres.longest);
+        let of_all = postgres.longest + TIME_PER_VOTE * u32::try_from(count).unwrap_or(u32::MAX);
         let mut connection = postgres.acquire().await?;
         let imported: Result<Imported, StoreError> = async {
-            let mut tx = connection.begin().await?;
-            insert_all!(tx, import, votes, count, progress)
+            let mut tx = within(limit, connection.begin()).await?;
+            within(limit, sqlx::query(COLLECT_VOTES).execute(&mut *tx)).await?;
+            let target = ImportTarget { table: "collected_votes", limit };
+            let imported = insert_all!(tx, target, import, votes, count, progress)?;
+            within(limit, sqlx::query(SET_TIME_LIMIT).bind(milliseconds(of_all)).execute(&mut *tx)).await?;
+            within(Some(of_all), sqlx::query(AssertSqlSafe(insert_collected)).execute(&mut *tx)).await?;
+            within(Some(of_all), tx.commit()).await?;
+            Ok(imported)
         }
         .await;
         give_back(connection, imported)

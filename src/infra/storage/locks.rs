@@ -95,13 +95,19 @@ impl DataLock {
     /// As [`Self::take`], of a database that may still have to be made: beside a file that this program cannot use, nothing is made.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`], [`StoreError::Empty`] or [`StoreError::Newer`] for such a file, and as [`Self::take`].
+    /// [`StoreError::Foreign`], [`StoreError::Empty`], [`StoreError::Moved`] or [`StoreError::Newer`] for such a file, and as [`Self::take`].
     pub async fn take_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         // A server keeps its own files, and is asked when its database is opened.
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let found = Store::pending_migrations(settings).await;
             // Whatever else is wrong is reported when the lock is taken or the database is opened.
-            if let Err(refused @ (StoreError::Foreign(_) | StoreError::Empty(_) | StoreError::Newer(_))) = found {
+            if let Err(
+                refused @ (StoreError::Foreign(_)
+                | StoreError::Empty(_)
+                | StoreError::Moved { .. }
+                | StoreError::Newer(_)),
+            ) = found
+            {
                 // A file that another process makes at this moment may look like that.
                 return Err(held_by_another(&behind_link(database)).unwrap_or(refused));
             }

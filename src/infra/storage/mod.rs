@@ -49,11 +49,13 @@ mod label_replies;
 mod leaderboards;
 mod leak_checks;
 mod limit_counts;
+mod lock_log;
 mod locks;
 mod model_register;
 mod model_stats;
 mod models;
 mod moderation_flags;
+mod moved_mark;
 mod outage;
 mod own_battles;
 mod partitions;
@@ -71,6 +73,8 @@ mod sqlite;
 mod sqlite_access;
 mod sqlite_durability;
 mod sqlite_writer;
+#[cfg(test)]
+mod test_log;
 mod unlogged_entries;
 mod vote_columns;
 mod vote_counts;
@@ -81,6 +85,7 @@ mod vote_rows;
 mod votes;
 mod webhooks;
 mod write_queue;
+mod write_space_check;
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -218,6 +223,9 @@ macro_rules! on_writer_once {
         let database: &$crate::storage::Database = &$owner.database;
         let written: Result<_, $crate::storage::StoreError> =
             $crate::storage::attempt_write!(database, |$connection| $body);
+        if let Err(error) = &written {
+            $crate::storage::retry::RetryPolicy::writer(database).note_failure(error);
+        }
         written
     }};
 }
@@ -477,8 +485,7 @@ const PROBE_EVERY: Duration = Duration::from_secs(1);
 /// The last migration that the database has.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 /// Each database measures itself in its own way.
-const SELECT_BYTES_SQLITE: &str =
-    "SELECT sizes.page_size * counts.page_count FROM pragma_page_size AS sizes, pragma_page_count AS counts";
+const SELECT_BYTES_SQLITE: &str = "SELECT s.page_size * c.page_count FROM pragma_page_size s, pragma_page_count c";
 const SELECT_BYTES_POSTGRES: &str = "SELECT pg_database_size(current_database())";
 
 /// Whether the migrations that the database has are those that this program knows.

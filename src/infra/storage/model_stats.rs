@@ -21,6 +21,19 @@ fn since(select: &str, battle: &str, rest: &str) -> String {
     )
 }
 
+/// The replies of battles that are over, and of votes whose texts were deleted as many as there were turns, with the time of the last.
+fn written(rest: &str) -> String {
+    let replies = since("SELECT model, first_token_ms, 1 AS turns FROM replies", "battle_id", rest);
+    let [a, b] = ["a", "b"].map(|side| {
+        since(
+            &format!("SELECT model_{side}, first_token_ms_{side}, turn FROM votes"),
+            "battle_id",
+            "AND anonymous AND NOT EXISTS (SELECT 1 FROM replies WHERE replies.battle_id = votes.battle_id)",
+        )
+    });
+    format!("({replies} UNION ALL {a} UNION ALL {b}) AS written")
+}
+
 /// Statistics of models, and the battles that they are from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentModelStats {
@@ -47,9 +60,9 @@ impl Store {
         }
         // Each battle has two sides.
         stats.battles /= 2;
-        let replies = "SELECT model, CAST(COUNT(*) AS BIGINT) FROM replies";
-        let written = since(replies, "battle_id", "AND ending <> 'failed' GROUP BY model");
-        for (model, replies) in self.counts(&written, &first).await? {
+        let whole = written("AND ending <> 'failed'");
+        let replies = format!("SELECT model, CAST(SUM(turns) AS BIGINT) FROM {whole} GROUP BY model");
+        for (model, replies) in self.counts(&replies, &first).await? {
             stats.models.entry(model).or_default().replies = replies;
         }
         let failures =
@@ -57,9 +70,11 @@ impl Store {
         for (model, failures) in self.counts(&failures, &first).await? {
             stats.models.entry(model).or_default().failures = failures;
         }
-        let timed = "SELECT model, first_token_ms, ROW_NUMBER() OVER (PARTITION BY model ORDER BY first_token_ms) AS place, \
-                     COUNT(*) OVER (PARTITION BY model) AS replies FROM replies";
-        let timed = since(timed, "battle_id", "AND first_token_ms IS NOT NULL");
+        let timed = format!(
+            "SELECT model, first_token_ms, ROW_NUMBER() OVER (PARTITION BY model ORDER BY first_token_ms) AS place, \
+             COUNT(*) OVER (PARTITION BY model) AS replies FROM {} WHERE first_token_ms IS NOT NULL",
+            written("")
+        );
         let medians = format!("SELECT model, first_token_ms FROM ({timed}) AS timed WHERE place = (replies + 1) / 2");
         for (model, median) in self.counts(&medians, &first).await? {
             stats.models.entry(model).or_default().first_token_ms = Some(median);

@@ -43,6 +43,9 @@ pub enum OutageKind {
         "another program holds its write lock: wait until that program ends, or end it (`fuser` on the file names it)"
     )]
     WriteLocked,
+    /// `55P03`: of some tables. The others can be used.
+    #[error("another session holds a lock that is needed: wait until the session that pg_locks names ends, or end it")]
+    TableLocked,
     /// The embedded database: a page that holds no page.
     #[error("its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup")]
     Damaged,
@@ -84,6 +87,7 @@ impl OutageKind {
             "28P01" | "28000" => Some(Self::Denied),
             "25006" => Some(Self::ReadOnly),
             "53100" => Some(Self::DiskFull),
+            "55P03" => Some(Self::TableLocked),
             // The class of all that happens to connections.
             _ => code.starts_with("08").then_some(Self::Unreachable),
         }
@@ -134,6 +138,11 @@ impl OutageKind {
     pub fn lasts(self) -> bool {
         matches!(self, Self::Damaged | Self::FileReplaced)
     }
+}
+
+/// Whether the database's message holds this.
+pub(super) fn says(error: &sqlx::Error, part: &str) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains(part))
 }
 
 /// SQLite's number of an error, with the extended code.
@@ -198,6 +207,7 @@ mod tests {
             ("28P01", Some(OutageKind::Denied)),
             ("25006", Some(OutageKind::ReadOnly)),
             ("53100", Some(OutageKind::DiskFull)),
+            ("55P03", Some(OutageKind::TableLocked)),
             ("40001", None),
             ("23505", None),
         ] {

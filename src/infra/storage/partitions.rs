@@ -4,6 +4,7 @@
 
 use sqlx::postgres::PgConnection;
 
+use super::retry::RetryPolicy;
 use super::{Database, Store, StoreError, on_postgres};
 use crate::metrics::store_time;
 
@@ -21,7 +22,11 @@ impl Store {
     pub async fn add_partitions(&self) -> Result<u32, StoreError> {
         let Database::Postgres(postgres) = &self.database else { return Ok(0) };
         let _time = store_time("add_partitions");
-        on_postgres!(postgres, |connection| add_months_ahead(connection).await)
+        let added = on_postgres!(postgres, |connection| add_months_ahead(connection).await);
+        if let Err(error) = &added {
+            RetryPolicy::writer(&self.database).note_failure(error);
+        }
+        added
     }
 }
 

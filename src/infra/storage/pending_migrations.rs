@@ -22,8 +22,8 @@ impl Store {
     /// The migrations that the database lacks, in the order in which they would run. Nothing is changed.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] where there is no arena, [`StoreError::Newer`] where a later version has changed it,
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError::Missing`] where there is no arena, [`StoreError::Moved`] where it goes on in PostgreSQL, [`StoreError::Newer`] where a
+    /// later version has changed it, [`StoreError`] where it cannot be read.
     pub async fn pending_migrations(settings: &StorageSettings) -> Result<Vec<PendingMigration>, StoreError> {
         match Backend::new(settings)? {
             Backend::Sqlite(path) => pending(applied_on_sqlite(&path).await?, &sqlite::MIGRATIONS),

@@ -1,5 +1,7 @@
 //! PostgreSQL: one pool for reading and writing, a connection for votes, and what is asked of a server before it is trusted with them.
 
+mod address;
+
 use std::fmt;
 use std::pin::pin;
 use std::str::FromStr;
@@ -16,31 +18,15 @@ use super::partitions::add_months_ahead;
 use super::retry::Outage;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions, on_postgres};
 use crate::config::{ServiceUrl, StorageSettings};
+use crate::process_stalls::timeout_unless_stalled;
+use crate::storage::lock_log::LockLog;
 use crate::storage::outage::OutageKind;
+use address::{PERCENT_ENCODING, option_fault};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
 
 /// The oldest version that the statements are written for.
 const OLDEST: i64 = 13;
-/// What an address may say after its `?`; whatever else stands there is a slip, and might be a secret.
-const ADDRESS_OPTIONS: [&str; 16] = [
-    "application_name",
-    "dbname",
-    "host",
-    "hostaddr",
-    "options",
-    "password",
-    "port",
-    "sslcert",
-    "ssl-cert",
-    "sslkey",
-    "ssl-key",
-    "sslmode",
-    "ssl-mode",
-    "sslrootcert",
-    "ssl-root-cert",
-    "user",
-];
 /// So that the server notices within a quarter of a minute that an instance's machine is gone, and frees its locks.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "5"),
@@ -59,12 +45,13 @@ const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS
      current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes')";
 
 /// SQLSTATE classes and codes that are told apart.
-mod code {
+pub(super) mod code {
     pub(super) const WRONG_PASSWORD: &str = "28P01";
     pub(super) const NOT_ALLOWED_IN: &str = "28000";
     pub(super) const NO_DATABASE: &str = "3D000";
     pub(super) const NO_TABLE: &str = "42P01";
-    pub(super) const NO_PRIVILEGE: &str = "42501";
+    pub(in crate::storage) const TABLE_EXISTS: &str = "42P07";
+    pub(in crate::storage) const NO_PRIVILEGE: &str = "42501";
     /// The class of all that happens to connections.
     pub(super) const CONNECTION_LOST: &str = "08";
     /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was
@@ -81,6 +68,8 @@ pub(super) struct PostgresPool {
     votes: PgPool,
     pub(super) server: Arc<Server>,
     pub(super) outage: Arc<Outage>,
+    /// Logs statements that locks keep out; `None` for votes, whose queue counts them.
+    pub(super) locks: Option<Arc<LockLog>>,
     /// Held by the one who asks the server why no connection comes.
     asking: Arc<tokio::sync::Mutex<()>>,
     /// How long any answer is waited for.
@@ -120,12 +109,12 @@ impl PostgresPool {
             most => (of(most - 1), of(1)),
         };
         let longest = server.patience + Duration::from_millis(settings.statement_timeout_ms) + REST;
-        Ok(Self { pool, votes, server, outage, asking: Arc::default(), longest })
+        Ok(Self { pool, votes, server, outage, locks: Some(Arc::default()), asking: Arc::default(), longest })
     }
 
     /// The same database by the connection for votes.
     pub(super) fn for_votes(self) -> Self {
-        Self { pool: self.votes.clone(), ..self }
+        Self { pool: self.votes.clone(), locks: None, ..self }
     }
 
     /// Closes all connections.
@@ -187,12 +176,16 @@ impl PostgresPool {
 }
 
 /// Gives a connection back to its pool after a statement. One that refused to write is closed instead: where the database itself was
-/// made read-only, a session that began meanwhile stays so for good.
+/// made read-only, a session that began meanwhile stays so for good. So is one that gave no answer: its statement may still run.
 pub(super) fn give_back<T>(
     mut connection: PoolConnection<Postgres>,
     answer: Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if answer.as_ref().is_err_and(|error| error.outage_kind() == Some(OutageKind::ReadOnly)) {
+    let is_unusable = |error: &StoreError| {
+        let is_lost = matches!(error, StoreError::Database(sqlx::Error::Io(_)));
+        is_lost || error.outage_kind() == Some(OutageKind::ReadOnly)
+    };
+    if answer.as_ref().is_err_and(is_unusable) {
         connection.close_on_drop();
     }
     answer
@@ -203,8 +196,8 @@ pub(super) async fn answered_within<T>(
     longest: Duration,
     statement: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let silent = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
-    timeout(longest, statement).await.unwrap_or_else(silent)
+    let silent = || Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
+    timeout_unless_stalled(longest, statement).await.unwrap_or_else(silent)
 }
 
 /// A pool of so many connections at most, each of which is made when it is needed. `limit` is the longest statement in milliseconds.
@@ -289,11 +282,13 @@ impl Server {
     pub(super) fn from_settings(settings: &StorageSettings) -> Result<Self, StoreError> {
         let address = &settings.database;
         let bad = |reason: String| StoreError::BadAddress { address: address.to_string(), reason };
-        if let Some(option) = unknown_option(address.expose()) {
-            return Err(bad(format!("it has an unknown option {option:?}")));
+        if let Some(fault) = option_fault(address.expose()) {
+            return Err(bad(fault));
         }
         let options = PgConnectOptions::from_str(address.expose())
-            .map_err(|_| bad("it has to look like postgres://USER:PASSWORD@HOST:PORT/NAME".to_owned()))?
+            .map_err(|_| {
+                bad(format!("it has to look like postgres://USER:PASSWORD@HOST:PORT/NAME; {PERCENT_ENCODING}"))
+            })?
             .application_name("langya")
             .options(KEEPALIVE)
             .disable_statement_logging();
@@ -403,19 +398,32 @@ impl ServerFacts {
     }
 }
 
-fn is(error: &sqlx::Error, code: &str) -> bool {
+/// Whether the server answered with this SQLSTATE.
+pub(super) fn is(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|found| found == code)
-}
-
-fn unknown_option(address: &str) -> Option<&str> {
-    let options = address.split_once('?')?.1;
-    let names = options.split('&').filter_map(|option| option.split('=').next());
-    names.into_iter().find(|name| !ADDRESS_OPTIONS.contains(name) && !name.starts_with("options["))
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+    use tokio::time::advance;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_not_silent_while_this_process_is_stopped() {
+        let (minute, (server, answer)) = (Duration::from_secs(60), oneshot::channel());
+        let asking = answered_within(minute, async { Ok(answer.await.is_ok()) });
+        let stopped = async {
+            advance(60 * minute).await;
+            advance(minute / 10).await;
+            server.send(()).unwrap();
+        };
+        let (answered, ()) = tokio::join!(asking, stopped);
+        assert!(answered.unwrap(), "the answer came while nobody could read it");
+        let silent = answered_within(minute, std::future::pending::<Result<(), StoreError>>()).await;
+        assert!(silent.unwrap_err().is_outage());
+    }
 
     fn good() -> ServerFacts {
         ServerFacts {
@@ -456,10 +464,13 @@ mod tests {
             ("postgres://me:secret@db:port/arena", "has to look like"),
             ("postgres://me:secret@db/arena?sslmode=secret", "has to look like"),
             ("postgres://me:sec?ret@db/arena", "unknown option"),
+            ("postgres://me:sec?a=b&ret@db/arena", "unknown option, or a ? in its password"),
+            ("postgres://me:sec/ret@db/arena", "%2F for /"),
+            ("postgres://me:sec#ret@db/arena", "%23 for #"),
         ] {
             let settings = StorageSettings { database: address.into(), ..StorageSettings::default() };
             let refused = Server::from_settings(&settings).map(|_| ()).unwrap_err().to_string();
-            assert!(refused.contains(said) && !refused.contains("sec"), "{address}: {refused}");
+            assert!(refused.contains(said) && !["sec", "ret"].iter().any(|part| refused.contains(part)), "{refused}");
         }
     }
 }

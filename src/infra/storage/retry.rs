@@ -17,10 +17,10 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// The first wait; doubled up to the longest one.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_millis(800);
-/// A server's disk that was full counts as mended when for so long nothing has failed of it.
+/// A server's disk that was full, and a server that had no connection left, count as recovered when for so long nothing has failed of it.
 const SETTLED: Duration = Duration::from_secs(3);
 /// A reload reaches a server's connections one after another, so one look may still show, or no longer show, what another
-/// one found: settings count as mended when for so long no look has found them otherwise.
+/// one found: settings count as recovered when for so long no look has found them otherwise.
 const RELOADED: Duration = Duration::from_secs(1);
 /// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is logged.
 const QUIET: Duration = Duration::from_secs(10);
@@ -43,6 +43,8 @@ struct OutageState {
     logged: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
+    /// Whether a write has failed of it.
+    stops_writes: bool,
     /// When the database last took a write after it had been read-only.
     writable_at: Option<Instant>,
 }
@@ -53,7 +55,7 @@ impl Outage {
         if self.open.load(Ordering::Relaxed) { self.state().kind } else { None }
     }
 
-    /// Takes down what was found out without a failed statement.
+    /// Records what was found out without a failed statement.
     pub(super) fn note(&self, kind: OutageKind) {
         self.meets(kind, &kind);
     }
@@ -71,14 +73,29 @@ impl Outage {
         }
     }
 
+    /// A write has failed: only a write shows the end of what is wrong.
+    fn note_failed_write(&self) {
+        let mut state = self.state();
+        state.stops_writes = state.kind.is_some();
+    }
+
+    /// Whether a statement that came through would have met the outage: it began after the last failure, and it writes where
+    /// writes fail.
+    fn would_meet(&self, kind: OutageKind, writes: bool, tried_at: Instant) -> bool {
+        let state = self.state();
+        let reaches = writes || !(kind.stops_writes_only() || state.stops_writes);
+        reaches && state.met_at.is_none_or(|met_at| met_at <= tried_at)
+    }
+
     /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
-    /// ones fail, so there it shows it only when nothing has failed for a while.
-    /// That a server loses commits shows in no statement, so only another look at its settings ends it.
+    /// ones fail, and on a connection from before where no new one is to be had, so there it shows it only when nothing has
+    /// failed for a while. That a server loses commits shows in no statement, so only another look at its settings ends it.
     fn may_be_over(&self, kind: OutageKind) -> bool {
         if kind.loses_commits() {
             return false;
         }
-        kind != OutageKind::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
+        let passes_some = matches!(kind, OutageKind::DiskFull | OutageKind::NoConnection);
+        !passes_some || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
     /// The server's settings were looked at on one connection, and keep commits.
@@ -100,7 +117,7 @@ impl Outage {
             state.writable_at = Some(now);
         }
         self.open.store(false, Ordering::Relaxed);
-        state.ended_at = Some(now);
+        (state.ended_at, state.stops_writes) = (Some(now), false);
         if !std::mem::take(&mut state.logged).is_empty() {
             tracing::info!("the database answers again");
         }
@@ -123,13 +140,16 @@ pub(super) struct RetryPolicy<'a> {
     database: &'a Database,
     writes: bool,
     began: Instant,
+    /// When the latest try began.
+    tried_at: Instant,
     wait: Duration,
 }
 
 impl<'a> RetryPolicy<'a> {
     /// For a statement that only reads.
     pub(super) fn reader(database: &'a Database) -> Self {
-        Self { database, writes: false, began: Instant::now(), wait: FIRST_WAIT }
+        let now = Instant::now();
+        Self { database, writes: false, began: now, tried_at: now, wait: FIRST_WAIT }
     }
 
     /// For a statement that writes.
@@ -139,24 +159,40 @@ impl<'a> RetryPolicy<'a> {
 
     /// Whether to try once more, after a pause.
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
-        let outage = self.database.outage();
-        if let StoreError::Database(error) = error
-            && let Some(kind) = self.outage_kind(error)
-            // A reader meets other locks than that of writes, and only a write shows that this one is free again.
-            && (self.writes || kind != OutageKind::WriteLocked)
-        {
-            outage.meets(kind, error);
-        }
+        self.note_failure(error);
         if !self.database.is_transient(error) {
             return false;
         }
-        let pause = outage.spread(self.wait);
+        let pause = self.database.outage().spread(self.wait);
         if self.began.elapsed() + pause > LONGEST {
             return false;
         }
         sleep(pause).await;
         self.wait = (2 * self.wait).min(LONGEST_WAIT);
+        self.tried_at = Instant::now();
         true
+    }
+
+    /// Records what a failed try shows of the database.
+    pub(super) fn note_failure(&self, failure: &StoreError) {
+        let outage = self.database.outage();
+        if let StoreError::Database(error) = failure {
+            match self.outage_kind(error) {
+                // The other tables can be used.
+                Some(OutageKind::TableLocked) => {
+                    if let Some(locks) = self.database.locks() {
+                        locks.note_refusal(error);
+                    }
+                }
+                // A reader meets other locks than that of writes, and only a write shows that this one is free again.
+                Some(OutageKind::WriteLocked) if !self.writes => {}
+                Some(kind) => outage.meets(kind, error),
+                None => {}
+            }
+        }
+        if self.writes && failure.is_outage() {
+            outage.note_failed_write();
+        }
     }
 
     fn outage_kind(&self, error: &sqlx::Error) -> Option<OutageKind> {
@@ -168,10 +204,14 @@ impl<'a> RetryPolicy<'a> {
 
     /// The statement came through: an outage that it would have met is over.
     pub(super) async fn on_success(self) {
+        if let Some(locks) = self.database.locks() {
+            locks.note_success();
+        }
         let outage = self.database.outage();
         let Some(kind) = outage.kind() else { return };
-        let meets = self.writes || !kind.stops_writes_only();
-        if meets && outage.may_be_over(kind) && self.database.has_room().await {
+        let meets = || outage.would_meet(kind, self.writes, self.tried_at);
+        // Other statements may fail while the disk is tried.
+        if meets() && outage.may_be_over(kind) && self.database.has_room().await && meets() {
             outage.ends();
         }
     }
@@ -179,9 +219,7 @@ impl<'a> RetryPolicy<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::path::Path;
-    use std::sync::Arc;
 
     use sqlx::Connection;
     use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -189,6 +227,7 @@ mod tests {
     use super::*;
     use crate::storage::IfMissing;
     use crate::storage::sqlite::SqlitePools;
+    use crate::storage::test_log::logged_lines;
 
     #[test]
     fn waits_are_spread_evenly_around_their_middle() {
@@ -222,27 +261,44 @@ mod tests {
         assert_eq!(database.outage().kind(), Some(OutageKind::WriteLocked));
     }
 
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
+    #[tokio::test]
+    async fn an_outage_ends_with_what_failed_and_not_with_what_began_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = SqlitePools::open(folder.path().join("langya.db"), IfMissing::Create).await.unwrap();
+        let (database, failure) = (Database::Sqlite(pools), StoreError::from(sqlx::Error::PoolTimedOut));
+        let is_over = || database.outage().kind().is_none();
+        let early = RetryPolicy::writer(&database);
+        RetryPolicy::reader(&database).note_failure(&failure);
+        early.on_success().await;
+        assert!(!is_over(), "that write began before the failure");
+        RetryPolicy::reader(&database).on_success().await;
+        assert!(is_over(), "only reads had failed");
+        RetryPolicy::writer(&database).note_failure(&failure);
+        RetryPolicy::reader(&database).on_success().await;
+        assert!(!is_over(), "reads go on where writes fail");
+        RetryPolicy::writer(&database).on_success().await;
+        assert!(is_over());
+        RetryPolicy::reader(&database).note_failure(&failure);
+        RetryPolicy::reader(&database).on_success().await;
+        assert!(is_over(), "the next outage is not that of writes");
+    }
 
-    impl Write for Log {
-        fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().write(line)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+    #[tokio::test]
+    async fn an_outage_does_not_end_where_another_statement_fails_while_the_disk_is_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = SqlitePools::open(folder.path().join("langya.db"), IfMissing::Create).await.unwrap();
+        let (database, failure) = (Database::Sqlite(pools), StoreError::from(sqlx::Error::PoolTimedOut));
+        RetryPolicy::reader(&database).note_failure(&failure);
+        let success = RetryPolicy::reader(&database).on_success();
+        tokio::join!(success, async { RetryPolicy::reader(&database).note_failure(&failure) });
+        assert_eq!(database.outage().kind(), Some(OutageKind::Unreachable));
+        RetryPolicy::reader(&database).on_success().await;
+        assert_eq!(database.outage().kind(), None);
     }
 
     /// What the log holds after this.
     fn logged(happening: impl FnOnce(&Outage)) -> Vec<String> {
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || happening(&Outage::default()));
-        let lines = String::from_utf8(log.0.lock().clone()).unwrap();
-        lines.lines().map(str::to_owned).collect()
+        logged_lines(|| happening(&Outage::default()))
     }
 
     #[test]
@@ -263,12 +319,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_disk_is_not_over_with_the_first_statement_that_comes_through() {
         let outage = Outage::default();
-        for kind in [OutageKind::Unreachable, OutageKind::DiskFull] {
+        for kind in [OutageKind::Unreachable, OutageKind::DiskFull, OutageKind::NoConnection] {
             outage.meets(kind, &sqlx::Error::PoolTimedOut);
             assert_eq!(outage.may_be_over(kind), kind == OutageKind::Unreachable);
         }
         tokio::time::advance(2 * SETTLED).await;
-        assert!(outage.may_be_over(OutageKind::DiskFull));
+        assert!(outage.may_be_over(OutageKind::DiskFull) && outage.may_be_over(OutageKind::NoConnection));
     }
 
     #[tokio::test(start_paused = true)]

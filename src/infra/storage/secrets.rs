@@ -23,4 +23,15 @@ impl Store {
         let value: String = on_reader!(self, |pool| sqlx::query_scalar(SELECT).bind(name).fetch_one(pool).await)?;
         Ok(value.into())
     }
+
+    /// The secret of this name, if one is kept.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn stored_secret(&self, name: &str) -> Result<Option<SecretString>, StoreError> {
+        let _time = store_time("stored_secret");
+        let value: Option<String> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT).bind(name).fetch_optional(pool).await)?;
+        Ok(value.map(SecretString::from))
+    }
 }

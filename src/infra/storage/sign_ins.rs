@@ -21,6 +21,10 @@ const REVOKE_INVITE: &str = "UPDATE invites SET revoked_at = $2 WHERE id = $1 AN
 const END_SIGN_INS_OF_INVITE: &str = "UPDATE sign_ins SET ended_at = $2 WHERE invite_id = $1 AND ended_at IS NULL";
 const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) \
      VALUES ($1, $2, $3, $4, $5)";
+/// Ends the previous session, which may never have been signed in; changes nothing where it has ended already.
+const END_PREVIOUS: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at, ended_at) \
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (visitor) DO UPDATE SET ended_at = excluded.ended_at \
+     WHERE sign_ins.ended_at IS NULL";
 const SELECT_EXPIRY: &str =
     "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2 AND method = $3";
 const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
@@ -92,6 +96,8 @@ impl SignInMethod<'_> {
 pub struct NewSignIn<'s> {
     /// Pseudonym of the new session.
     pub visitor: &'s VisitorId,
+    /// Pseudonym of the previous session: the new one continues its visitor and ends it; its token is no longer valid.
+    pub previous: Option<&'s VisitorId>,
     /// How.
     pub method: SignInMethod<'s>,
     /// Now.
@@ -180,7 +186,8 @@ impl Store {
         Ok(revoked > 0)
     }
 
-    /// Keeps a sign-in; one by invite uses the invite up once. Returns whether the invite could be used.
+    /// Keeps a sign-in; one by invite uses the invite up once. Returns whether the invite could be used and the previous session, if there
+    /// is one, had not ended; otherwise nothing is kept. So one other session at most continues its visitor.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -196,12 +203,22 @@ impl Store {
                     (used.is_some(), used)
                 }
             };
-            if granted {
-                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor.as_str()).bind(sign_in.method.as_str());
-                let query = query.bind(invite);
-                query.bind(sign_in.signed_in_at.0).bind(sign_in.expires_at.0).execute(&mut *tx).await?;
+            if !granted {
+                tx.rollback().await?;
+                return Ok(false);
             }
-            tx.commit().await.map(|()| granted)
+            let (method, now) = (sign_in.method.as_str(), sign_in.signed_in_at.0);
+            if let Some(previous) = sign_in.previous {
+                let query = sqlx::query(END_PREVIOUS).bind(previous.as_str()).bind(method).bind(invite.clone());
+                let ended = query.bind(now).bind(now).bind(now).execute(&mut *tx).await?;
+                if ended.rows_affected() == 0 {
+                    tx.rollback().await?;
+                    return Ok(false);
+                }
+            }
+            let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor.as_str()).bind(method).bind(invite);
+            query.bind(now).bind(sign_in.expires_at.0).execute(&mut *tx).await?;
+            tx.commit().await.map(|()| true)
         })
     }
 

@@ -1,6 +1,5 @@
 //! SQLite, the embedded default: one connection that writes, a few that read, in a folder of its own.
 
-use super::sqlite_durability::check_durable;
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,8 +15,11 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::moved_mark::refuse_moved;
+use super::outage::says;
 use super::retry::Outage;
 use super::sqlite_access::{FileAccess, UnwrittenFile};
+use super::sqlite_durability::{check_durable, move_log_into_file};
 use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::clock::{Clock, SystemClock};
@@ -45,7 +47,7 @@ pub(super) struct SqlitePools {
     /// When a committed write was last read back; who holds it does so now.
     pub(super) probed_at: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// The write-ahead log, which is there for as long as a connection is open.
     log: PathBuf,
     file: Option<FileIdentity>,
@@ -290,14 +292,17 @@ async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The latest migration of a file, which is read as it is: one without a write-ahead log gets none.
+/// The latest migration of a file, which is read as it is: one without a write-ahead log gets none. A file whose arena was moved is refused.
 pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
     // Without a log no arena has it open, and its file is whole. Read otherwise, it would get a log that nobody removes.
     let is_immutable = !has_log(path) || FileAccess::of(path) == FileAccess::ReadImmutable;
     let connected = options.immutable(is_immutable).disable_statement_logging().connect().await;
     let mut connection = connected.map_err(|error| cannot_open(path, &error))?;
-    let applied = applied(&mut connection, path).await;
+    let applied = match applied(&mut connection, path).await {
+        Ok(Some(version)) => refuse_moved(&mut connection, path).await.map(|()| Some(version)),
+        unusable => unusable,
+    };
     let closed = connection.close().await;
     applied.and_then(|applied| closed.map(|()| applied).map_err(StoreError::from))
 }
@@ -354,10 +359,12 @@ async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
     // The files beside it get the rights of the first one.
     private_file(path).map_err(|error| StoreError::of_folder(folder, &error))?;
     let mut connection = connect(&options(path)?.create_if_missing(true), path).await?;
-    let migrated = migrate(&mut connection, path).await;
-    // Closing the last connection moves the write-ahead log into the file.
+    let made = match migrate(&mut connection, path).await {
+        Ok(()) => move_log_into_file(&mut connection).await,
+        refused => refused,
+    };
     let closed = connection.close().await;
-    migrated.and(closed.map_err(StoreError::from))
+    made.and(closed.map_err(StoreError::from))
 }
 
 /// An empty file for its owner alone: the database holds keys, and what visitors wrote.
@@ -483,8 +490,4 @@ fn is_foreign(error: &sqlx::Error) -> bool {
 
 fn is_read_only(error: &sqlx::Error) -> bool {
     says(error, "readonly")
-}
-
-fn says(error: &sqlx::Error, part: &str) -> bool {
-    error.as_database_error().is_some_and(|error| error.message().contains(part))
 }

@@ -1,8 +1,9 @@
-//! Checks that SQLite keeps commits through a crash.
+//! Checks that SQLite keeps commits: through a crash, and in the file itself.
 
 use sqlx::sqlite::SqliteConnection;
 
 use super::StoreError;
+use crate::storage::outage::OutageKind;
 
 /// Queries the two settings that keep acknowledged votes through a crash.
 pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(), StoreError> {
@@ -15,4 +16,12 @@ pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(
         return Err(StoreError::NotDurable { setting: "synchronous", value: synchronous.to_string(), wanted: "2" });
     }
     Ok(())
+}
+
+/// Moves the whole write-ahead log into the file. Closing the last connection does the same, and reports nothing where the disk is full.
+pub(super) async fn move_log_into_file(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let (busy, logged, moved): (i64, i64, i64) =
+        sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(connection).await?;
+    // Only another program that has the file open keeps pages in the log.
+    if busy == 0 && logged == moved { Ok(()) } else { Err(StoreError::Outage(OutageKind::WriteLocked)) }
 }

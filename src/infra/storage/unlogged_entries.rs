@@ -1,4 +1,4 @@
-//! What the public log is made of: votes with their texts, and exclusions that it does not have yet.
+//! Votes, texts and exclusions that the public log does not have yet.
 
 use sqlx_macros::FromRow;
 

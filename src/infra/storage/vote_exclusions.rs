@@ -317,7 +317,8 @@ impl Store {
         }
     }
 
-    fn numbers(&self) -> &'static str {
+    /// The numbers of a JSON array, the first parameter of a statement.
+    pub(super) fn numbers(&self) -> &'static str {
         match self.database {
             Database::Sqlite(_) => NUMBERS_ON_SQLITE,
             Database::Postgres(_) => NUMBERS_ON_POSTGRES,
@@ -354,7 +355,7 @@ impl Store {
     }
 }
 
-fn numbers_json(numbers: &[i64]) -> String {
+pub(super) fn numbers_json(numbers: &[i64]) -> String {
     let digits: Vec<String> = numbers.iter().map(i64::to_string).collect();
     format!("[{}]", digits.join(","))
 }

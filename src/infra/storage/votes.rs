@@ -1,8 +1,11 @@
 //! Votes: insert-only, one per battle, in log order by `seq`.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::vote_exclusions::{EXCLUSION, IS_RATED};
+use sqlx::AssertSqlSafe;
+
+use super::vote_exclusions::{EXCLUSION, IS_RATED, numbers_json};
 use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote};
 use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};
@@ -69,6 +72,20 @@ impl Store {
             .fetch_optional(pool)
             .await)?;
         row.map(VoteRow::try_from).transpose()
+    }
+
+    /// The battles of votes, by the numbers of the votes.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn battles_of_votes(&self, votes: &[i64]) -> Result<HashMap<i64, BattleId>, StoreError> {
+        let _time = store_time("battles_of_votes");
+        let select = format!("SELECT seq, battle_id FROM votes WHERE seq IN ({})", self.numbers());
+        let votes = numbers_json(votes);
+        let rows: Vec<(i64, String)> = on_reader!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(select.clone())).bind(&votes).fetch_all(pool).await
+        })?;
+        Ok(rows.into_iter().map(|(vote, battle)| (vote, BattleId::new(battle))).collect())
     }
 
     /// Votes after `seq`, cast in `[since, until)`, in log order, at most `limit`.

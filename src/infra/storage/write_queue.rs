@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
+use crate::storage::outage::OutageKind;
 use crate::storage::vote_inserts::{InsertVotes, VoteInsert};
 
 /// Writes that wait in a lane at most.
@@ -212,7 +213,7 @@ impl GroupWriter {
                 }
             }
             Err(error) => {
-                if error.is_lock_timeout() {
+                if error.outage_kind() == Some(OutageKind::TableLocked) {
                     self.log_lock(inserts.len(), &error);
                 }
                 let error = Arc::new(error);
@@ -224,7 +225,7 @@ impl GroupWriter {
 
     /// A lock is waited for until its time is up; if each write did that, those behind them would wait for minutes.
     fn may_be_of_one_write(&self, error: &StoreError) -> bool {
-        !error.is_outage() && !error.is_lock_timeout() && !self.database.is_transient(error)
+        !error.is_outage() && !self.database.is_transient(error)
     }
 
     /// Logs the first group that a lock keeps out; of the next ones the votes are counted.

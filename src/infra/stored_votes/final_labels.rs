@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledSliceVotes, relabeled, settle};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
+use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::time::Timestamp;
 use crate::storage::{BattleLine, Store, StoreError, VoteRange};
 

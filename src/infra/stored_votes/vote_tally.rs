@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::vote_log::ReadLogError;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::rating::pair_votes::TallyProgress;
-use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
+use crate::domain::rating::counts::pair_counts::PairCounts;
+use crate::domain::rating::counts::pair_votes::TallyProgress;
+use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::vote_counts::VoteCounts;
 use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 

@@ -49,7 +49,9 @@ fn changed(before: &ModelSettings, after: &ModelSettings) -> Vec<ModelAction> {
     let limits =
         |model: &ModelSettings| json!({ "max_tokens": model.max_tokens, "max_concurrent": model.max_concurrent });
     let prices = |model: &ModelSettings| json!({ "input": model.input_price, "output": model.output_price, "date": model.price_date, "source": model.price_source });
+    let names = |model: &ModelSettings| json!({ "name": model.name, "organization": model.organization });
     let kinds = [
+        (AdminAction::SetModelNames, names(before), names(after)),
         (weight_action(before.weight, after.weight), weight(before), weight(after)),
         (AdminAction::SetModelLimits, limits(before), limits(after)),
         (AdminAction::SetModelPrices, prices(before), prices(after)),
@@ -81,7 +83,7 @@ mod tests {
     #[test]
     fn each_kind_of_change_is_an_action_and_no_address_is_kept() {
         let (kept, paused, gone, new) = (model("kept"), model("paused"), model("gone"), model("new"));
-        let changed = ModelSettings { max_tokens: 7, input_price: Some(1.0), ..kept.clone() };
+        let changed = ModelSettings { name: "Kept".into(), max_tokens: 7, input_price: Some(1.0), ..kept.clone() };
         let before = [kept.clone(), paused.clone(), gone];
         let after = [changed, ModelSettings { weight: 0.0, ..paused }, new];
         let actions = model_actions(&before, &after);
@@ -89,6 +91,7 @@ mod tests {
             actions.iter().map(|listed| (listed.action.as_str(), listed.model.as_str())).collect();
         let expected = [
             ("remove_model", "gone"),
+            ("set_model_names", "kept"),
             ("set_model_limits", "kept"),
             ("set_model_prices", "kept"),
             ("pause_model", "paused"),

@@ -31,6 +31,10 @@ pub enum Change {
 /// Values of an entry; what is `None` stays as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelValues {
+    /// Name shown after the vote; an empty text takes it out, and the id is shown.
+    pub name: Option<String>,
+    /// Its maker; an empty text takes it out.
+    pub organization: Option<String>,
     /// Pairing weight; 0 pauses.
     pub weight: Option<f64>,
     /// Why, for the register of models; an empty text takes the reason out.
@@ -113,6 +117,8 @@ impl ModelValues {
     fn keys(&self) -> Vec<(&'static str, Option<KeyValue>)> {
         let text = |text: &String| Some(KeyValue::Text(text.clone())).filter(|_| !text.is_empty());
         let mut keys = Vec::new();
+        keys.extend(self.name.as_ref().map(|name| ("name", text(name))));
+        keys.extend(self.organization.as_ref().map(|maker| ("organization", text(maker))));
         keys.extend(self.weight.map(|weight| ("weight", Some(KeyValue::Number(weight)))));
         keys.extend(self.reason.as_ref().map(|reason| ("reason", text(reason))));
         keys.extend(self.max_tokens.map(|tokens| ("max_tokens", Some(KeyValue::Whole(tokens)))));

@@ -82,7 +82,7 @@ impl AccessSettings {
         require_as(
             !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
             "access.passphrase_hash",
-            RefusedValue::NoHash,
+            RefusedValue::NotAHash,
             SignInRule::PassphraseHash,
         )
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::config::value_checks::require;
 use crate::domain::battle::mode::BattleMode;
-use crate::domain::settings_rule::{NumberRule, TextRule};
+use crate::domain::settings_rule::{MAX_IMAGE_BYTES, MAX_PROMPT_BYTES, NumberRule, TextRule};
 
 /// How replies are released to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,14 +180,14 @@ impl BattleSettings {
         let one_or_more = NumberRule::AtLeast(1);
         require(self.max_turns >= 1, "battle.max_turns", self.max_turns, one_or_more)?;
         require(
-            (1..=60_000).contains(&self.max_prompt_bytes),
+            (1..=MAX_PROMPT_BYTES).contains(&self.max_prompt_bytes),
             "battle.max_prompt_bytes",
             self.max_prompt_bytes,
             NumberRule::PromptBytes,
         )?;
         require(self.max_images <= 10, "battle.max_images", self.max_images, NumberRule::Between(0, 10))?;
         require(
-            (1..=32 << 20).contains(&self.max_image_bytes),
+            (1..=MAX_IMAGE_BYTES).contains(&self.max_image_bytes),
             "battle.max_image_bytes",
             self.max_image_bytes,
             NumberRule::ImageBytes,

@@ -18,6 +18,7 @@ const MOST_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields, default)]
 pub struct ModerationSettings {
     /// A prompt that one of these matches is refused before any model is asked.
+    #[serde(deserialize_with = "patterns")]
     pub refuse: Vec<PromptPattern>,
     /// Base address of a moderation endpoint, such as `https://api.openai.com/v1`; empty where none is asked.
     pub base_url: String,
@@ -81,7 +82,7 @@ impl ModerationSettings {
         require_as(
             self.base_url.is_empty() || is_web_address(&self.base_url),
             "moderation.base_url",
-            RefusedValue::NoEndpoint,
+            RefusedValue::NotAnEndpoint,
             AddressRule::ModerationOrNone,
         )?;
         require_as(
@@ -138,13 +139,27 @@ impl Serialize for PromptPattern {
     }
 }
 
-impl<'de> Deserialize<'de> for PromptPattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(|_| {
-            de::Error::custom("moderation.refuse holds a text that is no regular expression, or one that is too large")
+/// The expressions of a list. One that cannot be used is named by its place: its text may not be for everybody.
+fn patterns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptPattern>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    let parse = |(place, text): (usize, &String)| {
+        PromptPattern::parse(text).map_err(|error| {
+            let (number, reason) = (place + 1, reason(&error));
+            de::Error::custom(format!("moderation.refuse: expression {number} of the list cannot be used: {reason}"))
         })
-    }
+    };
+    texts.iter().enumerate().map(parse).collect()
+}
+
+/// What is wrong with an expression, without its text.
+fn reason(error: &regex::Error) -> &str {
+    let known = match error {
+        // The lines before the last one repeat the expression.
+        regex::Error::Syntax(text) => text.lines().last().and_then(|line| line.strip_prefix("error: ")),
+        regex::Error::CompiledTooBig(_) => Some("it is too large"),
+        _ => None,
+    };
+    known.unwrap_or("it is no regular expression")
 }
 
 #[cfg(test)]
@@ -175,6 +190,17 @@ mod tests {
         for rules in [r#"["(secret"]"#, r#"["(a{500}){500}"]"#] {
             let error = settings(rules).unwrap_err();
             assert!(error.contains("moderation.refuse") && !error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_used_is_named_by_its_place_and_its_fault() {
+        for (rules, said) in [
+            (r#"["fine", "(secret"]"#, "expression 2 of the list cannot be used: unclosed group"),
+            (r#"["(a{500}){500}", "fine"]"#, "expression 1 of the list cannot be used: it is too large"),
+        ] {
+            let error = settings(rules).unwrap_err();
+            assert!(error.contains(said), "{error}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl PublicLogSettings {
             let is_new = names.insert(&witness.key);
             require(is_new, "public_log.witnesses.key", &witness.key, TextRule::UniqueWitnesses)?;
             let is_address = is_web_address(&witness.url);
-            require(is_address, "public_log.witnesses.url", &witness.url, AddressRule::Web)?;
+            require(is_address, "public_log.witnesses.url", &witness.url, AddressRule::HttpOrHttps)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::config::value_checks::{require, require_as};
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::sequential_testing::SequentialOptions;
 use crate::domain::rating::value::prices::Currency;
-use crate::domain::settings_rule::{NumberRule, RefusedValue, TextRule};
+use crate::domain::settings_rule::{MAX_EXPECTED_BATTLES, NumberRule, RefusedValue, TextRule};
 use crate::domain::stats::confidence::{self, ConfidenceLevel};
 
 /// `[rating]`
@@ -131,7 +131,7 @@ impl RatingSettings {
         let seconds = self.group_seconds;
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, NumberRule::Between(1, 3_600))?;
         let battles = self.optimal_at_battles;
-        let is_expected = (1..=1_000_000).contains(&battles);
+        let is_expected = (1..=MAX_EXPECTED_BATTLES).contains(&battles);
         require(is_expected, "rating.optimal_at_battles", battles, NumberRule::ExpectedBattles)
     }
 }

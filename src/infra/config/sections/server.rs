@@ -47,7 +47,7 @@ impl ServerSettings {
         require_as(
             self.public_url.is_empty() || is_site_address(&self.public_url),
             "server.public_url",
-            RefusedValue::NoSite,
+            RefusedValue::NotASite,
             AddressRule::PublicUrl,
         )
     }

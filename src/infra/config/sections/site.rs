@@ -61,10 +61,10 @@ impl SiteSettings {
         let contact = self.contact.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
         let is_contact = contact || is_link(&self.contact);
         require_as(is_contact, "site.contact", RefusedValue::Unusable, AddressRule::Contact)?;
-        require_as(is_link(&self.imprint), "site.imprint", RefusedValue::Unusable, AddressRule::WebPage)?;
-        require_as(is_link(&self.privacy), "site.privacy", RefusedValue::Unusable, AddressRule::WebPage)?;
+        require_as(is_link(&self.imprint), "site.imprint", RefusedValue::Unusable, AddressRule::HttpsPage)?;
+        require_as(is_link(&self.privacy), "site.privacy", RefusedValue::Unusable, AddressRule::HttpsPage)?;
         let are_sites = self.embed_on.iter().all(|site| site == "*" || is_web_origin(site));
-        require_as(are_sites, "site.embed_on", RefusedValue::NoSites, AddressRule::FramingSites)?;
+        require_as(are_sites, "site.embed_on", RefusedValue::NotASiteList, AddressRule::FramingSites)?;
         let is_short = |text: &String| text.chars().count() <= 4_000 && text_direction::in_prose(text) == *text;
         let are_short = self.consent.values().all(is_short);
         require_as(are_short, "site.consent", RefusedValue::Unusable, TextRule::ShortTexts(4_000))

@@ -40,7 +40,7 @@ impl WebhookSettings {
             require(ids.insert(id), "webhooks.id", id, TextRule::UniqueWebhookId)?;
             // An address may hold a name and a password.
             let unusable = || RefusedValue::UnusableForWebhook(id.to_owned());
-            require_as(is_web_address(&webhook.url), "webhooks.url", unusable(), AddressRule::Web)?;
+            require_as(is_web_address(&webhook.url), "webhooks.url", unusable(), AddressRule::HttpOrHttps)?;
             let is_name = is_variable_name(&webhook.secret_env);
             require_as(is_name, "webhooks.secret_env", unusable(), VariableRule::WebhookSecretName)?;
         }

@@ -160,7 +160,7 @@ pub async fn back_up(
         },
     };
     let bytes = name(partial, &path)?;
-    LastBackup { at: now, path: fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) }.write(&settings.data_dir);
+    LastBackup { at: now, path: fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) }.write(settings);
     Ok(BackupReport { path, bytes, votes })
 }
 

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
+use crate::storage::moved_mark::refuse_moved;
 use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
 use crate::storage::sqlite_access::{FileAccess, UnwrittenFile};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
@@ -102,6 +103,10 @@ async fn write_copy(
         // What is damaged is found below.
         Ok(Some(_)) | Err(_) => {}
     }
+    refuse_moved(connection, database).await.map_err(|error| match error {
+        StoreError::Database(error) => damaged(error),
+        moved => moved.into(),
+    })?;
     let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut *connection).await.map_err(damaged)?;
     let to = partial.display().to_string();
     let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut *connection).await;

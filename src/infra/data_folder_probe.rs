@@ -1,0 +1,62 @@
+//! Whether files can be made in the data folder, for probes that come every few seconds: on a disk that hangs a look does not end, and each
+//! look takes a thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// Looks at the folder, and never twice at the same time.
+#[derive(Debug)]
+pub struct DataFolderProbe {
+    looks: Arc<Semaphore>,
+    was_writable: AtomicBool,
+}
+
+impl Default for DataFolderProbe {
+    /// Before the first look the folder counts as writable.
+    fn default() -> Self {
+        Self { looks: Arc::new(Semaphore::new(1)), was_writable: AtomicBool::new(true) }
+    }
+}
+
+impl DataFolderProbe {
+    /// What `look` finds, which may wait for the disk; the last result where another look has not ended. A look that takes longer than
+    /// `patience` counts as one that found the folder not writable.
+    pub async fn is_writable(&self, patience: Duration, look: impl FnOnce() -> bool + Send + 'static) -> bool {
+        let Ok(permit) = Arc::clone(&self.looks).try_acquire_owned() else {
+            return self.was_writable.load(Ordering::Relaxed);
+        };
+        let looking = spawn_blocking(move || {
+            let found = look();
+            drop(permit);
+            found
+        });
+        let is_writable = matches!(timeout(patience, looking).await, Ok(Ok(true)));
+        self.was_writable.store(is_writable, Ordering::Relaxed);
+        is_writable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn while_a_look_hangs_no_other_begins_and_the_folder_counts_as_not_writable() {
+        let (probe, (disk, hangs)) = (DataFolderProbe::default(), mpsc::channel::<()>());
+        assert!(probe.is_writable(MINUTE, || true).await);
+        assert!(!probe.is_writable(Duration::ZERO, move || hangs.recv().is_ok()).await);
+        assert!(!probe.is_writable(MINUTE, || true).await, "the first look has not ended");
+        disk.send(()).unwrap();
+        drop(probe.looks.acquire().await.unwrap());
+        assert!(probe.is_writable(MINUTE, || true).await);
+    }
+}
