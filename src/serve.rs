@@ -17,6 +17,7 @@ use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::output::print;
 use crate::cli::serve::ServeOptions;
 use crate::cli::signals::Signals;
+use crate::cli::terminal_text::printable;
 use crate::domain::plural::counted;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{DEFAULT_FILE, Environment, Settings, ignored_variables};
@@ -97,7 +98,11 @@ async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode
     let first_link = first_link(&app).await;
     let mut serving =
         http::serve(Arc::clone(&app), listener, command_reference::commands).context("the server could not start")?;
-    print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
+    let lines = {
+        let roster = app.models.current();
+        first_lines(&format!("http://{address}"), roster.all().iter().map(|model| model.card.name.as_str()))
+    };
+    print(&lines)?;
     if let Some(token) = first_link {
         print_first_link(&app, &format!("http://{address}"), &token);
     }
@@ -123,8 +128,8 @@ fn command_error(error: StartError) -> CommandError {
 }
 
 /// Where to open the arena, which models take part, and how to add others.
-fn first_lines(url: &str, roster: &Roster) -> String {
-    let names: Vec<&str> = roster.all().iter().map(|model| model.card.name.as_str()).collect();
+fn first_lines<'a>(url: &str, models: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = models.map(printable).collect();
     format!(
         "listening on {url}\n\
          models: {}\n\
@@ -224,4 +229,16 @@ fn bind(address: &str) -> CommandResult<TcpListener> {
     })?;
     listener.set_nonblocking(true).context("the socket cannot be set up")?;
     Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_model_steers_the_terminal_where_the_arena_starts() {
+        let lines = first_lines("http://127.0.0.1:8717", ["a\u{1b}[31m\u{7}", "b\nc", "d\u{202e}e"].into_iter());
+        assert_eq!(lines.lines().nth(1), Some("models: a\u{fffd}[31m\u{fffd}, b\u{fffd}c, d⟨U+202E⟩e"));
+        assert_eq!(lines.lines().count(), 3);
+    }
 }

@@ -8,6 +8,7 @@ use crate::domain::rating::FitError;
 use crate::infra::clock::Clock;
 use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::{CurrentSettings, Settings};
+use crate::infra::data_folder_probe::DataFolderProbe;
 use crate::infra::events::{BusState, EventBus};
 use crate::infra::limits::proof_of_work::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SharedBackends, SingleUse};
@@ -38,8 +39,8 @@ use crate::services::arena::battles::Battles;
 use crate::services::arena::consent_version::Consents;
 use crate::services::arena::exclusion_rules::ExclusionRules;
 use crate::services::arena::instances::ArenaInstances;
-use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::pair_selection::Matchmaker;
 use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::reply_moderation::ReplyModeration;
@@ -105,8 +106,9 @@ pub enum StartError {
 /// Where another process may serve the same database, battles may be under way there.
 fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
     let me = events.instance().clone();
-    if store.is_shared() || *events.state().borrow() != BusState::Alone {
-        ArenaInstances::among_others(store.clone(), me)
+    let bus = *events.state().borrow();
+    if store.is_shared() || bus != BusState::Alone {
+        ArenaInstances::among_others(store.clone(), me, bus)
     } else {
         ArenaInstances::alone(store.clone(), me)
     }
@@ -240,7 +242,7 @@ impl CoreDependencies {
     }
 
     fn consents(&self) -> Consents {
-        Consents { store: self.store.clone(), settings: self.settings.clone(), clock: self.clock.clone() }
+        Consents::new(self.store.clone(), self.settings.clone(), self.clock.clone())
     }
 
     fn bench_plans(&self) -> BenchPlans {
@@ -317,6 +319,7 @@ impl AppState {
             api_keys: ApiKeys::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()),
             oidc: Arc::new(base.oidc()),
             proofs: Arc::new(base.proofs(&limits)),
+            data_folder: DataFolderProbe::default(),
             prompts: base.prompts,
             webhooks: base.webhooks,
             settings: base.settings,

@@ -3,6 +3,7 @@
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
+use crate::infra::data_folder_probe::DataFolderProbe;
 use crate::infra::events::EventBus;
 use crate::infra::limits::RateLimits;
 use crate::infra::limits::proof_of_work::Proofs;
@@ -20,8 +21,8 @@ use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::consent_version::Consents;
 use crate::services::arena::instances::ArenaInstances;
-use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::pair_selection::Matchmaker;
 use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
@@ -81,6 +82,8 @@ pub struct AppState {
     pub public_log: PublicLog,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
+    /// Whether the data folder takes files.
+    pub data_folder: DataFolderProbe,
     /// Which instances serve the arena.
     pub instances: Arc<ArenaInstances>,
     /// Battles.

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::admin::actor::{Actor, audit_json};
 use crate::domain::admin::LONGEST_REASON;
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
+use crate::domain::admin::deletion_request::{BattleReference, DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
@@ -21,6 +21,12 @@ pub enum DeletionRequestError {
     /// Nothing is stored of such a battle.
     #[error("there is no battle {0}")]
     UnknownBattle(BattleId),
+    /// What was typed is neither an id nor a link.
+    #[error("not a battle id or link: give its id, as exports have it, or a link, /battle/ID or /shared/TOKEN")]
+    NoReference,
+    /// The link was withdrawn or never was one.
+    #[error("no battle is shared by this link any more: give its id as an export has it")]
+    UnknownLink,
     /// Its visitor is not known, so theirs cannot be found.
     #[error("battle {0} was imported without its visitor: ask for the texts of this battle only")]
     UnknownVisitor(BattleId),
@@ -77,16 +83,17 @@ pub struct DeletionRequests<'r> {
 }
 
 impl DeletionRequests<'_> {
-    /// Enters a request for somebody, and returns its id.
+    /// Enters a request for somebody, and returns its id. `battle` is an id or a link, as [`BattleReference`] reads it.
     ///
     /// # Errors
     /// [`DeletionRequestError`].
-    pub async fn add(
-        &self,
-        battle: BattleId,
-        scope: DeletionScope,
-        reason: &str,
-    ) -> Result<String, DeletionRequestError> {
+    pub async fn add(&self, battle: &str, scope: DeletionScope, reason: &str) -> Result<String, DeletionRequestError> {
+        let battle = match BattleReference::parse(battle).ok_or(DeletionRequestError::NoReference)? {
+            BattleReference::Id(id) => id,
+            BattleReference::Share(token) => {
+                self.store.shared_battle(&token).await?.ok_or(DeletionRequestError::UnknownLink)?
+            }
+        };
         let reason = checked(reason)?;
         self.target(&battle, scope).await?;
         let id = self.rng.id(self.clock);

@@ -1,6 +1,9 @@
-//! Looks at what an arena needs; [`crate::domain::doctor`] judges what is found. Nothing is changed.
+//! Looks at what an arena needs; [`crate::domain::doctor`] judges what is found. Nothing is changed, but a table is created in PostgreSQL and
+//! rolled back to see whether its disk has space.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 use crate::domain::battle::model_card::shared_names;
 use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy, check_public_log};
@@ -12,15 +15,20 @@ use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{Store, StoreError};
+use crate::public_log::PublicLogError;
+use crate::public_log::continuity::check_stored_log;
+
+/// An instance that has not written for so many milliseconds is gone, or about to be.
+const ALIVE_MS: i64 = 10_000;
 
 /// Looks at everything but the models, which cost money to ask. Closes the database, if it could be opened.
 pub async fn examine(settings: &Settings, opened: Result<Store, StoreError>, now: Timestamp) -> Vec<Finding> {
-    findings(settings, read_database(opened).await, now)
+    findings(settings, read_database(opened, &settings.storage.data_dir).await, now)
 }
 
 /// The same for an arena that serves, whose database is open.
 pub async fn examine_open(settings: &Settings, store: &Store, now: Timestamp) -> Vec<Finding> {
-    findings(settings, read_facts(store).await, now)
+    findings(settings, read_facts(store, &settings.storage.data_dir).await, now)
 }
 
 /// What the database says of the arena.
@@ -30,45 +38,77 @@ struct DatabaseFacts {
     bytes: u64,
     latest_fit: Option<Timestamp>,
     time_of_day: Option<Timestamp>,
+    /// Instances that have written a moment ago; 0 where the database is embedded.
+    instances: usize,
     /// When the oldest vote was cast that is not in the public log.
     oldest_unlogged: Option<Timestamp>,
+    /// Why the public log cannot be continued.
+    log_fault: Option<String>,
 }
 
-async fn read_database(opened: Result<Store, StoreError>) -> Result<DatabaseFacts, StoreError> {
+async fn read_database(opened: Result<Store, StoreError>, data_folder: &Path) -> Result<DatabaseFacts, StoreError> {
     let store = opened?;
-    let facts = match store.check_pages().await {
-        Ok(()) => read_facts(&store).await,
+    let facts = match check_storage(&store).await {
+        Ok(()) => read_facts(&store, data_folder).await,
         Err(error) => Err(error),
     };
     store.close().await;
     facts
 }
 
-async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
+/// What an arena that serves finds out by its own reads and writes.
+async fn check_storage(store: &Store) -> Result<(), StoreError> {
+    store.check_pages().await?;
+    store.check_write_space().await
+}
+
+async fn read_facts(store: &Store, data_folder: &Path) -> Result<DatabaseFacts, StoreError> {
     store.check().await?;
+    let time_of_day = store.time_of_day().await?;
     Ok(DatabaseFacts {
         votes: store.vote_count().await?,
         bytes: store.bytes().await?,
         latest_fit: store.latest_leaderboard().await?.map(|leaderboard| leaderboard.fitted_at),
-        time_of_day: store.time_of_day().await?,
+        time_of_day,
+        instances: instances(store, time_of_day).await?,
         // Imported votes are promised to nobody, and wait for the next start of the arena.
         oldest_unlogged: store.first_unlogged_vote().await?.filter(|vote| !vote.is_imported).map(|vote| vote.since),
+        log_fault: log_fault(store, data_folder).await?,
     })
+}
+
+/// How many instances have written a moment ago, by the clock of the database that they share.
+async fn instances(store: &Store, time_of_day: Option<Timestamp>) -> Result<usize, StoreError> {
+    let Some(now) = time_of_day else { return Ok(0) };
+    let rows = store.instances().await?;
+    Ok(rows.iter().filter(|row| row.seen_at.0 > now.0 - ALIVE_MS).count())
+}
+
+async fn log_fault(store: &Store, data_folder: &Path) -> Result<Option<String>, StoreError> {
+    match check_stored_log(store, data_folder).await {
+        Ok(()) => Ok(None),
+        Err(PublicLogError::Store(error)) => Err(error),
+        // Who cannot write the folder may be another user than the arena's, and that is found anyway.
+        Err(PublicLogError::File { .. }) if !disk::is_writable(data_folder) => Ok(None),
+        Err(error) => Ok(Some(error.to_string())),
+    }
 }
 
 fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: Timestamp) -> Vec<Finding> {
     let database = database(&read, &settings.storage);
     let within = included_within(settings.rating.leaderboards_every());
-    let log = read.as_ref().ok().map(|facts| check_public_log(facts.oldest_unlogged, within, now));
+    let log = read.as_ref().map(|facts| public_log(facts, within, now)).unwrap_or_default();
     let facts = read.unwrap_or_default();
     let folder = &settings.storage.data_dir;
     let disk = match disk::space(folder) {
         Ok(space) => Finding::DiskSpace { free: space.free, total: space.total },
         Err(error) => Finding::DiskUnknown(error.to_string()),
     };
-    let newest = LastBackup::read(folder).map(known_backup);
+    let newest = LastBackup::read(&settings.storage).map(known_backup);
     let written = facts.latest_fit.max(newest.as_ref().map(|backup| backup.made_at));
+    let is_usable = disk::is_writable(folder) || matches!(database, Finding::FolderUnusable(_));
     let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
+    findings.extend((!is_usable).then(|| Finding::FolderNotWritable(folder.display().to_string())));
     findings.extend(check_proxy(address(&settings.server)));
     findings.push(check_backup(newest, facts.votes, now));
     findings.extend(log);
@@ -76,6 +116,9 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     findings.extend(shared_names(&cards).into_iter().map(Finding::ModelsShareName));
     if !settings.redis.url.is_empty() && !settings.storage.is_postgres() {
         findings.push(Finding::RedisWithSqlite);
+    }
+    if settings.redis.url.is_empty() && facts.instances > 1 {
+        findings.push(Finding::InstancesWithoutRedis(facts.instances));
     }
     findings
 }
@@ -99,6 +142,14 @@ fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings)
     }
 }
 
+/// A log that has every vote may be one that takes no other.
+fn public_log(facts: &DatabaseFacts, within: Duration, now: Timestamp) -> Vec<Finding> {
+    let lag = check_public_log(facts.oldest_unlogged, within, now);
+    let fault = facts.log_fault.clone().map(Finding::PublicLogNotContinued);
+    let lag = Some(lag).filter(|lag| fault.is_none() || *lag != Finding::PublicLogCurrent);
+    lag.into_iter().chain(fault).collect()
+}
+
 fn known_backup(backup: LastBackup) -> KnownBackup {
     let is_there = backup.path.exists();
     KnownBackup { made_at: backup.at, path: backup.path.display().to_string(), is_there }
@@ -118,6 +169,8 @@ fn address(server: &ServerSettings) -> Address<'_> {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp(1_790_000_000_000);
+
     #[test]
     fn a_database_that_fails_is_found_with_the_way_out() {
         let read: Result<DatabaseFacts, StoreError> = Err(sqlx::Error::PoolTimedOut.into());
@@ -126,5 +179,41 @@ mod tests {
             database(&read, &StorageSettings::default()),
             Finding::DatabaseUnusable("it cannot be reached or does not answer".to_owned(), Some(advice))
         );
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_continued_is_not_called_current() {
+        let late = Some(Timestamp(NOW.0 - 120_000));
+        let found = |oldest_unlogged, fault: Option<&str>| {
+            let log_fault = fault.map(str::to_owned);
+            let facts = DatabaseFacts { oldest_unlogged, log_fault, ..DatabaseFacts::default() };
+            public_log(&facts, Duration::from_secs(60), NOW)
+        };
+        let fault = || Finding::PublicLogNotContinued("it shrank".to_owned());
+        assert_eq!(found(None, None), [Finding::PublicLogCurrent]);
+        assert_eq!(found(None, Some("it shrank")), [fault()]);
+        assert_eq!(found(late, Some("it shrank")), [Finding::PublicLogBehind(2), fault()]);
+    }
+
+    #[test]
+    fn several_instances_without_redis_are_found() {
+        let without_redis = |instances: usize, url: &str| {
+            let mut settings = Settings::default();
+            settings.redis.url = url.into();
+            let found = findings(&settings, Ok(DatabaseFacts { instances, ..DatabaseFacts::default() }), NOW);
+            found.contains(&Finding::InstancesWithoutRedis(instances))
+        };
+        assert!(without_redis(2, "") && !without_redis(1, "") && !without_redis(2, "redis://127.0.0.1"));
+    }
+
+    #[test]
+    fn a_data_folder_that_takes_no_file_is_found_beside_a_database_that_is_elsewhere() {
+        let mut settings = Settings::default();
+        settings.storage.data_dir = "Cargo.toml/data".into();
+        let folder = Finding::FolderNotWritable("Cargo.toml/data".to_owned());
+        assert!(findings(&settings, Ok(DatabaseFacts::default()), NOW).contains(&folder));
+        settings.storage.data_dir = std::env::temp_dir();
+        let found = findings(&settings, Ok(DatabaseFacts::default()), NOW);
+        assert!(!found.iter().any(|finding| matches!(finding, Finding::FolderNotWritable(_))), "{found:?}");
     }
 }

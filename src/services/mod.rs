@@ -18,6 +18,7 @@ pub mod model_register;
 pub mod moderation_reviews;
 pub mod public_log;
 pub mod retention;
+pub mod start_check;
 pub mod transfer;
 pub mod webhooks;
 

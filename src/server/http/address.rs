@@ -16,15 +16,28 @@ const FORWARDED: &str = "x-forwarded-for";
 /// People behind one router often share as much of an address.
 const IPV4_NETWORK_BITS: u8 = 24;
 const IPV6_NETWORK_BITS: u8 = 56;
+/// The one network of all clients whose addresses cannot be read: they have a limit, which they share.
+const UNREADABLE: &str = "unreadable";
 
 /// The pseudonym of the network that a request comes from; `None` for this machine itself, whose programs are not one
 /// household, and whom no limit of a network can keep from anything.
 pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
-    let client = client_of(request, trusted)?;
-    (!client.is_loopback()).then(|| pseudonym(client))
+    let Client { address, hides_another } = client_of(request, trusted)?;
+    if hides_another {
+        return Some(digest(UNREADABLE));
+    }
+    (!address.is_loopback()).then(|| pseudonym(address))
 }
 
-fn client_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
+/// Where a request comes from, as far as it can be followed.
+struct Client {
+    /// Address of the client, or of the last proxy that could be read.
+    address: IpAddr,
+    /// Whether that proxy speaks for a client whose address cannot be read, such as `unknown`.
+    hides_another: bool,
+}
+
+fn client_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<Client> {
     let peer = request.peer_addr()?.ip();
     // Bytes that are no text come from the client, and must not hide what a proxy wrote after them.
     let forwarded: Vec<_> =
@@ -34,21 +47,28 @@ fn client_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
 
 /// The address that a request comes from, for the audit log of the admin; empty where it is unknown.
 pub(super) fn address_of(request: &HttpRequest, trusted: &[IpNet]) -> String {
-    client_of(request, trusted).map(|client| client.to_string()).unwrap_or_default()
+    client_of(request, trusted).map(|client| client.address.to_string()).unwrap_or_default()
 }
 
-/// The client's address: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order.
-fn client(peer: IpAddr, forwarded: &[impl AsRef<str>], trusted: &[IpNet]) -> IpAddr {
-    let mut client = peer.to_canonical();
-    let entries = forwarded.iter().rev().flat_map(|line| line.as_ref().rsplit(','));
-    for entry in entries {
-        if !trusted.iter().any(|network| network.contains(&client)) {
+/// The client: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order; an empty line says nothing.
+fn client(peer: IpAddr, forwarded: &[impl AsRef<str>], trusted: &[IpNet]) -> Client {
+    let mut address = peer.to_canonical();
+    let lines = forwarded.iter().rev().map(|line| line.as_ref().trim()).filter(|line| !line.is_empty());
+    for entry in lines.flat_map(|line| line.rsplit(',')) {
+        if !trusted.iter().any(|network| network.contains(&address)) {
             break;
         }
-        let Some(address) = parse(entry.trim()) else { break };
-        client = address;
+        let Some(sender) = parse(&without_zone(entry.trim())) else { return Client { address, hides_another: true } };
+        address = sender;
     }
-    client
+    Client { address, hides_another: false }
+}
+
+/// The entry without the zone of an IPv6 address, as in `fe80::1%eth0`: it names an interface of the proxy.
+fn without_zone(entry: &str) -> String {
+    let Some((address, zone)) = entry.split_once('%') else { return entry.to_owned() };
+    let rest = zone.find(']').map_or("", |end| &zone[end..]);
+    format!("{address}{rest}")
 }
 
 /// An address, with or without a port.
@@ -60,7 +80,10 @@ fn parse(entry: &str) -> Option<IpAddr> {
 
 fn pseudonym(address: IpAddr) -> String {
     let bits = if address.is_ipv4() { IPV4_NETWORK_BITS } else { IPV6_NETWORK_BITS };
-    let network = IpNet::new_assert(address, bits).trunc();
+    digest(&IpNet::new_assert(address, bits).trunc().to_string())
+}
+
+fn digest(network: &str) -> String {
     hex(&Sha256::digest(format!("langya network {network}"))[..16])
 }
 
@@ -78,7 +101,7 @@ mod tests {
     #[track_caller]
     fn check(peer: &str, forwarded: &[&str], expected: &str) {
         let trusted = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
-        assert_eq!(client(ip(peer), forwarded, &trusted), ip(expected), "{peer} {forwarded:?}");
+        assert_eq!(client(ip(peer), forwarded, &trusted).address, ip(expected), "{peer} {forwarded:?}");
     }
 
     #[test]
@@ -97,6 +120,8 @@ mod tests {
         check("fd00::1", &["[2001:db8::9]:4711"], "2001:db8::9");
         check("fd00::1", &["::ffff:203.0.113.9"], "203.0.113.9");
         check("fd00::1", &["[2001:db8::9]"], "2001:db8::9");
+        check("10.0.0.1", &["fe80::1%eth0"], "fe80::1");
+        check("10.0.0.1", &["[fe80::1%eth0]:4711"], "fe80::1");
     }
 
     #[test]
@@ -143,6 +168,18 @@ mod tests {
         assert_eq!(network("127.0.0.1:1", "127.0.0.2"), None);
         assert_eq!(network("127.0.0.1:1", "203.0.113.9"), Some(pseudonym(ip("203.0.113.9"))));
         assert_eq!(network("192.0.2.7:1", "127.0.0.1"), Some(pseudonym(ip("192.0.2.7"))));
+    }
+
+    #[test]
+    fn clients_whose_addresses_cannot_be_read_are_one_network_and_not_the_proxy() {
+        let trusted = ["127.0.0.0/8".parse().unwrap(), "10.0.0.0/8".parse().unwrap()];
+        for peer in ["127.0.0.1:1", "10.0.0.1:1"] {
+            for forwarded in ["unknown", "203.0.113.9,", ",", "203.0.113.9, unix:", "_hidden", "unknown, 10.0.0.2"] {
+                let request = TestRequest::default().peer_addr(peer.parse().unwrap());
+                let network = network_of(&request.insert_header((FORWARDED, forwarded)).to_http_request(), &trusted);
+                assert_eq!(network, Some(digest(UNREADABLE)), "{peer} {forwarded:?}");
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 use socket2::SockRef;
 
-use crate::ws::battle_socket::SEND_LIMIT;
+use crate::ws::outbox::SEND_LIMIT;
 
 /// Bytes that the system keeps for a client that reads slowly. Left to itself it would grow to megabytes for each, and
 /// nobody would notice for long that the client does not read.

@@ -4,6 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::error::PageError;
 use crate::pages::{self, requested_language};
 use crate::render::i18n::pages::ConsentText;
 use crate::state::AppState;
@@ -18,13 +19,19 @@ pub(super) struct ConsentJson {
 }
 
 /// `GET /consent`
-pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    let consent = app.consents.current();
-    pages::consent::consent(&request, &consent.version, consent.text(requested_language(&request)))
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let consent = app.consents.current().await?;
+    Ok(pages::consent::consent(&request, &consent.version, consent.text(requested_language(&request))))
 }
 
 /// `GET /api/v1/consent`
-pub(super) async fn json(app: web::Data<AppState>) -> HttpResponse {
-    let consent = app.consents.current();
-    HttpResponse::Ok().json(ConsentJson { version: consent.version, texts: consent.texts })
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let consent = app.consents.current().await?;
+    Ok(HttpResponse::Ok().json(ConsentJson { version: consent.version, texts: consent.texts }))
 }

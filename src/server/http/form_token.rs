@@ -29,7 +29,7 @@ pub(super) fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
 
 /// The token of the forms on pages that this visitor is shown.
 pub(super) fn token(app: &AppState, visitor: &Visitor) -> String {
-    app.sessions.signature(FORM, visitor.session.as_str())
+    app.sessions.signature(FORM, visitor.session.id.as_str())
 }
 
 /// A form is taken from a page of ours that this very session was shown.
@@ -39,7 +39,7 @@ pub(super) fn token(app: &AppState, visitor: &Visitor) -> String {
 pub(super) fn check(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
     let of_this_session =
-        visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, visitor.session.as_str(), token);
+        visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, visitor.session.id.as_str(), token);
     if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }
 

@@ -56,11 +56,11 @@ pub(super) async fn list(
     let wanted = Some(search.trim().to_owned()).filter(|search| !search.is_empty());
     let found = match visitor.new_cookie {
         Some(_) => history::VisitorBattles::default(),
-        None => history::list(&app.store, &app.models, &visitor.id, before.clone(), wanted).await?,
+        None => history::list(&app.store, &app.models, &visitor.session.visitor, before.clone(), wanted).await?,
     };
     let is_whole = before.is_none() && search.trim().is_empty() && visitor.new_cookie.is_none();
     let own = match is_whole {
-        true => history::own_leaderboard(&app.store, &app.leaderboard, &visitor.id).await?,
+        true => history::own_leaderboard(&app.store, &app.leaderboard, &visitor.session.visitor).await?,
         false => OwnLeaderboard::default(),
     };
     let older = found.older.as_ref().map(|id| format!("/history?q={}&before={}", escaped(&search), id));
@@ -92,7 +92,7 @@ pub(super) async fn export(request: HttpRequest, app: web::Data<AppState>) -> Re
     if visitor.new_cookie.is_some() {
         return Ok(see_other("/history"));
     }
-    let body = history::export(&app.store, &visitor.id, app.clock.as_ref()).await?;
+    let body = history::export(&app.store, &visitor.session.visitor, app.clock.as_ref()).await?;
     Ok(private(
         HttpResponse::Ok()
             .content_type("application/json")
@@ -113,7 +113,7 @@ pub(super) async fn delete(
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
     form_token::check(&request, &app, &visitor, &form.token)?;
-    let deleted = app.store.delete_texts_of(&visitor.id, app.clock.now()).await?;
+    let deleted = app.store.delete_texts_of(&visitor.session.visitor, app.clock.now()).await?;
     let mut response = see_other(&format!("/history?deleted={deleted}"));
     if forgets_browser(&app) {
         let gone = expired_cookie(&app.settings.now().server.public_url);
@@ -133,7 +133,7 @@ pub(super) async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
     let battle = match (BattleId::parse(&id), &visitor.new_cookie) {
-        (Some(id), None) => history::own_battle(&app.store, &visitor.id, &id).await?,
+        (Some(id), None) => history::own_battle(&app.store, &visitor.session.visitor, &id).await?,
         _ => None,
     };
     let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(&request))) };
@@ -223,7 +223,7 @@ pub(super) async fn share(
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
     let (visitor, battle) = owned(&request, &app, &id, &form).await?;
-    app.store.share_battle(&battle, &visitor.id, &app.rng.token(), app.clock.now()).await?;
+    app.store.share_battle(&battle, &visitor.session.visitor, &app.rng.token(), app.clock.now()).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
 
@@ -238,7 +238,7 @@ pub(super) async fn unshare(
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
     let (visitor, battle) = owned(&request, &app, &id, &form).await?;
-    app.store.withdraw_share(&battle, &visitor.id).await?;
+    app.store.withdraw_share(&battle, &visitor.session.visitor).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
 
@@ -262,7 +262,7 @@ pub(super) async fn label(
 ) -> Result<HttpResponse, PageError> {
     let LabelForm { token, scheme, label } = form.into_inner();
     let (visitor, battle) = owned(&request, &app, &id, &TokenForm { token }).await?;
-    let known = history::own_battle(&app.store, &visitor.id, &battle).await?;
+    let known = history::own_battle(&app.store, &visitor.session.visitor, &battle).await?;
     if !known.is_some_and(|battle| may_label(&battle)) {
         return Err(PageError::MissingThing(MissingThing::BattleToLabel));
     }
@@ -314,9 +314,9 @@ async fn owned(
 /// [`PageError::SignInRequired`].
 pub(super) async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
     let visitor = visitor(request, app);
-    let acts = match visitor.id == visitor.session {
-        true => app.access.acts_for_itself(&visitor.session).await?,
-        false => app.access.acts_for_account(&visitor.session).await?,
+    let acts = match visitor.session.has_account {
+        true => app.access.acts_for_account(&visitor.session.id).await?,
+        false => app.access.acts_for_itself(&visitor.session.id).await?,
     };
     if acts { Ok(visitor) } else { Err(PageError::SignInRequired) }
 }

@@ -95,7 +95,12 @@ fn address_of(host: &str) -> Option<Url> {
 /// of the request itself or `server.public_url`. A program names none; then it must bring no cookie that a
 /// page could abuse.
 pub(super) fn is_own_page(headers: &HeaderMap, public_url: &str) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return !headers.contains_key(COOKIE) };
+    let mut origins = headers.get_all(ORIGIN);
+    let Some(origin) = origins.next() else { return !headers.contains_key(COOKIE) };
+    // No browser names two pages.
+    if origins.next().is_some() {
+        return false;
+    }
     let Some(origin) = origin.to_str().ok().and_then(origin_of) else { return false };
     let public = Url::parse(public_url).ok();
     if public.as_ref().is_some_and(|public| public.origin() == origin.origin()) {
@@ -230,6 +235,16 @@ mod tests {
         check_page("localhost:80", "", &[("origin", "http://localhost")], true);
         check_page("[::1]:8717", "", &[("origin", "http://[::1]:8717")], true);
         check_page("localhost", "", &[("origin", "https://localhost")], false);
+    }
+
+    #[test]
+    fn a_request_that_names_two_pages_is_foreign() {
+        let (own, other) = ("http://127.0.0.1:8717", "http://evil.example");
+        for [first, second] in [[own, other], [other, own], [own, own]] {
+            let mut headers = headers("127.0.0.1:8717", &[("origin", first)]);
+            headers.append(ORIGIN, HeaderValue::from_static(second));
+            assert!(!is_own_page(&headers, PUBLIC), "{first} {second}");
+        }
     }
 
     #[test]

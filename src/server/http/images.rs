@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::address::network_of;
 use super::error::PageError;
 use super::history::{is_share_token, owner};
-use super::session::Visitor;
 use super::sign_in::admitted;
 use crate::domain::battle::ImageId;
 use crate::domain::battle::message::PromptImage;
@@ -103,14 +102,12 @@ pub(super) async fn take(
     app: web::Data<AppState>,
     body: web::Payload,
 ) -> Result<HttpResponse, ImageApiError> {
-    let settings = app.settings.now();
-    let visitor = Visitor::from_request(&request, &app.sessions, &settings.server.public_url);
-    admitted(&app, &visitor).await?;
+    let (visitor, _) = admitted(&request, &app).await?;
     if !app.matchmaker.takes_images() {
         return Err(ImageError::Off.into());
     }
-    let network = network_of(&request, &settings.server.trusted_proxies);
-    let caller = Caller { visitor: visitor.id, network };
+    let network = network_of(&request, &app.settings.now().server.trusted_proxies);
+    let caller = Caller { visitor: visitor.session.visitor, network };
     app.limits.take(LimitedAction::Image, &caller).await?;
     let max = app.images.max_bytes();
     let file = body.to_bytes_limited(max).await.map_err(|_| ImageError::TooLarge { max })?;
@@ -134,7 +131,7 @@ pub(super) async fn show(
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
     let image = match (ImageId::parse(&id), &visitor.new_cookie) {
-        (Some(id), None) => app.store.own_image(&visitor.id, &id).await?,
+        (Some(id), None) => app.store.own_image(&visitor.session.visitor, &id).await?,
         _ => None,
     };
     Ok(answer(request, image).await)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
+use super::leaderboard_view::name_of;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::rating::FitError;
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -31,10 +32,11 @@ pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageE
     Ok(HttpResponse::Ok().json(&*latest(&app).await?))
 }
 
-/// `GET /judges`
+/// `GET /judges`, which calls models and judges by their names.
 ///
 /// # Errors
 /// As [`latest`].
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    Ok(pages::judges::judges(&request, &*latest(&app).await?))
+    let report = BattleJudgingReport::clone(&*latest(&app).await?);
+    Ok(pages::judges::judges(&request, &report.with_names(|id| name_of(id, &app.models))))
 }

@@ -1,6 +1,7 @@
 //! The latest leaderboard as a view, for its page and for the frame that open pages take in, so that they cannot differ.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
@@ -42,7 +43,7 @@ pub(super) fn style_chart(leaderboard: &Leaderboard, frame: chart::Frame) -> Opt
 
 /// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
 pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
-    Ok(app.filtered.get(filter, app.leaderboard.latest().last_vote_seq).await?)
+    Ok(app.filtered.get(filter, app.leaderboard.latest().shown_upto()).await?)
 }
 
 #[derive(Serialize)]
@@ -113,10 +114,16 @@ fn frame(app: &AppState, language: Language) -> String {
 pub(super) fn view(app: &AppState) -> LeaderboardView {
     let snapshot = app.leaderboard.latest();
     let leaderboard = &snapshot.leaderboard;
-    // Models that have not met yet have to be compared, too.
-    let models = app.models.current().all().len().max(leaderboard.models.len());
-    let early = EarlyVotes::new(leaderboard.votes.rated, models as u64, app.settings.now().rating.min_votes);
+    let models = compared_models(&app.models.current(), leaderboard);
+    let early = EarlyVotes::new(leaderboard.votes.rated, models, app.settings.now().rating.min_votes);
     LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), early, ..shown(app, leaderboard) }
+}
+
+/// How many models have to be compared: those of the leaderboard, and those that are paired and have not met yet.
+fn compared_models(roster: &Roster, leaderboard: &Leaderboard) -> u64 {
+    let paired = roster.all().iter().filter(|model| model.weight > 0.0).map(|model| model.card.id.as_str());
+    let rated = leaderboard.models.iter().map(|model| model.model.as_str());
+    paired.chain(rated).collect::<BTreeSet<&str>>().len() as u64
 }
 
 /// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.

@@ -67,9 +67,9 @@ async fn look(app: &AppState) {
         BusState::Alone => {}
         state => metrics::redis(state == BusState::Connected, takes_writes(app)),
     }
-    let folder = app.settings.now().storage.data_dir.clone();
+    let storage = app.settings.now().storage.clone();
     // A read that cannot be done leaves the time that is known.
-    if let Ok(Some(backup)) = web::block(move || LastBackup::read(&folder)).await {
+    if let Ok(Some(backup)) = web::block(move || LastBackup::read(&storage)).await {
         metrics::last_backup(backup.at.0);
     }
     metrics::readiness(Readiness::new(app).await.is_ready(), is_draining(app));

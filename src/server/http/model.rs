@@ -10,10 +10,10 @@ use crate::domain::battle::ModelId;
 use crate::domain::correlation::catalog::SeriesSource;
 use crate::domain::correlation::{Series, Subjects};
 use crate::domain::model_register::days::Period;
+use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::slice::SliceColumn;
-use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::infra::llm::ModelCard;
 use crate::pages;
 use crate::pages::charts::ChartView;
@@ -50,18 +50,18 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
     let id = card.id.as_str();
     let place = latest.leaderboard.models.iter().position(|row| row.model == id);
     let rated = match place {
-        Some(_) => now_or_later(app.filtered.get(&LeaderboardFilter::default(), latest.last_vote_seq).await)?,
+        Some(_) => now_or_later(app.filtered.get(&LeaderboardFilter::default(), latest.shown_upto()).await)?,
         None => None,
     };
     let usage = match place {
-        Some(_) => now_or_later(app.value.recent_usage(latest.last_vote_seq).await)?,
+        Some(_) => now_or_later(app.value.recent_usage(latest.shown_upto()).await)?,
         None => None,
     };
     let column = place.and_then(|_| sliced_by(&app.leaderboard.slice_votes().counts));
     let slices = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
-            let pooled = now_or_later(app.filtered.get(&filter, latest.last_vote_seq).await)?;
+            let pooled = now_or_later(app.filtered.get(&filter, latest.shown_upto()).await)?;
             let pooled = pooled.and_then(|found| found.leaderboard.pooled.clone());
             pooled.map(|pooled| slices(&pooled, id, column, page_texts(language)))
         }

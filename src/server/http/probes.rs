@@ -8,13 +8,14 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
 use super::public_log::is_behind;
+use crate::infra::disk;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
 use crate::infra::tasks::{JobNeed, JobState, PanickedJob, Tasks};
 use crate::state::AppState;
 
-/// Longest wait for the database.
+/// Longest wait for the database, and for the disk of the data folder.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process runs.
@@ -39,7 +40,7 @@ impl Readiness {
         let log = is_behind(app).then_some("public log: behind, new votes are counted without a promise, see the log");
         let mut readiness = Self {
             obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
-            remarks: [redis(app), log].into_iter().flatten().map(Cow::from).collect(),
+            remarks: [redis(app), data_folder(app).await, log].into_iter().flatten().map(Cow::from).collect(),
         };
         readiness.add_jobs(&app.tasks);
         readiness
@@ -117,6 +118,13 @@ fn redis(app: &AppState) -> Option<&'static str> {
         BusState::Connected if !takes_writes(app) => Some("redis: it refuses writes, limits are counted without it"),
         BusState::Connected | BusState::Alone => None,
     }
+}
+
+/// Whether files can be made in the data folder. An embedded database in it is tried by itself.
+async fn data_folder(app: &AppState) -> Option<&'static str> {
+    let folder = app.settings.now().storage.data_dir.clone();
+    let is_writable = app.data_folder.is_writable(PATIENCE, move || disk::is_writable(&folder)).await;
+    (!is_writable).then_some("data folder: not writable, see `langya doctor`")
 }
 
 /// Whether Redis takes writes, where there is one.

@@ -53,7 +53,7 @@ pub(super) struct LogDescription<'a> {
 }
 
 /// Where a vote stands in the public log.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub(super) struct ReceiptJson<'a> {
     /// Id of the vote.
     vote: &'a str,
@@ -147,8 +147,7 @@ pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -
         }
         PublicLogLookup::Promised(time) => {
             let (state, included_by) = if is_behind(&app) { ("delayed", None) } else { ("promised", Some(time.0)) };
-            let (index, entry, salt, proof) = (None, None, None, None);
-            Ok(HttpResponse::Ok().json(ReceiptJson { vote, state, included_by, index, entry, salt, proof }))
+            Ok(HttpResponse::Ok().json(ReceiptJson { vote, state, included_by, ..ReceiptJson::default() }))
         }
         PublicLogLookup::Logged(found) if only_proof => {
             Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(found.logged.to_text()))
@@ -182,9 +181,9 @@ fn promised_delay(app: &AppState) -> Duration {
     included_within(app.settings.now().rating.leaderboards_every())
 }
 
-/// Whether the log lacks a vote that has waited longer than is promised.
+/// Whether the log lacks a vote that has waited longer than is promised, or cannot be continued.
 pub(super) fn is_behind(app: &AppState) -> bool {
-    app.public_log.lag(app.clock.now()) > promised_delay(app)
+    app.public_log.is_behind(app.clock.now(), promised_delay(app))
 }
 
 /// `GET /log`

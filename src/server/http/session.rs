@@ -4,7 +4,6 @@ use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
 use super::cookie_values::cookie_values;
-use crate::domain::battle::VisitorId;
 use crate::infra::config::is_public_by_tls;
 use crate::infra::sessions::{NewSession, Session, Sessions};
 
@@ -15,11 +14,9 @@ const LIFETIME: Duration = Duration::days(180);
 
 /// The visitor behind a request.
 pub(super) struct Visitor {
-    /// Pseudonym under which battles and votes are kept.
-    pub(super) id: VisitorId,
-    /// Pseudonym of the session alone, under which its sign-in is kept.
-    pub(super) session: VisitorId,
-    /// The cookie to set if the request has no valid one.
+    /// The session, with the pseudonym of its visitor.
+    pub(super) session: Session,
+    /// The cookie to set if the session is new.
     pub(super) new_cookie: Option<Cookie<'static>>,
 }
 
@@ -27,11 +24,17 @@ impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
     pub(super) fn from_request(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
-        if let Some(known) = known(request, sessions, name(is_public_by_tls(public_url))) {
-            return Self { id: known.visitor, session: known.id, new_cookie: None };
+        match known(request, sessions, name(is_public_by_tls(public_url))) {
+            Some(session) => Self { session, new_cookie: None },
+            None => Self::begin(sessions, public_url),
         }
+    }
+
+    /// Begins a new session, whatever cookie the request has.
+    #[must_use]
+    pub(super) fn begin(sessions: &Sessions, public_url: &str) -> Self {
         let NewSession { token, session } = sessions.issue();
-        Self { id: session.visitor, session: session.id, new_cookie: Some(cookie_of(token, public_url)) }
+        Self { session, new_cookie: Some(cookie_of(token, public_url)) }
     }
 }
 
@@ -81,7 +84,7 @@ mod tests {
             let header = HeaderValue::from_bytes(&[beside, b"langya_session=", token.as_bytes()].concat()).unwrap();
             let request = TestRequest::default().insert_header((COOKIE, header)).to_http_request();
             let visitor = Visitor::from_request(&request, &sessions, "");
-            assert_eq!(visitor.id, session.visitor, "{beside:?}");
+            assert_eq!(visitor.session.visitor, session.visitor, "{beside:?}");
             assert!(visitor.new_cookie.is_none(), "{beside:?}");
         }
     }

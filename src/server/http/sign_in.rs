@@ -1,6 +1,6 @@
 //! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
 //!
-//! No other site can sign a visitor in or out (see [`form_token`]). Signing in begins a new session.
+//! No other site can sign a visitor in or out (see [`form_token`]). Signing in begins a new session of the same visitor.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -17,6 +17,7 @@ use crate::pages::battle::BattlePageState;
 use crate::pages::sign_in::{SignInView, sign_in_page};
 use crate::pages::{self, Page, Section};
 use crate::render::i18n::fill;
+use crate::render::i18n::pages::SignInTexts;
 use crate::services::arena::access::{SignInError, SignedIn};
 use crate::state::AppState;
 
@@ -36,10 +37,11 @@ pub(super) struct SignInForm {
 /// # Errors
 /// [`PageError`].
 pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let visitor = visitor(&request, &app);
-    if app.access.mode() != AccessMode::Open && app.access.admit(&visitor.session).await?.is_none() {
-        return Ok(see_other("/sign-in"));
-    }
+    let visitor = match admitted(&request, &app).await {
+        Ok((visitor, _)) => visitor,
+        Err(PageError::SignInRequired) => return Ok(see_other("/sign-in")),
+        Err(error) => return Err(error),
+    };
     let practice = app.models.current().only_practice();
     let takes_images = app.matchmaker.takes_images();
     let state = BattlePageState { takes_images, practice, asks_consent: asks_consent(&app, &visitor).await };
@@ -48,15 +50,24 @@ pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) 
 
 /// Whether a visitor has yet to agree to what is stored. Where the database does not say, the visitor is asked once more.
 async fn asks_consent(app: &AppState, visitor: &Visitor) -> bool {
-    visitor.new_cookie.is_some() || !app.consents.is_given(&visitor.id).await.unwrap_or(false)
+    visitor.new_cookie.is_some() || !app.consents.is_given(&visitor.session).await.unwrap_or(false)
 }
 
-/// Whether the visitor of a request may take part.
+/// The visitor of a request who may take part, and for how long. In an open arena a session that has ended is replaced by a new one, whose
+/// cookie the answer has to set.
 ///
 /// # Errors
 /// [`PageError::SignInRequired`] where they have to sign in first.
-pub(super) async fn admitted(app: &AppState, visitor: &Visitor) -> Result<SignedIn, PageError> {
-    app.access.admit(&visitor.session).await?.ok_or(PageError::SignInRequired)
+pub(super) async fn admitted(request: &HttpRequest, app: &AppState) -> Result<(Visitor, SignedIn), PageError> {
+    let mut visitor = visitor(request, app);
+    if visitor.new_cookie.is_none() {
+        if let Some(signed_in) = app.access.admit(&visitor.session.id).await? {
+            return Ok((visitor, signed_in));
+        }
+        visitor = Visitor::begin(&app.sessions, &app.settings.now().server.public_url);
+    }
+    let signed_in = app.access.admit_new(&visitor.session.id).ok_or(PageError::SignInRequired)?;
+    Ok((visitor, signed_in))
 }
 
 /// `GET /sign-in`
@@ -68,8 +79,8 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         return Ok(pages::not_found::not_found(&request));
     }
     let visitor = visitor(&request, &app);
-    let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session).await?.is_some();
-    Ok(show(&request, &app, &visitor, signed_in, None))
+    let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session.id).await?.is_some();
+    Ok(show(&request, &app, &visitor, SignInState { signed_in, ..SignInState::default() }))
 }
 
 /// `POST /sign-in`
@@ -87,7 +98,8 @@ pub(super) async fn sign_in(
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
     let network = network_of(&request, &app.settings.now().server.trusted_proxies);
-    match app.access.sign_in(&form.secret, network.as_deref().unwrap_or(THIS_MACHINE)).await {
+    let network = network.as_deref().unwrap_or(THIS_MACHINE);
+    match app.access.sign_in(&form.secret, network, &visitor.session).await {
         Ok(session) => {
             let mut response = see_other("/");
             let cookie = cookie_of(session.token, &app.settings.now().server.public_url);
@@ -95,7 +107,10 @@ pub(super) async fn sign_in(
             Ok(response)
         }
         Err(SignInError::Store(error)) => Err(error.into()),
-        Err(error) => Ok(show(&request, &app, &visitor, false, Some(&error))),
+        Err(error) => {
+            let state = SignInState { typed: Some(form.secret.as_str()), ..SignInState::refused(&error) };
+            Ok(show(&request, &app, &visitor, state))
+        }
     }
 }
 
@@ -109,7 +124,7 @@ pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> 
     }
     match oidc::begin(&app, Purpose::Visitor, "/", None).await {
         Ok(response) => Ok(response),
-        Err(error) => Ok(show(&request, &app, &visitor(&request, &app), false, Some(&error.into()))),
+        Err(error) => Ok(show(&request, &app, &visitor(&request, &app), SignInState::refused(&error.into()))),
     }
 }
 
@@ -135,7 +150,7 @@ pub(super) async fn back(
             Ok(response)
         }
         Err(SignInError::Store(error)) => Err(error.into()),
-        Err(error) => Ok(show(request, app, &visitor(request, app), false, Some(&error))),
+        Err(error) => Ok(show(request, app, &visitor(request, app), SignInState::refused(&error))),
     }
 }
 
@@ -150,46 +165,40 @@ pub(super) async fn sign_out(
 ) -> Result<HttpResponse, PageError> {
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
-    app.access.sign_out(&visitor.session).await?;
+    app.access.sign_out(&visitor.session.id).await?;
     let mut response = see_other("/sign-in");
     let gone = expired_cookie(&app.settings.now().server.public_url);
     response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     Ok(response)
 }
 
-fn show(
-    request: &HttpRequest,
-    app: &AppState,
-    visitor: &Visitor,
+/// What the page says of the visitor and of a try that failed.
+#[derive(Default)]
+struct SignInState<'s> {
     signed_in: bool,
-    error: Option<&SignInError>,
-) -> HttpResponse {
-    let status = match error {
-        None => StatusCode::OK,
-        Some(SignInError::TooFast(_)) => StatusCode::TOO_MANY_REQUESTS,
-        Some(SignInError::Busy | SignInError::Provider(OidcError::Provider(_) | OidcError::Token(_))) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
-        Some(_) => StatusCode::FORBIDDEN,
-    };
+    error: Option<&'s SignInError>,
+    /// The invite code or passphrase of a try that failed.
+    typed: Option<&'s str>,
+}
+
+impl<'s> SignInState<'s> {
+    /// After a try that failed.
+    fn refused(error: &'s SignInError) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+}
+
+fn show(request: &HttpRequest, app: &AppState, visitor: &Visitor, state: SignInState<'_>) -> HttpResponse {
+    let SignInState { signed_in, error, typed } = state;
     let page = Page::new(request, Section::Battle);
-    let (words, provider) = (&page.t().sign_in, app.settings.now().oidc.shown_name());
-    let problem = error.map(|error| match error {
-        SignInError::TooFast(limited) => fill(words.too_fast, &[("n", &limited.seconds().to_string())]),
-        SignInError::Expired => words.expired.to_owned(),
-        SignInError::UsedUp => words.used_up.to_owned(),
-        SignInError::Revoked => words.revoked.to_owned(),
-        SignInError::Busy => words.busy.to_owned(),
-        SignInError::Provider(OidcError::Foreign | OidcError::Off) => words.foreign.to_owned(),
-        SignInError::Provider(OidcError::Denied) => words.provider_denied.replace("{name}", &provider),
-        SignInError::Provider(_) => words.provider_down.replace("{name}", &provider),
-        SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
-    });
+    let provider = app.settings.now().oidc.shown_name();
+    let problem = error.map(|error| problem(error, &page.t().sign_in, &provider));
     let by_code = app.access.mode() == AccessMode::Invite;
     let provider = (app.access.mode() == AccessMode::Oidc).then_some(provider);
+    let typed = typed.filter(|_| by_code).map(str::to_owned);
     let token = form_token::token(app, visitor);
-    let view = SignInView { page, by_code, provider, signed_in, problem, token };
-    let mut response = sign_in_page(request, status, view);
+    let view = SignInView { page, by_code, provider, signed_in, problem, typed, token };
+    let mut response = sign_in_page(request, status(error), view);
     if let Some(SignInError::TooFast(limited)) = error {
         response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
     }
@@ -200,4 +209,30 @@ fn show(
         let _ = response.add_cookie(cookie);
     }
     response
+}
+
+fn status(error: Option<&SignInError>) -> StatusCode {
+    match error {
+        None => StatusCode::OK,
+        Some(SignInError::TooFast(_)) => StatusCode::TOO_MANY_REQUESTS,
+        Some(SignInError::Busy | SignInError::Provider(OidcError::Provider(_) | OidcError::Token(_))) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        Some(_) => StatusCode::FORBIDDEN,
+    }
+}
+
+/// What the page says of a failed try.
+fn problem(error: &SignInError, words: &SignInTexts, provider: &str) -> String {
+    match error {
+        SignInError::TooFast(limited) => fill(words.too_fast, &[("n", &limited.seconds().to_string())]),
+        SignInError::Expired => words.expired.to_owned(),
+        SignInError::UsedUp => words.used_up.to_owned(),
+        SignInError::Revoked => words.revoked.to_owned(),
+        SignInError::Busy => words.busy.to_owned(),
+        SignInError::Provider(OidcError::Foreign | OidcError::Off) => words.foreign.to_owned(),
+        SignInError::Provider(OidcError::Denied) => words.provider_denied.replace("{name}", provider),
+        SignInError::Provider(_) => words.provider_down.replace("{name}", provider),
+        SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
+    }
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
+use super::leaderboard_view::name_of;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::suite_score_table::{ScoreTableComparison, SuiteScoreTable};
 use crate::domain::csv_injection::defused;
@@ -45,7 +46,8 @@ pub(super) struct Suites {
 /// [`PageError`] where the database fails, or the address names a model that is not in the score table.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let Suites { suites, score_table, compared } = read(&request, &app).await?;
-    Ok(pages::suites(&request, &suites, &score_table, compared.as_ref()))
+    let name = |id: &str| name_of(id, &app.models);
+    Ok(pages::suites(&request, &suites, &score_table, compared.as_ref(), &name))
 }
 
 /// `GET /api/v1/benchmarks`: the data files of suites, what was done over each, and the models' scores beside each other.

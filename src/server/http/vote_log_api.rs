@@ -21,6 +21,7 @@ use super::error::PageError;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::config::VoteAccess;
 use crate::infra::storage::Store;
+use crate::services::admin::api_keys::KeyRefused;
 use crate::services::transfer::vote_lines::{LineFormat, PAGE, vote_lines};
 use crate::state::AppState;
 
@@ -66,6 +67,8 @@ enum StreamPart {
 pub(super) struct WantedVotes {
     /// The `seq` of the last vote before.
     pub(super) after: i64,
+    /// The `seq` of the last vote that the reader may see.
+    pub(super) upto: i64,
     /// Votes at most.
     pub(super) limit: u32,
     pub(super) format: LineFormat,
@@ -94,16 +97,27 @@ pub(super) async fn votes(
     app: web::Data<AppState>,
     readers: web::Data<VoteReaders>,
 ) -> Result<HttpResponse, PageError> {
-    match app.settings.now().api.votes {
-        VoteAccess::Off => return Err(PageError::Missing("this arena does not give its votes away: see /log".into())),
-        VoteAccess::Key => drop(api_keys::admit(&request, &app, Some(KeyScope::Read)).await?),
-        VoteAccess::Public => {}
+    let access = app.settings.now().api.votes;
+    if access == VoteAccess::Off {
+        return Err(PageError::Missing("this arena does not give its votes away: see /log".into()));
     }
+    // Who needs no key gets no vote that the leaderboard does not count yet, as with every other public figure.
+    let upto = if access == VoteAccess::Public && api_keys::bearer(&request).is_none() {
+        app.leaderboard.latest().shown_upto()
+    } else {
+        match api_keys::admit(&request, &app, Some(KeyScope::Read)).await {
+            Ok(_) => i64::MAX,
+            // A key without the scope gives no more than none does.
+            Err(KeyRefused::Scope(_)) if access == VoteAccess::Public => app.leaderboard.latest().shown_upto(),
+            Err(refused) => return Err(refused.into()),
+        }
+    };
     let query = web::Query::<VotesQuery>::from_query(request.query_string());
     let refused = |_| PageError::InvalidQuery("after is the seq of a vote, and limit a number of votes".into());
     let VotesQuery { after, limit } = query.map_err(refused)?.into_inner();
     let place = readers.take()?;
-    stream_votes(&app, place, WantedVotes { after, limit: limit.unwrap_or(u32::MAX), format: LineFormat::Json }).await
+    let wanted = WantedVotes { after, upto, limit: limit.unwrap_or(u32::MAX), format: LineFormat::Json };
+    stream_votes(&app, place, wanted).await
 }
 
 /// The answer to a reader who has a place and may read the votes.
@@ -115,8 +129,8 @@ pub(super) async fn stream_votes(
     place: OwnedSemaphorePermit,
     wanted: WantedVotes,
 ) -> Result<HttpResponse, PageError> {
-    let WantedVotes { after, limit: left, format } = wanted;
-    let upto = app.store.last_vote_seq().await?;
+    let WantedVotes { after, upto, limit: left, format } = wanted;
+    let upto = upto.min(app.store.last_vote_seq().await?);
     let header = format.header().map_err(|_| PageError::Early)?;
     let (parts, answer) = mpsc::channel(1);
     let reading = Reading { store: app.store.clone(), after, upto, left, format, header, parts, _place: place };

@@ -18,7 +18,6 @@ use super::address::network_of;
 use super::error::PageError;
 use super::hosts;
 use super::leaderboard_view::Frames;
-use super::session::Visitor;
 use super::sign_in;
 use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
@@ -100,8 +99,7 @@ pub(super) async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let permit = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
-    let visitor = Visitor::from_request(&request, &app.sessions, &settings.server.public_url);
-    let signed_in = sign_in::admitted(&app, &visitor).await?;
+    let (visitor, signed_in) = sign_in::admitted(&request, &app).await?;
     let network = network_of(&request, &settings.server.trusted_proxies);
     let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
@@ -109,7 +107,8 @@ pub(super) async fn battle(
     }
     let inbox = stream.aggregate_continuations().max_continuation_size(MAX_AGGREGATE_BYTES);
     let connection = Connection {
-        caller: Caller { visitor: visitor.id, network },
+        caller: Caller { visitor: visitor.session.visitor.clone(), network },
+        session: visitor.session,
         limits: Arc::clone(&app.limits),
         proofs: Arc::clone(&app.proofs),
         consents: Arc::clone(&app.consents),

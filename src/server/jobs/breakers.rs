@@ -1,5 +1,5 @@
-//! The state of each model's circuit breaker: shared with other instances, and logged and kept when it changes, so that
-//! `langya models list` shows it.
+//! The state of each model's circuit breaker: shared with other instances, and kept when it changes, so that `langya models list` shows it.
+//! The breaker itself logs a change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -68,10 +68,7 @@ async fn store_states(
             done = Err(error);
             continue;
         }
-        let former = known.insert(model.card.id.clone(), state);
-        if former.is_some_and(|former| former.phase != state.phase) {
-            tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's circuit breaker changed");
-        }
+        known.insert(model.card.id.clone(), state);
     }
     done
 }

@@ -7,18 +7,22 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::infra::job_report::JobReport;
-use crate::services::public_log::PublicLogError;
 use crate::services::public_log::sequencer::{PAGE, Sequencer};
+use crate::services::public_log::{PublicLog, PublicLogError};
 
 /// Shortest time between two checkpoints, unless much waits.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Longest time of that kind: votes are promised only while the log has been looked at lately.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Interval of the checks for what no leaderboard announced, such as a checkpoint of another instance.
-const LOOK_ANYWAY: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_secs(10);
+/// The same after a failure: no vote is promised until a step succeeds.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a failure that stays is reported.
 const REPORT_EVERY: Duration = Duration::from_secs(600);
 
 /// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, so that a long log that begins
-/// leaves votes their share of the database.
+/// leaves votes their share of the database, but no more than 30 s.
 pub async fn append_public_log(
     mut sequencer: Sequencer,
     mut lead: watch::Receiver<bool>,
@@ -31,21 +35,21 @@ pub async fn append_public_log(
         let started = Instant::now();
         leaderboards.mark_unchanged();
         let leads = *lead.borrow_and_update();
+        // The step may take long, and what was seen after the last one is out of date then.
+        refresh_lag(sequencer.log()).await;
         let step = async { if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) } };
         let step = report.run(step).await;
-        report.runs_within(LOOK_ANYWAY);
-        // Also after a failure: what is promised to voters depends on it.
-        if let Err(error) = sequencer.log().look_for_lag().await {
-            tracing::debug!(%error, "the votes that the public log lacks could not be read");
-        }
-        let (waits, more) =
-            (started.elapsed().saturating_mul(4), matches!(&step, Ok(entries) if *entries >= PAGE as usize));
+        // What is promised to voters depends on both.
+        sequencer.log().note_step(step.as_ref().err().filter(|error| leads || !concerns_own_file(error)));
+        refresh_lag(sequencer.log()).await;
+        let wait = NextStep::after(&step, started.elapsed());
+        report.runs_within(wait.longest());
         failures.report(step);
         let next = async {
-            sleep(if more { waits } else { waits.max(PAUSE) }).await;
-            if !more {
+            sleep(wait.pause).await;
+            if let Some(poll) = wait.poll {
                 // Without news it looks anyway.
-                let _ = timeout(LOOK_ANYWAY, leaderboards.changed()).await;
+                let _ = timeout(poll, leaderboards.changed()).await;
             }
         };
         tokio::select! {
@@ -54,6 +58,46 @@ pub async fn append_public_log(
             _ = lead.changed(), if lead.has_changed().is_ok() => {}
             () = shutdown.cancelled() => return,
         }
+    }
+}
+
+/// Its failure is not the step's, which may have appended all the same.
+async fn refresh_lag(log: &PublicLog) {
+    match log.refresh_lag().await {
+        Err(error) if !error.is_outage() => {
+            tracing::warn!(error = ?error, "cannot query the oldest vote that is not in the public log");
+        }
+        Ok(()) | Err(_) => {}
+    }
+}
+
+/// Whether a step failed because of the file in this instance's data folder: where another instance appends, the log goes on without it.
+fn concerns_own_file(error: &PublicLogError) -> bool {
+    matches!(error, PublicLogError::File { .. })
+}
+
+/// When the next step begins.
+#[derive(Debug, Clone, Copy)]
+struct NextStep {
+    /// Rest after a step.
+    pause: Duration,
+    /// Longest wait for a new leaderboard after that; `None` where more can be appended at once.
+    poll: Option<Duration>,
+}
+
+impl NextStep {
+    fn after(step: &Result<usize, PublicLogError>, took: Duration) -> Self {
+        let pause = took.saturating_mul(4).min(MAX_PAUSE);
+        match step {
+            Ok(entries) if *entries >= PAGE as usize => Self { pause, poll: None },
+            Ok(_) => Self { pause: pause.max(PAUSE), poll: Some(POLL_INTERVAL) },
+            Err(_) => Self { pause: pause.max(PAUSE), poll: Some(RETRY_INTERVAL) },
+        }
+    }
+
+    /// The longest time until the step.
+    fn longest(self) -> Duration {
+        self.pause + self.poll.unwrap_or_default()
     }
 }
 
@@ -75,7 +119,8 @@ impl Failures {
         match step {
             Ok(entries) => self.appended(entries),
             Err(error) if error.is_outage() => {}
-            Err(error) => self.failed(&error.to_string()),
+            // With the reason for which the database failed.
+            Err(error) => self.failed(&format!("{error:?}")),
         }
     }
 
@@ -85,7 +130,7 @@ impl Failures {
         if self.0.as_ref().is_some_and(|failure| is_known(&failure.reported)) {
             return;
         }
-        tracing::error!(%error, "the public log is not continued");
+        tracing::error!(%error, "cannot append to the public log");
         let (began, entries) = self.0.take().map_or((now, 0), |failure| (failure.began, failure.entries));
         self.0 = Some(LogFailure { began, reported: (error.to_owned(), now), entries });
     }
@@ -97,8 +142,23 @@ impl Failures {
         failure.entries += entries;
         if entries < PAGE as usize {
             let (entries, seconds) = (failure.entries, failure.began.elapsed().as_secs());
-            tracing::info!(entries, seconds, "the public log is continued again");
+            tracing::info!(entries, seconds, "appending to the public log works again");
             self.0 = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_for_a_step_is_its_pause_and_the_wait_for_a_leaderboard() {
+        let seconds = Duration::from_secs;
+        let longest = |step, took| NextStep::after(&step, seconds(took)).longest();
+        assert_eq!(longest(Ok(0), 0), seconds(11));
+        assert_eq!(longest(Ok(7), 60), seconds(40));
+        assert_eq!(longest(Ok(PAGE as usize), 2), seconds(8));
+        assert_eq!(longest(Err(PublicLogError::Rewritten(7)), 0), seconds(2));
     }
 }

@@ -18,6 +18,7 @@ use crate::formats::read_file;
 use crate::http::check_logo;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
+use crate::services::start_check::check_kept_until_restart;
 use crate::state::AppState;
 use crate::watched_settings_file::{Reader, SettingsProblem, WatchedSettingsFile};
 
@@ -111,8 +112,12 @@ async fn reload(app: &AppState, source: &SettingsSource) {
         Err(error) => Err(error.into()),
     };
     let edited = edited.map_err(Arc::new);
+    let was_unusable = source.file.problem().is_some();
     source.file.set_problem(edited.as_ref().err().cloned());
     match edited {
+        Ok(AppliedSettings::Nothing) if was_unusable => {
+            tracing::info!("the settings file can be used again: its settings are those in force");
+        }
         Ok(AppliedSettings::Nothing) => {}
         Ok(AppliedSettings::Edits) => {
             tracing::info!(models = app.models.current().all().len(), "the edited settings are in force");
@@ -138,13 +143,21 @@ async fn take_up(
     mut settings: Settings,
 ) -> Result<AppliedSettings, SettingsProblem> {
     let former = app.settings.now();
+    let next_start = check_kept_until_restart(&settings, env);
     let waiting = settings.keep_until_restart(&former);
     if !waiting.is_empty() {
         tracing::warn!(keys = waiting.join(", "), "some edited settings take effect at the next start");
+        if let Err(error) = next_start {
+            tracing::error!(
+                error = %error,
+                "the next start will reject the edited settings unless the environment changes: fix them first"
+            );
+        }
     }
     if settings == *former {
         return Ok(AppliedSettings::Nothing);
     }
+    settings.oidc.check_secret()?;
     exchange_models(app, env, &settings).await?;
     app.settings.replace(settings);
     Ok(AppliedSettings::Edits)

@@ -15,15 +15,17 @@ use super::chosen_models::ChosenModels;
 use super::client_silence::{ClientSilence, PING_EVERY};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
+use super::outbox::Outbox;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
+use super::watching::{OpenChat, Watching, next_entries, next_in_chat};
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::progress::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
-use crate::infra::process_stalls::timeout_unless_stalled;
+use crate::infra::sessions;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles, Opening};
@@ -33,13 +35,13 @@ use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a socket of a process that drains is looked at: whether its battle has come to its end.
 const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
-/// A client that takes nothing in for so long is dropped.
-pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// Services behind one socket.
 pub struct Connection {
     /// Pseudonyms of the visitor.
     pub caller: Caller,
+    /// The visitor's session.
+    pub session: sessions::Session,
     /// How much the visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle.
@@ -58,24 +60,11 @@ pub struct Connection {
 
 struct Driver {
     connection: Connection,
-    session: Session,
+    outbox: Outbox,
     watching: Option<Watching>,
     chat: Option<OpenChat>,
     silence: ClientSilence,
     flood: Flood,
-}
-
-/// A conversation after the vote, and what the client has of it on its screen.
-struct OpenChat {
-    chat: PostVoteChat,
-    screen: Option<Screen>,
-}
-
-struct Watching {
-    watcher: Watcher,
-    screen: Option<Screen>,
-    prompts: Prompts,
-    chosen: Option<ChosenModels>,
 }
 
 /// Why the loop ends.
@@ -96,7 +85,7 @@ impl From<Closed> for End {
 pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
     let mut driver = Driver {
         connection,
-        session,
+        outbox: Outbox::new(session),
         watching: None,
         chat: None,
         silence: ClientSilence::new(Instant::now()),
@@ -105,7 +94,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
     let end = driver.run(&mut inbox).await;
     if let Err(End::Close(reason)) = end {
         // The client may be gone already, which is what closing asks for.
-        let _ = within_limit(driver.session.close(Some(reason))).await;
+        let _ = driver.outbox.close(reason).await;
     }
 }
 
@@ -137,10 +126,10 @@ impl Driver {
                 () = &mut drained, if !leaving => leaving = true,
                 _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
                 due = heartbeat.tick() => {
-                    if self.silence.is_over_limit(due) {
+                    if self.silence.check_at_ping(due) {
                         return Err(close(Closing::Silent));
                     }
-                    within_limit(self.session.ping(b"")).await?;
+                    self.outbox.ping().await?;
                 }
                 () = &mut signed_out => return Err(close(Closing::SignedOut)),
                 () = &mut ended => return Err(close(Closing::Restart)),
@@ -190,7 +179,7 @@ impl Driver {
                 Err(error) => self.say_error(&error, None).await,
             },
             AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
-            AggregatedMessage::Ping(payload) => Ok(within_limit(self.session.pong(&payload)).await?),
+            AggregatedMessage::Ping(payload) => Ok(self.outbox.pong(&payload).await?),
             AggregatedMessage::Pong(_) => Ok(()),
             AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
         }
@@ -211,27 +200,22 @@ impl Driver {
         match message {
             ClientMessage::Start { opening, form, proof, consent } => {
                 let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
-                match self.start(opening, consent.as_deref(), permit).await {
-                    Ok(watcher) => {
-                        let watching = self.watching(watcher, Screen::new(form), Prompts::Known);
-                        self.watch(watching).await
-                    }
-                    Err(error) => self.say_error(&error, None).await,
-                }
+                let begun = self.start(opening, consent.as_deref(), permit).await;
+                self.on_start(begun, form).await
             }
             ClientMessage::Resume { battle, after, form } => self.resume(battle, after, form).await,
             ClientMessage::Message { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-                let done = battles.message(&visitor, &id, &prompt, permit).await;
-                self.say_if_error(done, &id).await
+                let begun = battles.message(&visitor, &id, &prompt, permit).await;
+                self.show_turn(begun, &id).await
             }
             ClientMessage::PostVoteMessage { battle, prompt, form } => self.continue_chat(battle, &prompt, form).await,
             ClientMessage::Regenerate { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-                let done = battles.regenerate(&visitor, &id, prompt.as_deref(), permit).await;
-                self.say_if_error(done, &id).await
+                let begun = battles.regenerate(&visitor, &id, prompt.as_deref(), permit).await;
+                self.show_turn(begun, &id).await
             }
             ClientMessage::Stop { battle } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
@@ -253,13 +237,38 @@ impl Driver {
         }
     }
 
+    /// Shows the battle that the visitor has begun.
+    async fn on_start(&mut self, begun: Result<Watcher, BattleError>, form: ReplyForm) -> Result<(), End> {
+        match begun {
+            Ok(watcher) => {
+                let watching = self.watching(watcher, Screen::new(form), Prompts::Known);
+                self.watch(watching).await
+            }
+            Err(error) => self.say_error(&error, None).await,
+        }
+    }
+
     /// Begins a battle; what the visitor agreed to is kept before.
     async fn start(&self, opening: Opening, consent: Option<&str>, permit: TurnPermit) -> Result<Watcher, BattleError> {
         let visitor = &self.connection.caller.visitor;
         if let Some(version) = consent {
-            self.connection.consents.give(visitor, version).await?;
+            self.connection.consents.give(&self.connection.session, version).await?;
         }
         self.connection.battles.start(visitor, opening, permit).await
+    }
+
+    /// Shows the battle of a turn that was asked for on this socket, from that turn on, where the socket does not show it already.
+    async fn show_turn(&mut self, begun: Result<Watcher, BattleError>, id: &BattleId) -> Result<(), End> {
+        let watcher = match begun {
+            Ok(watcher) => watcher,
+            Err(error) => return self.say_error(&error, Some(id)).await,
+        };
+        if self.watching.as_ref().is_some_and(|watching| watching.watcher.battle().id == *id) {
+            return Ok(());
+        }
+        let images = watcher.battle().state().active.images.clone();
+        let watching = self.watching(watcher, None, Prompts::Repeated(images));
+        self.watch(watching).await
     }
 
     async fn vote(&mut self, vote: NewVote) -> Result<(), End> {
@@ -318,6 +327,9 @@ impl Driver {
     /// Watches a battle again: first what the client misses, then everything new.
     async fn resume(&mut self, battle: Option<BattleId>, after: u64, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
+        if let Err(limited) = self.connection.limits.take_resume(&self.connection.caller) {
+            return self.say_error(&limited, Some(&id)).await;
+        }
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
@@ -451,7 +463,7 @@ impl Driver {
         E: ErrorCode + std::error::Error,
     {
         let is_logged = |source: &(dyn std::error::Error + 'static)| {
-            source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_logged)
+            source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_outage)
         };
         if let Some(source) = error.source().filter(|source| !is_logged(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
@@ -468,27 +480,8 @@ impl Driver {
     }
 
     async fn send(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
-        Ok(within_limit(self.session.text(message.to_json())).await?)
+        Ok(self.outbox.text(message.to_json()).await?)
     }
-}
-
-async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>> {
-    match watching {
-        Some(watching) => watching.watcher.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn next_in_chat(chat: &mut Option<OpenChat>) -> Vec<EventEntry> {
-    match chat {
-        Some(open) => open.chat.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for a client to take something in, but not forever.
-pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
-    timeout_unless_stalled(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
 }
 
 fn close(why: Closing) -> End {

@@ -23,9 +23,9 @@ impl ClientSilence {
         Self { began: now }
     }
 
-    /// Looks at a ping that was due at `ping_due` whether the client is gone. If this process has stalled past that, what the
+    /// Whether the client is gone, as seen at a ping that was due at `ping_due`. If this process has stalled past that, what the
     /// client said meanwhile is not read yet, and its silence begins anew.
-    pub(super) fn is_over_limit(&mut self, ping_due: Instant) -> bool {
+    pub(super) fn check_at_ping(&mut self, ping_due: Instant) -> bool {
         if has_stalled_past(ping_due) {
             *self = Self::new(Instant::now());
         }
@@ -50,7 +50,7 @@ mod tests {
     async fn a_client_that_answers_no_ping_is_gone_at_the_fourth() {
         let (mut silence, mut pings) = client().await;
         for is_gone in [false, false, false, true] {
-            assert_eq!(silence.is_over_limit(pings.tick().await), is_gone);
+            assert_eq!(silence.check_at_ping(pings.tick().await), is_gone);
         }
     }
 
@@ -59,7 +59,7 @@ mod tests {
         let (mut silence, mut pings) = client().await;
         advance(Duration::from_secs(3_600)).await;
         for is_gone in [false, false, false, false, true] {
-            assert_eq!(silence.is_over_limit(pings.tick().await), is_gone);
+            assert_eq!(silence.check_at_ping(pings.tick().await), is_gone);
         }
     }
 }

@@ -7,9 +7,9 @@ use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::battle_socket::within_limit;
 use super::client_silence::PING_EVERY;
 use super::flood::{Flood, FloodVerdict};
+use super::outbox::within_limit;
 use super::protocol::Closing;
 use crate::state::AppState;
 

@@ -1,7 +1,8 @@
 //! Websockets: `/ws/battle` and `/ws/leaderboard`.
 //!
-//! [`frame_limit`] bounds what is read, [`protocol`] says how messages are spelt, [`battle_socket`] moves them between a socket and the battle services, and
-//! [`leaderboard`] sends new leaderboards to open pages. Nothing here decides what may happen in a battle.
+//! [`frame_limit`] bounds what is read, `outbox` what waits to be sent, [`protocol`] says how messages are spelt,
+//! [`battle_socket`] moves them between a socket and the battle services, and [`leaderboard`] sends new leaderboards to
+//! open pages. Nothing here decides what may happen in a battle.
 
 pub mod battle_socket;
 mod chosen_models;
@@ -10,5 +11,7 @@ pub(crate) mod error_codes;
 mod flood;
 pub mod frame_limit;
 pub mod leaderboard;
+pub(crate) mod outbox;
 pub mod protocol;
 mod rendered_view;
+mod watching;

@@ -19,7 +19,7 @@ use crate::infra::limits::{LimitedAction, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::{Identity, OidcError};
 use crate::infra::passphrase_hash::{PassphraseChecks, code_hash};
-use crate::infra::sessions::{NewSession, Sessions};
+use crate::infra::sessions::{NewSession, Session, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
 /// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
@@ -70,9 +70,9 @@ impl SignInError {
 }
 
 /// Somebody who may take part, for as long as this is not ended.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Is cancelled when the sign-in is ended; never, where the arena is open.
+    /// Is cancelled when the session signs out or another one continues its visitor.
     pub ended: Arc<CancellationToken>,
     /// How long until it ends by itself; `None` where the arena is open.
     pub left: Option<Duration>,
@@ -110,13 +110,14 @@ impl Access {
         self.settings.now().access.mode
     }
 
-    /// Whether the visitor of this session may take part now; `None` where they have to sign in first.
+    /// Whether the visitor of this session may take part now. `None` where they have to sign in first; in an open arena, where the session
+    /// has ended: its token may be somebody else's, so a new session is needed ([`admit_new`](Self::admit_new)).
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn admit(&self, session: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
         let method = match self.mode() {
-            AccessMode::Open => return Ok(Some(SignedIn::default())),
+            AccessMode::Open => return self.admit_open(session).await,
             AccessMode::Invite => SignInMethod::Invite(""),
             AccessMode::Passphrase => SignInMethod::Passphrase,
             AccessMode::Oidc => SignInMethod::Account,
@@ -129,6 +130,23 @@ impl Access {
         Ok(expiry.map(|expiry| SignedIn { ended, left: Some(left(expiry)) }))
     }
 
+    async fn admit_open(&self, session: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
+        // Watched before it is looked up, as above.
+        let ended = self.watch(session);
+        let acts = match self.acts_for_itself(session).await {
+            // A tab that comes back while the database is out of reach gets its battle from memory. No battle begins meanwhile.
+            Err(error) if error.is_outage() => true,
+            acts => acts?,
+        };
+        Ok(acts.then_some(SignedIn { ended, left: None }))
+    }
+
+    /// Whether the visitor of a session that has just begun may take part: where the arena is open. Reads nothing.
+    #[must_use]
+    pub fn admit_new(&self, session: &VisitorId) -> Option<SignedIn> {
+        (self.mode() == AccessMode::Open).then(|| SignedIn { ended: self.watch(session), left: None })
+    }
+
     /// Whether the session of an account may still act for it: not after it was signed out, whatever the mode is now.
     ///
     /// # Errors
@@ -138,8 +156,8 @@ impl Access {
         Ok(expiry.is_some())
     }
 
-    /// Whether the session of a visitor without an account may still act for them: not after it was signed out. Who was never signed in,
-    /// or whose sign-in has ended otherwise, keeps access to their own texts.
+    /// Whether the session of a visitor without an account may still act for them: not after it was signed out or continued by another.
+    /// Who was never signed in, or whose sign-in has ended otherwise, keeps access to their own texts.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -147,21 +165,23 @@ impl Access {
         Ok(!self.store.has_signed_out(session).await?)
     }
 
-    /// Lets somebody in who knows a code or the passphrase, whichever this arena takes. The session is a new one: whatever was
-    /// in the browser before, nobody else can have put it there.
+    /// Lets somebody in who knows a code or the passphrase, whichever this arena takes. The new session continues the visitor of the
+    /// previous session and ends that session; its token is no longer valid.
     ///
     /// # Errors
     /// [`SignInError`].
-    pub async fn sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
-        let signed_in = self.try_sign_in(secret, network).await;
+    pub async fn sign_in(&self, secret: &str, network: &str, previous: &Session) -> Result<NewSession, SignInError> {
+        let signed_in = self.try_sign_in(secret, network, previous).await;
         signed_in.inspect_err(|error| metrics::refused(LimitedAction::SignIn.as_str(), error.as_str()))
     }
 
-    async fn try_sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
+    async fn try_sign_in(&self, secret: &str, network: &str, previous: &Session) -> Result<NewSession, SignInError> {
         self.limits.take_sign_in(network).await?;
         match self.mode() {
-            AccessMode::Passphrase if self.is_passphrase(secret).await? => self.begin(SignInMethod::Passphrase).await,
-            AccessMode::Invite => self.use_invite(secret).await,
+            AccessMode::Passphrase if self.is_passphrase(secret).await? => {
+                self.begin(SignInMethod::Passphrase, previous).await
+            }
+            AccessMode::Invite => self.use_invite(secret, previous).await,
             AccessMode::Open | AccessMode::Passphrase | AccessMode::Oidc => Err(SignInError::Wrong),
         }
     }
@@ -174,7 +194,8 @@ impl Access {
         if self.mode() != AccessMode::Oidc {
             return Err(SignInError::Wrong);
         }
-        self.keep(self.sessions.issue_for(&identity.issuer, &identity.subject), SignInMethod::Account).await
+        let new = self.sessions.issue_for(&identity.issuer, &identity.subject);
+        self.keep(new, SignInMethod::Account, None).await
     }
 
     /// Ends the sign-in of a visitor, and the sockets of this instance with it.
@@ -192,7 +213,7 @@ impl Access {
     /// # Errors
     /// [`StoreError`].
     pub async fn follow_sign_outs(&self) -> Result<(), StoreError> {
-        if self.mode() == AccessMode::Open || self.forget_unwatched() == 0 {
+        if self.forget_unwatched() == 0 || self.mode() == AccessMode::Open {
             return Ok(());
         }
         let look_back = i64::try_from(LOOK_BACK.as_millis()).unwrap_or(i64::MAX);
@@ -201,9 +222,9 @@ impl Access {
         Ok(())
     }
 
-    async fn use_invite(&self, typed: &str) -> Result<NewSession, SignInError> {
+    async fn use_invite(&self, typed: &str, previous: &Session) -> Result<NewSession, SignInError> {
         let hash = invite_code::normalised(typed).map(|code| code_hash(&code)).ok_or(SignInError::Wrong)?;
-        match self.begin(SignInMethod::Invite(&hash)).await {
+        match self.begin(SignInMethod::Invite(&hash), previous).await {
             Err(SignInError::Wrong) => {}
             done => return done,
         }
@@ -217,15 +238,32 @@ impl Access {
         })
     }
 
-    async fn begin(&self, method: SignInMethod<'_>) -> Result<NewSession, SignInError> {
-        self.keep(self.sessions.issue(), method).await
+    /// Continues the visitor of the previous session, unless that was signed out or is an account's.
+    async fn begin(&self, method: SignInMethod<'_>, previous: &Session) -> Result<NewSession, SignInError> {
+        if !previous.has_account {
+            let again = self.sessions.issue_again(&previous.visitor);
+            match self.keep(again, method, Some(&previous.id)).await {
+                Ok(new) => {
+                    self.end(&previous.id);
+                    return Ok(new);
+                }
+                Err(SignInError::Wrong) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.keep(self.sessions.issue(), method, None).await
     }
 
-    async fn keep(&self, new: NewSession, method: SignInMethod<'_>) -> Result<NewSession, SignInError> {
+    async fn keep(
+        &self,
+        new: NewSession,
+        method: SignInMethod<'_>,
+        previous: Option<&VisitorId>,
+    ) -> Result<NewSession, SignInError> {
         let now = self.clock.now();
         let days = i64::from(self.settings.now().access.session_days);
         let expires_at = Timestamp(now.0 + days * 24 * 3_600_000);
-        let sign_in = NewSignIn { visitor: &new.session.id, method, signed_in_at: now, expires_at };
+        let sign_in = NewSignIn { visitor: &new.session.id, previous, method, signed_in_at: now, expires_at };
         if self.store.sign_in(sign_in).await? { Ok(new) } else { Err(SignInError::Wrong) }
     }
 

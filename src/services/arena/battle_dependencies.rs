@@ -1,8 +1,8 @@
 //! The services and settings that battles need.
 
 use crate::arena::instances::ArenaInstances;
-use crate::arena::matchmaking::Matchmaker;
 use crate::arena::models::Models;
+use crate::arena::pair_selection::Matchmaker;
 use crate::arena::prompt_images::PromptImages;
 use crate::arena::prompt_rules::PromptRules;
 use crate::domain::battle::event_log::EPOCH_GAP;

@@ -16,11 +16,11 @@ use super::remote_battles::{self, LocalBattles, RemoteBattles};
 use super::turn::{self, TurnEnd};
 use crate::domain::battle::active_battle::{ActiveBattle, TurnStart};
 use crate::domain::battle::event_log::BattleEvent;
-use crate::domain::battle::language;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::pairing::starting_pair::{ChoiceError, PromptKind, StartingPair};
 use crate::domain::battle::progress::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::prompt_check::PromptError;
+use crate::domain::battle::prompt_language;
 use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
@@ -146,14 +146,14 @@ impl Battles {
             pairing_policy: pair.policy.to_owned(),
             policy_version: pair.policy_version,
             pair_probability: pair.probability,
-            language: language::detect(&opening.prompt).to_owned(),
+            language: prompt_language::detect(&opening.prompt).to_owned(),
             category: opening.category.clone(),
             intent: opening.intent.clone(),
             answered_by: Some(run.clone()),
         }
     }
 
-    /// Asks the next question of a battle.
+    /// Asks the next question of a battle, and watches it from that turn on.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -163,14 +163,14 @@ impl Battles {
         id: &BattleId,
         prompt: &str,
         permit: TurnPermit,
-    ) -> Result<(), BattleError> {
+    ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
         self.dependencies.prompts.check(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.ask(&battle, Action::Message, Some(prompt), permit).await
     }
 
-    /// Has both sides answer the latest turn again, in other words where there is a prompt.
+    /// Has both sides answer the latest turn again, in other words where there is a prompt, and watches the battle from there on.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -180,7 +180,7 @@ impl Battles {
         id: &BattleId,
         prompt: Option<&str>,
         permit: TurnPermit,
-    ) -> Result<(), BattleError> {
+    ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
         prompt.map_or(Ok(()), |prompt| self.dependencies.prompts.check(prompt))?;
         let battle = self.find(visitor, id).await?;
@@ -267,7 +267,7 @@ impl Battles {
         action: Action,
         prompt: Option<&str>,
         permit: TurnPermit,
-    ) -> Result<(), BattleError> {
+    ) -> Result<Watcher, BattleError> {
         battle.progress().allows(action, self.dependencies.settings.now().battle.max_turns)?;
         let flagged = match prompt {
             Some(prompt) => self.dependencies.prompts.moderate(prompt).await?,
@@ -275,9 +275,9 @@ impl Battles {
         };
         self.dependencies.models.searched().await;
         self.refuse_while_draining()?;
-        self.begin_turn(battle, action, prompt, permit).await?;
+        let watcher = self.begin_turn(battle, action, prompt, permit).await?;
         self.dependencies.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
-        Ok(())
+        Ok(watcher)
     }
 
     async fn begin_turn(
@@ -286,11 +286,11 @@ impl Battles {
         action: Action,
         prompt: Option<&str>,
         permit: TurnPermit,
-    ) -> Result<(), BattleError> {
+    ) -> Result<Watcher, BattleError> {
         let former = self.reserve_turn(battle, action)?;
         let turn = former.progress.turn + u32::from(action == Action::Message);
         let edited = prompt.filter(|_| action == Action::Regenerate);
-        let language = edited.filter(|_| turn == 1).map(language::detect);
+        let language = edited.filter(|_| turn == 1).map(prompt_language::detect);
         let (run, from) = (self.dependencies.instances.new_run(), former.answered_by.as_ref());
         let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
         let begun = match edited {
@@ -308,8 +308,9 @@ impl Battles {
             None => TurnStart::Regenerate(edited),
         };
         battle.state().active.begin_turn(turn, begun, &run, language);
+        let watcher = battle.watch(battle.last_seq());
         self.answer(battle, run, Some(permit));
-        Ok(())
+        Ok(watcher)
     }
 
     /// Marks a battle as being answered before the database is asked, so that a second message in the same moment is refused. Returns how

@@ -7,7 +7,7 @@ use super::voting::{VoteError, stored_receipt};
 use crate::domain::battle::past_battle::{PastBattle, PastVote};
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::rating::own_leaderboard::{self, OwnLeaderboard};
-use crate::formats::own_battles::{AgreedText, OwnBattleFacts, OwnBattlesExport};
+use crate::formats::visitor_data::{AgreedText, OwnBattleFacts, OwnBattlesExport};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, HistoryEntry, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;

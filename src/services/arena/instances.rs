@@ -5,14 +5,14 @@
 //! makes nobody look dead, because only reads that succeed are counted.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::domain::battle::RunId;
 use crate::domain::time::Timestamp;
-use crate::infra::events::InstanceId;
+use crate::infra::events::{BusState, InstanceId};
 use crate::infra::storage::{InstanceRow, Store, StoreError};
 
 /// How often an instance shows that it is there.
@@ -30,6 +30,8 @@ pub struct ArenaInstances {
     runs: AtomicU64,
     /// `None` where no other process can serve this database.
     others: Option<Mutex<HashMap<String, PeerState>>>,
+    /// Whether nothing carries messages between the instances, and the log does not say so yet.
+    lacks_bus: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -37,20 +39,22 @@ struct PeerState {
     beats: u64,
     /// Reads since the number last changed.
     unchanged: u32,
-    settings: String,
+    /// As of the latest beat that was seen to come; `None` before the first one: the instance may have been killed before this one began.
+    settings: Option<String>,
 }
 
 impl ArenaInstances {
     /// The only instance there can be.
     #[must_use]
     pub fn alone(store: Store, me: InstanceId) -> Self {
-        Self { store, me, runs: AtomicU64::new(0), others: None }
+        Self { store, me, runs: AtomicU64::new(0), others: None, lacks_bus: AtomicBool::new(false) }
     }
 
-    /// One of several.
+    /// One of several, which this bus connects.
     #[must_use]
-    pub fn among_others(store: Store, me: InstanceId) -> Self {
-        Self { others: Some(Mutex::default()), ..Self::alone(store, me) }
+    pub fn among_others(store: Store, me: InstanceId, bus: BusState) -> Self {
+        let lacks_bus = AtomicBool::new(bus == BusState::Alone);
+        Self { others: Some(Mutex::default()), lacks_bus, ..Self::alone(store, me) }
     }
 
     /// Whether no other process can serve this database.
@@ -104,7 +108,19 @@ impl ArenaInstances {
         }
         let rows = self.store.heartbeat(&self.me.0, settings, now).await?;
         let lost = self.others().and_then(|mut others| {
-            note(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
+            let news = note(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
+            if news.has_arrival && self.lacks_bus.swap(false, Ordering::Relaxed) {
+                tracing::warn!(
+                    "another instance serves this arena, and redis.url is not set: each instance counts limits by itself, and shows late \
+                     what happens on the others; set the same redis.url on all of them"
+                );
+            }
+            for instance in news.differing {
+                tracing::warn!(
+                    instance,
+                    "another instance runs with other settings: give all instances the same langya.toml"
+                );
+            }
             long_gone(&others)
         });
         match lost {
@@ -135,20 +151,33 @@ impl ArenaInstances {
     }
 }
 
-/// Takes down what the others have written of themselves.
-fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) {
-    let mut former = std::mem::take(others);
-    for row in rows {
-        let known = former.remove(&row.id);
-        if row.settings != settings && known.as_ref().is_none_or(|known| known.settings != row.settings) {
-            tracing::warn!(
-                instance = %row.id,
-                "another instance runs with other settings: give all instances the same langya.toml"
-            );
-        }
-        let unchanged = known.filter(|known| known.beats == row.beats).map_or(0, |known| known.unchanged + 1);
-        others.insert(row.id, PeerState { beats: row.beats, unchanged, settings: row.settings });
+/// What has changed since the last look at the other instances.
+#[derive(Debug, Default)]
+struct PeerNews {
+    /// Whether one was seen to be alive for the first time.
+    has_arrival: bool,
+    /// Those that are alive and have begun to run with other settings than this one.
+    differing: Vec<String>,
+}
+
+/// Records what the others have written of themselves.
+fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) -> PeerNews {
+    let (mut former, mut news) = (std::mem::take(others), PeerNews::default());
+    for InstanceRow { id, beats, settings: its_own, .. } in rows {
+        let peer = match former.remove(&id) {
+            None => PeerState { beats, unchanged: 0, settings: None },
+            Some(known) if known.beats == beats => PeerState { unchanged: known.unchanged + 1, ..known },
+            Some(known) => {
+                news.has_arrival |= known.settings.is_none();
+                if its_own != settings && known.settings.as_ref() != Some(&its_own) {
+                    news.differing.push(id.clone());
+                }
+                PeerState { beats, unchanged: 0, settings: Some(its_own) }
+            }
+        };
+        others.insert(id, peer);
     }
+    news
 }
 
 /// An instance that has been gone for long, with its number. One at a time: a beat shall not take long.
@@ -163,6 +192,28 @@ mod tests {
 
     fn row(id: &str, beats: u64) -> InstanceRow {
         InstanceRow { id: id.into(), beats, settings: String::new(), started_at: Timestamp(1), seen_at: Timestamp(1) }
+    }
+
+    #[test]
+    fn settings_of_an_instance_are_compared_once_it_is_seen_to_be_alive() {
+        let mut others = HashMap::new();
+        let mut differing = |beats: u64, settings: &str| {
+            let rows = [("killed", 7, "other"), ("alive", beats, settings)];
+            let rows = rows.map(|(id, beats, settings)| InstanceRow { settings: settings.into(), ..row(id, beats) });
+            note(&mut others, rows.into_iter(), "own").differing
+        };
+        assert!(differing(1, "other").is_empty(), "it may have been killed as well");
+        assert_eq!(differing(2, "other"), ["alive"]);
+        assert!(differing(3, "other").is_empty(), "that is known");
+        assert!(differing(4, "own").is_empty());
+        assert_eq!(differing(5, "third"), ["alive"], "after a reload");
+    }
+
+    #[test]
+    fn an_instance_has_arrived_when_its_number_is_first_seen_to_grow() {
+        let mut others = HashMap::new();
+        let arrivals = [7, 7, 8, 9].map(|beats| note(&mut others, [row("other", beats)].into_iter(), "").has_arrival);
+        assert_eq!(arrivals, [false, false, true, false], "before, it may have been killed");
     }
 
     #[test]

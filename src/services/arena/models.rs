@@ -31,7 +31,7 @@ pub struct Models {
     retired: RwLock<Vec<Arc<ResilientModel>>>,
     cards: RwLock<HashMap<ModelId, ModelCard>>,
     /// How fast they usually write.
-    pub(super) usual_speeds: UsualSpeeds,
+    usual_speeds: UsualSpeeds,
     /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
     settled: watch::Sender<bool>,
     opened_at: Instant,
@@ -125,6 +125,17 @@ impl Models {
             retired.iter().rev().find(|model| model.card.id == *id).cloned()
         };
         self.current().get(id).or_else(find_retired)
+    }
+
+    /// Time in which a model of the roster usually writes a byte; `None` before this instance has seen a reply of it.
+    #[must_use]
+    pub fn usual_byte_time(&self, id: &ModelId) -> Option<Duration> {
+        self.usual_speeds.byte_time(id)
+    }
+
+    /// Replies of these models were written in so much time a byte.
+    pub(super) fn note_speeds(&self, speeds: &[(ModelId, Duration)]) {
+        speeds.iter().for_each(|(model, byte_time)| self.usual_speeds.note(model, *byte_time));
     }
 
     /// The roster as it stands now.

@@ -8,6 +8,8 @@ mod keep_replies;
 mod lone_failures;
 mod reply_speeds;
 mod side;
+#[cfg(test)]
+mod tests;
 mod turn_metrics;
 
 use std::pin::pin;
@@ -62,13 +64,18 @@ pub(super) async fn run(
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
     turn.note_lone_failures();
-    turn.note_reply_speeds();
-    turn.finish().await.unwrap_or_else(|error| {
+    let speeds = turn.reply_speeds();
+    let end = turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
         battle.state().stopper = None;
         battle.move_on(Stage::Voided, BattleEvent::Voided);
         TurnEnd::Finished
-    })
+    });
+    // An instance that was halted, and then taken for gone, saw its models write slowly.
+    if end == TurnEnd::Finished {
+        dependencies.models.note_speeds(&speeds);
+    }
+    end
 }
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one forever.

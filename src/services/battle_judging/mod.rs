@@ -12,7 +12,8 @@ pub mod pending_work;
 pub mod reports;
 
 use crate::benchmark::attempts::AttemptLog;
-use crate::domain::battle::BattleId;
+use crate::domain::battle::record::TurnRow;
+use crate::domain::battle::{BattleId, Side};
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::infra::clock::Clock;
@@ -57,16 +58,13 @@ async fn answers_of(store: &Store, campaign: &str, unit: u32) -> Result<BattleTu
     Ok(BattleTurn { replies: [answer(0), answer(1)], question: texts.prompt })
 }
 
-/// What was said in a battle.
+/// What was said in a battle, as it was in one moment: retention may delete its questions and replies while it is read.
 async fn turns_of(store: &Store, battle: &BattleId) -> Result<Vec<BattleTurn>, StoreError> {
-    let (questions, replies) = (store.turns(battle).await?, store.replies(battle).await?);
-    let mut turns = Vec::with_capacity(questions.len());
-    for question in questions {
-        let mut turn = BattleTurn { question: question.prompt, ..BattleTurn::default() };
-        for row in replies.iter().filter(|row| row.turn == question.turn) {
-            turn.replies[row.reply.side.index()].clone_from(&row.reply.text);
-        }
-        turns.push(turn);
-    }
-    Ok(turns)
+    let Some(record) = store.battle_record(battle).await? else { return Ok(Vec::new()) };
+    let reply = |turn, side| record.reply(turn, side).map_or_else(String::new, |reply| reply.text.clone());
+    let said = |row: &TurnRow| BattleTurn {
+        question: row.prompt.clone(),
+        replies: Side::BOTH.map(|side| reply(row.turn, side)),
+    };
+    Ok(record.turns.iter().map(said).collect())
 }

@@ -7,16 +7,16 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::participants::ParticipantsError;
 use crate::infra::storage::StoreError;
 
-/// What somebody is named as.
+/// Role of a model in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NamedAs {
+pub enum RunRole {
     /// A model that answers.
     Model,
     /// A judge.
     Judge,
 }
 
-impl fmt::Display for NamedAs {
+impl fmt::Display for RunRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Model => "model",
@@ -58,7 +58,7 @@ pub enum RunError {
     #[error("{role} {name} is named twice: name each one once")]
     NamedTwice {
         /// As model or as judge.
-        role: NamedAs,
+        role: RunRole,
         /// Who.
         name: String,
     },

@@ -3,7 +3,7 @@
 use super::batches::SuiteBatches;
 use super::loading::Loaded;
 use super::model_clients::ModelClients;
-use super::run_error::{NamedAs, RunError};
+use super::run_error::{RunError, RunRole};
 use crate::benchmark::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::PlannedRoles;
@@ -106,8 +106,8 @@ impl RoleAssignment<'_> {
         if !roles.judges.is_empty() && mode == JudgeMode::MultipleChoice {
             return Err(RunError::NeedsNoJudge { suite: self.suite() });
         }
-        named_once(NamedAs::Judge, &roles.judges)?;
-        named_once(NamedAs::Model, &roles.models)
+        named_once(RunRole::Judge, &roles.judges)?;
+        named_once(RunRole::Model, &roles.models)
     }
 
     async fn evaluated_models(
@@ -159,7 +159,7 @@ impl RoleAssignment<'_> {
 ///
 /// # Errors
 /// [`RunError::NamedTwice`].
-pub fn named_once(role: NamedAs, names: &[String]) -> Result<(), RunError> {
+pub fn named_once(role: RunRole, names: &[String]) -> Result<(), RunError> {
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
         Some((_, name)) => Err(RunError::NamedTwice { role, name: name.clone() }),
         None => Ok(()),

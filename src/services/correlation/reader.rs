@@ -16,8 +16,8 @@ use crate::domain::correlation::{
     Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, VotePart, VotesUsed, bootstrap_for,
     published_series,
 };
+use crate::domain::rating::bootstrap_samples::Metric;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::stats::resample::BootstrapOptions;

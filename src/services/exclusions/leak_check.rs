@@ -8,7 +8,9 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTokens};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::identity_leak::{Leak, TurnTexts};
-use crate::domain::integrity::identity_leak_check::{LeakCheckPrompt, REMINDER, TextName, read_reply};
+use crate::domain::integrity::identity_leak_check::{
+    LeakCheckPrompt, REMINDER, TextName, exclusion_reason, read_reply,
+};
 use crate::domain::judging::budget::{Budget, estimate, estimate_all};
 use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
@@ -216,11 +218,10 @@ impl LeakCheck {
     }
 
     fn exclusion(&self, judge: &ModelClient, leaks: &[Leak]) -> Option<NewExclusions> {
-        let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
         (!leaks.is_empty()).then(|| NewExclusions {
             id: self.dependencies.rng.id(self.dependencies.clock.as_ref()),
             rule: ExclusionRule::IdentityLeak.to_string(),
-            reason: format!("{}, as {} reads it", reasons.join("; "), judge.id),
+            reason: exclusion_reason(&leaks[..leaks.len().min(REASONS)], &judge.id),
             decided_by: PROGRAM.to_owned(),
             decided_at: self.dependencies.clock.now(),
         })

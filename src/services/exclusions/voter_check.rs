@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::PROGRAM;
-use crate::domain::integrity::anomalous_voters::{AnomalousVoter, votes_to_exclude};
+use crate::domain::integrity::automatic_exclusion::{AnomalousVoter, VotesToExclude, votes_to_exclude};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::voter_check_state::VoterCheckState;
@@ -66,7 +66,8 @@ impl VoterCheck {
         let now = self.clock.now();
         if done.is_ok() {
             metrics::voters_checked(now.0);
-            *self.state.lock() = VoterCheckState { checked_at: Some(now), failing_since: None };
+            let mut state = self.state.lock();
+            (state.checked_at, state.failing_since) = (Some(now), None);
         } else {
             metrics::voter_check_failed();
             self.state.lock().failing_since.get_or_insert(now);
@@ -81,12 +82,26 @@ impl VoterCheck {
         }
         let range = VoteRange { upto: version.0, ..VoteRange::ALL };
         let in_force = self.store.exclusions_in_force(range).await?;
+        let found = find(&self.store, range, in_force).await?;
+        self.note_withheld(found.withheld);
         let mut excluded = 0;
-        for flagged in find(&self.store, range, in_force).await? {
+        for flagged in found.voters {
             excluded += self.exclude(flagged).await?;
         }
         *self.checked.lock() = Some(version);
         Ok(excluded)
+    }
+
+    /// The log has one line when the tests begin to flag nobody.
+    fn note_withheld(&self, withheld: Option<u64>) {
+        let before = std::mem::replace(&mut self.state.lock().withheld, withheld);
+        if let (Some(voters), None) = (withheld, before) {
+            tracing::warn!(
+                voters,
+                "more than a quarter of all voters look suspicious to a test, so it flags nobody and no votes are excluded for it: \
+                 look at the voters at /admin/voters"
+            );
+        }
     }
 
     async fn exclude(&self, flagged: AnomalousVoter) -> Result<u64, StoreError> {
@@ -101,11 +116,7 @@ impl VoterCheck {
     }
 }
 
-async fn find(
-    store: &Store,
-    range: VoteRange,
-    in_force: ExclusionsInForce,
-) -> Result<Vec<AnomalousVoter>, ReportError> {
+async fn find(store: &Store, range: VoteRange, in_force: ExclusionsInForce) -> Result<VotesToExclude, ReportError> {
     let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let cast = read_cast_votes(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
     on_one_thread(move || votes_to_exclude(&cast, &in_force, SEED)).await

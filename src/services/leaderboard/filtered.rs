@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
+use crate::domain::rating::counts::tally::Tally;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::leaderboard::Leaderboard;
@@ -19,7 +20,6 @@ use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter}
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::{Ranking, rank_log, rank_log_with_differences};
 use crate::domain::rating::slice::{Slice, SliceError};
-use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::cache_validity::CacheValidity;
@@ -119,7 +119,8 @@ impl FilteredLeaderboards {
         Self { store, settings, fits }
     }
 
-    /// The leaderboard for a filter, with the vote `last_seq` or slightly older.
+    /// The leaderboard for a filter, with the votes up to `last_seq` or slightly fewer: never with later ones, which would show
+    /// single votes before the published leaderboard counts them.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
@@ -131,7 +132,7 @@ impl FilteredLeaderboards {
         let options = filter.options(self.settings.now().rating.leaderboard_options()?);
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), options.clone(), labels_changed_at(&self.store, filter).await?, exclusion_changes);
-        let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
+        let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone(), last_seq);
         Ok(self.fits.get(key, |cached| cached.validity.is_current(last_seq), fit).await?)
     }
 }
@@ -140,9 +141,10 @@ async fn read_and_fit(
     store: Store,
     filter: LeaderboardFilter,
     options: LeaderboardOptions,
+    last_seq: i64,
 ) -> Result<FilteredLeaderboard, FilteredLeaderboardError> {
     let began = Instant::now();
-    let last_vote_seq = store.last_vote_seq().await.map_err(ReadLogError::from)?;
+    let last_vote_seq = store.last_vote_seq().await.map_err(ReadLogError::from)?.min(last_seq);
     let range =
         VoteRange { upto: last_vote_seq, until: filter.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
     let slice = filter.slice();

@@ -12,12 +12,12 @@ use tokio::sync::watch;
 
 use crate::domain::labeling::final_labels::LabeledSliceVotes;
 use crate::domain::rating::FitError;
+use crate::domain::rating::counts::pair_counts::PairCounts;
+use crate::domain::rating::counts::pair_votes::{PairVotes, TallyProgress};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::leaderboard_json;
 use crate::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::rating::pair_votes::{PairVotes, TallyProgress};
 use crate::domain::rating::publication_schedule::PublicationSchedule;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::time::Timestamp;

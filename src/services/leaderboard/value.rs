@@ -61,8 +61,8 @@ impl ValueReports {
         Self { store, settings, filtered, usages }
     }
 
-    /// The report for a filter, with the vote `last_seq` or slightly older ones. `practice` are models that are for
-    /// practice only.
+    /// The report for a filter, with the votes up to `last_seq` or slightly fewer. `practice` are models that are for practice
+    /// only.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
@@ -79,7 +79,7 @@ impl ValueReports {
         Ok(join(ValueInput { leaderboard, differences, prices: &prices, usage: &recent.usage, practice }))
     }
 
-    /// What recent battles took, whatever they were about.
+    /// What recent battles took, whatever they were about, with the votes up to `last_seq` or slightly fewer.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
@@ -97,14 +97,18 @@ impl ValueReports {
             LeaderboardFilter { without_ties: false, style: false, side: false, level: false, ..filter.clone() };
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), labels_changed_at(&self.store, &filter).await?, exclusion_changes);
-        let read = || read_usage(self.store.clone(), filter.clone());
+        let read = || read_usage(self.store.clone(), filter.clone(), last_seq);
         Ok(self.usages.get(key, |cached| cached.validity.is_current(last_seq), read).await?)
     }
 }
 
-async fn read_usage(store: Store, filter: LeaderboardFilter) -> Result<RecentUsage, FilteredLeaderboardError> {
+async fn read_usage(
+    store: Store,
+    filter: LeaderboardFilter,
+    last_seq: i64,
+) -> Result<RecentUsage, FilteredLeaderboardError> {
     let began = Instant::now();
-    let last = store.last_vote_seq().await.map_err(ReadLogError::from)?;
+    let last = store.last_vote_seq().await.map_err(ReadLogError::from)?.min(last_seq);
     let range = VoteRange { after: last.saturating_sub(RECENT_VOTES).max(0), upto: last, ..VoteRange::ALL };
     let (slice, mut columns) = (filter.slice(), ColumnSet::default());
     ArenaUsage::add_columns(&mut columns);

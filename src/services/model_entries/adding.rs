@@ -9,6 +9,7 @@ use super::error::{ModelEntryError, Warning};
 use crate::domain::rating::value::prices::PriceDate;
 use crate::domain::wildcard::Wildcard;
 use crate::infra::allowed_addresses::AllowedAddresses;
+use crate::infra::config::edit::change::Change;
 use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::edit::{self, NewModel};
 use crate::infra::config::{Environment, Settings, is_variable_name};
@@ -23,7 +24,7 @@ pub const MOST_WITHOUT_FILTER: usize = 100;
 const LIST_WAIT: Duration = Duration::from_secs(15);
 
 /// What is added.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct AddRequest {
     /// Address of the server, or of its list.
     pub from: String,
@@ -33,6 +34,8 @@ pub struct AddRequest {
     pub filter: Option<String>,
     /// Of those only these, by their names at the provider; all where it is left out.
     pub only: Option<Vec<String>>,
+    /// Pairing weight of each of them; 0 for models that take part in no battle.
+    pub weight: f64,
     /// Only say what would be added.
     pub dry_run: bool,
 }
@@ -76,6 +79,7 @@ async fn add_models(
     today: PriceDate,
 ) -> Result<Additions, ModelEntryError> {
     let key = key(request, editor.env)?;
+    Change::Weight(request.weight).check()?;
     let http = http_client_within(LIST_WAIT, &allowed_addresses(editor).await?)?;
     let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
     let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
@@ -86,6 +90,7 @@ async fn add_models(
             server: &provided.server,
             key_env: request.key_env.as_deref(),
             currency: &settings.prices.currency,
+            weight: request.weight,
             today,
         };
         let models = compared(chosen.iter().map(|listed| offered.entry(listed)).collect(), settings);

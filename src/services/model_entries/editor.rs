@@ -131,9 +131,10 @@ impl AuditTrail<'_> {
 /// Version of the values that the form of a model shows: another one after each change of them.
 #[must_use]
 pub fn values_version(entry: &ModelSettings) -> String {
+    let names = (&entry.name, &entry.organization);
     let limits = (entry.weight, entry.max_tokens, entry.max_concurrent, &entry.reason);
     let prices = (entry.input_price, entry.output_price, entry.price_date, &entry.price_source);
-    hex(&Sha256::digest(format!("{limits:?} {prices:?}")))
+    hex(&Sha256::digest(format!("{names:?} {limits:?} {prices:?}")))
 }
 
 /// What an arena lacks to run well on these settings: warnings, or an error where the goal is an arena that runs.

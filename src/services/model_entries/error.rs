@@ -13,7 +13,7 @@ use crate::infra::storage::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Warning {
     /// The models need a key that is not here.
-    #[error("the variable {0} is not set here: set it where the arena runs, which refuses these models without it")]
+    #[error("the variable {0} is not set here: set it where the arena runs, which does not start without it")]
     KeyNotSet(String),
     /// Prices are in another currency.
     #[error("the list has prices in USD and the settings have {0}: no prices were written")]

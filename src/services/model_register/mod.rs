@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use crate::domain::model_register::days::{Period, day_of_number};
+use crate::domain::model_register::days::{Period, RECENT_DAYS, day_of_number};
 use crate::domain::model_register::report::{Register, RegisterData};
 use crate::infra::storage::{RegisterVersion, Store, StoreError};
 
@@ -83,11 +83,17 @@ impl ModelRegister {
 /// [`StoreError`].
 pub async fn read(store: &Store) -> Result<RegisterData, StoreError> {
     let models = store.registered_models().await?;
+    let counted_through = store.counted_through().await?;
+    let failures = match counted_through {
+        Some(last) => store.failed_battles(last - (RECENT_DAYS - 1), last).await?,
+        None => BTreeMap::new(),
+    };
     Ok(RegisterData {
         models: models.into_iter().map(|model| model.card).collect(),
         changes: store.model_changes().await?,
         pairing: store.pairing_changes().await?,
         days: store.battle_days().await?,
-        counted_through: store.counted_through().await?.map(day_of_number),
+        failures,
+        counted_through: counted_through.map(day_of_number),
     })
 }

@@ -1,7 +1,8 @@
 //! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts. [`PublicLog::lag`] says how far it is behind the votes. [`verification`] checks a log from
-//! outside, [`database_check`] the database against its own log.
+//! entries and receipts. [`PublicLog::is_behind`] says whether nothing can be promised. [`continuity`] looks whether the stored log
+//! continues what was signed, [`verification`] checks a log from outside, [`database_check`] the database against its own log.
 
+pub mod continuity;
 pub mod database_check;
 mod lag;
 pub mod reader;
@@ -11,12 +12,13 @@ pub mod verification;
 mod vote_entries;
 pub mod witnesses;
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::plural::counted;
 use crate::domain::public_log::checkpoint::Checkpoint;
@@ -26,15 +28,15 @@ use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::infra::clock::Clock;
 use crate::infra::public_log_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{Store, StoreError};
-use lag::SeenLag;
+use crate::infra::storage::{OutageKind, Store, StoreError};
+use lag::LastLag;
 
 /// Names among the database's secrets.
 const KEY_NAME: &str = "log_key";
 const ORIGIN_NAME: &str = "log_origin";
 
 /// Why the log cannot be read, or nothing is signed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum PublicLogError {
     /// The database failed.
     #[error(transparent)]
@@ -66,6 +68,12 @@ pub enum PublicLogError {
          a backup; nothing is signed until then"
     )]
     Rewritten(u64),
+    /// The secrets are not those of the stored log.
+    #[error(
+        "the key or the name of the public log in the database is not the one that signed its latest checkpoint: restore the table \
+         secrets from a backup; nothing is signed until then"
+    )]
+    OtherKey,
     /// The file holds the checkpoint of another log.
     #[error("{0} holds a checkpoint that this database's key did not sign: remove the file if this is a new arena")]
     Foreign(PathBuf),
@@ -88,6 +96,22 @@ impl PublicLogError {
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
     }
+
+    /// Whether the database stores no vote either; a lock on the tables of the log lets votes through.
+    fn stops_votes(&self) -> bool {
+        let Self::Store(error) = self else { return false };
+        error.is_closed() || error.outage_kind().is_some_and(|kind| kind != OutageKind::TableLocked)
+    }
+}
+
+/// What the error says and, of a failed statement, why it failed, which a [`StoreError`] leaves out of its message.
+impl fmt::Debug for PublicLogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => fmt::Debug::fmt(error, f),
+            error => fmt::Display::fmt(error, f),
+        }
+    }
 }
 
 /// The log of an arena: its name, its key and where it is kept.
@@ -95,7 +119,7 @@ impl PublicLogError {
 pub struct PublicLog {
     store: Store,
     key: Arc<PublicLogKey>,
-    seen_lag: Arc<Mutex<SeenLag>>,
+    last_lag: Arc<Mutex<LastLag>>,
 }
 
 impl PublicLog {
@@ -113,8 +137,23 @@ impl PublicLog {
         let now = clock.now();
         let seed = store.secret(KEY_NAME, &(rng.token() + &rng.token()), now).await?;
         let origin = store.secret(ORIGIN_NAME, &new_origin(public_url, rng), now).await?;
+        let log = Self::with_secrets(store, &origin, &seed)?;
+        log.refresh_lag().await?;
+        Ok(log)
+    }
+
+    /// The log of a database as it is: nothing is written. `None` where an arena has not made its name and key yet.
+    ///
+    /// # Errors
+    /// [`PublicLogError`].
+    pub async fn read(store: Store) -> Result<Option<Self>, PublicLogError> {
+        let (seed, origin) = (store.stored_secret(KEY_NAME).await?, store.stored_secret(ORIGIN_NAME).await?);
+        seed.zip(origin).map(|(seed, origin)| Self::with_secrets(store, &origin, &seed)).transpose()
+    }
+
+    fn with_secrets(store: Store, origin: &SecretString, seed: &SecretString) -> Result<Self, PublicLogError> {
         let key = PublicLogKey::new(origin.expose_secret(), seed.expose_secret())?;
-        Ok(Self { store, key: Arc::new(key), seen_lag: Arc::new(Mutex::new(SeenLag::none())) })
+        Ok(Self { store, key: Arc::new(key), last_lag: Arc::new(Mutex::new(LastLag::new())) })
     }
 
     /// The key that verifies checkpoints, under the name of the log.

@@ -4,19 +4,16 @@
 //! A vote is appended once the published leaderboard has it, so the log shows nothing earlier or about fewer votes at once than the
 //! leaderboard does. Nothing is written when a vote is cast.
 
-use std::io;
 use std::sync::Arc;
 
-use super::stored_tiles::hashes_of_ranges;
+use super::continuity::LogContinuity;
 use super::vote_entries::{VoteEntries, entries_of_votes};
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
-use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::entry::{ExclusionEntry, LogEntry, WithdrawalEntry, short_reason};
 use crate::domain::public_log::frontier::Frontier;
 use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::merkle_proof::TreeHead;
-use crate::domain::public_log::subtree::complete_parts;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
@@ -29,11 +26,10 @@ pub const PAGE: u32 = 500;
 
 /// Appends to the log; one per process.
 pub struct Sequencer {
-    log: PublicLog,
+    continuity: LogContinuity,
     leaderboard: Arc<LatestLeaderboard>,
     clock: Arc<dyn Clock>,
     rng: Arc<SharedRng>,
-    file: CheckpointFile,
     /// The right edge of the tree at the last step of this process.
     frontier: Option<Frontier>,
 }
@@ -66,7 +62,7 @@ impl Sequencer {
     #[must_use]
     pub fn new(dependencies: SequencerDependencies) -> Self {
         let SequencerDependencies { log, leaderboard, clock, rng, file } = dependencies;
-        Self { log, leaderboard, clock, rng, file, frontier: None }
+        Self { continuity: LogContinuity { log, file }, leaderboard, clock, rng, frontier: None }
     }
 
     /// The leaderboard that the log follows.
@@ -78,7 +74,7 @@ impl Sequencer {
     /// The log.
     #[must_use]
     pub fn log(&self) -> &PublicLog {
-        &self.log
+        &self.continuity.log
     }
 
     /// Appends the next votes of the leaderboard or, where there are none, changes of exclusions, and signs the tree. Returns the number
@@ -87,8 +83,8 @@ impl Sequencer {
     /// # Errors
     /// [`PublicLogError`]; nothing is signed then.
     pub async fn append(&mut self) -> Result<usize, PublicLogError> {
-        let kept = self.kept().await?;
-        let stored = self.log.store.log_checkpoint().await?;
+        let kept = self.continuity.read_checkpoint_file().await?;
+        let stored = self.log().store.log_checkpoint().await?;
         let frontier = self.continued(stored.as_ref(), kept).await?;
         let step = self.next_step(stored.as_ref()).await?;
         if step.entries.is_empty()
@@ -96,18 +92,19 @@ impl Sequencer {
         {
             // A checkpoint that could not be kept when it was signed.
             if kept != Some(stored.head) {
-                self.keep(stored.note.clone()).await?;
+                self.continuity.write_checkpoint_file(stored.note.clone()).await?;
             }
             return Ok(0);
         }
         let appended = step.entries.len();
         let (append, frontier) = self.signed(stored.map(|stored| stored.head), frontier, step);
-        if !self.log.store.append_to_log(&append).await? {
+        if !self.log().store.append_to_log(&append).await? {
             self.frontier = None;
             return Ok(0);
         }
         self.frontier = Some(frontier);
-        self.keep(append.after.note).await?;
+        // After the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
+        self.continuity.write_checkpoint_file(append.after.note).await?;
         Ok(appended)
     }
 
@@ -117,12 +114,12 @@ impl Sequencer {
     /// [`PublicLogError`], also where that checkpoint does not continue the one that was kept.
     pub async fn follow(&mut self) -> Result<(), PublicLogError> {
         self.frontier = None;
-        let kept = self.kept().await?;
-        let Some(stored) = self.log.store.log_checkpoint().await? else { return Ok(()) };
-        self.check_signature(&stored)?;
-        self.check_continues(stored.head, kept).await?;
+        let kept = self.continuity.read_checkpoint_file().await?;
+        let Some(stored) = self.log().store.log_checkpoint().await? else { return Ok(()) };
+        self.continuity.check_signature(&stored)?;
+        self.continuity.check_continues(stored.head, kept).await?;
         if kept != Some(stored.head) {
-            self.keep(stored.note).await?;
+            self.continuity.write_checkpoint_file(stored.note).await?;
         }
         Ok(())
     }
@@ -134,63 +131,29 @@ impl Sequencer {
         kept: Option<TreeHead>,
     ) -> Result<Frontier, PublicLogError> {
         let Some(stored) = stored else {
-            self.check_continues(TreeHead { size: 0, root: TreeHash::of_nothing() }, kept).await?;
+            self.continuity.check_begins(kept).await?;
             return Ok(Frontier::default());
         };
         let size = stored.head.size;
         let frontier = match self.frontier.take().filter(|held| held.size() == size) {
             Some(held) => held,
             None => {
-                self.check_signature(stored)?;
-                let parts = hashes_of_ranges(&self.log.store, &complete_parts(size), size).await?;
-                Frontier::new(size, parts).ok_or(PublicLogError::Rewritten(size))?
+                self.continuity.check_signature(stored)?;
+                self.continuity.frontier_at(size).await?
             }
         };
         if frontier.root() != stored.head.root {
             return Err(PublicLogError::Rewritten(size));
         }
-        self.check_continues(stored.head, kept).await?;
+        self.continuity.check_continues(stored.head, kept).await?;
         Ok(frontier)
-    }
-
-    fn check_signature(&self, stored: &LogCheckpoint) -> Result<(), PublicLogError> {
-        let signed = self.log.key.verifier().verify(&stored.note).ok().and_then(Checkpoint::parse);
-        match signed {
-            Some(signed) if signed == self.log.checkpoint(stored.head) => Ok(()),
-            _ => Err(PublicLogError::Rewritten(stored.head.size)),
-        }
-    }
-
-    /// The checkpoint in the file. It is read before the database, which can only be ahead of it then: another instance that shares the
-    /// file writes it after its commit.
-    async fn kept(&self) -> Result<Option<TreeHead>, PublicLogError> {
-        let file = self.file.clone();
-        let Some(note) = self.on_disk(move || file.read()).await? else { return Ok(None) };
-        let kept = self.log.key.verifier().verify(&note).ok().and_then(Checkpoint::parse);
-        kept.map(|kept| Some(kept.head)).ok_or_else(|| PublicLogError::Foreign(self.file.path().to_owned()))
-    }
-
-    /// Whether a tree continues the checkpoint that was kept.
-    async fn check_continues(&self, head: TreeHead, kept: Option<TreeHead>) -> Result<(), PublicLogError> {
-        let Some(kept) = kept else { return Ok(()) };
-        if kept.size > head.size {
-            let path = self.file.path().to_owned();
-            return Err(PublicLogError::Shrank { found: head.size, signed: kept.size, path });
-        }
-        let root = if kept.size == head.size { head.root } else { self.root_at(kept.size).await? };
-        if root == kept.root { Ok(()) } else { Err(PublicLogError::Rewritten(kept.size)) }
-    }
-
-    async fn root_at(&self, size: u64) -> Result<TreeHash, PublicLogError> {
-        let parts = hashes_of_ranges(&self.log.store, &complete_parts(size), size).await?;
-        Frontier::new(size, parts).map(|frontier| frontier.root()).ok_or(PublicLogError::Rewritten(size))
     }
 
     async fn next_step(&self, stored: Option<&LogCheckpoint>) -> Result<SequencedStep, PublicLogError> {
         let (after, changes) = stored.map_or((0, 0), |stored| (stored.last_vote_seq, stored.exclusion_changes));
         let step = SequencedStep { last_vote_seq: after, exclusion_changes: changes, ..SequencedStep::default() };
         let upto = self.leaderboard.latest().last_vote_seq;
-        let store = &self.log.store;
+        let store = &self.log().store;
         let mut votes = if after < upto {
             store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE).await?
         } else {
@@ -198,7 +161,7 @@ impl Sequencer {
         };
         votes.retain(|vote| vote.seq <= upto);
         if let Some(last) = votes.last() {
-            let log = self.log.key.verifier().name();
+            let log = self.log().key.verifier().name();
             let VoteEntries { entries, voters } = entries_of_votes(log, store, &self.rng, after, &votes).await?;
             return Ok(SequencedStep { entries, voters, last_vote_seq: last.seq, ..step });
         }
@@ -219,27 +182,12 @@ impl Sequencer {
         let head = TreeHead { size: frontier.size(), root: frontier.root() };
         let after = LogCheckpoint {
             head,
-            note: self.log.key.sign(&self.log.checkpoint(head)),
+            note: self.log().key.sign(&self.log().checkpoint(head)),
             signed_at: self.clock.now(),
             last_vote_seq: step.last_vote_seq,
             exclusion_changes: step.exclusion_changes,
         };
         (LogAppend { before, entries: step.entries, filled, voters: step.voters, after }, frontier)
-    }
-
-    /// After the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
-    async fn keep(&self, note: String) -> Result<(), PublicLogError> {
-        let file = self.file.clone();
-        self.on_disk(move || file.write(&note)).await
-    }
-
-    /// Reads or writes the file on a thread that may wait for the disk.
-    async fn on_disk<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> Result<T, PublicLogError> {
-        let done = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)));
-        done.map_err(|source| PublicLogError::File { path: self.file.path().to_owned(), source })
     }
 }
 

@@ -23,7 +23,7 @@ use crate::formats::tables::export_columns::{
 };
 use crate::formats::tables::export_rows::{BattleExportRow, ReplyRecord, VoteLogRow, conversation};
 use crate::formats::tables::{Format, TableWriter};
-use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::storage::{ReplyRow, Store, StoreError, TurnRow, VoteRange};
 use crate::infra::stored_votes::final_labels::{final_labels_of, settle_battles};
 
 /// Rows read at a time, so that memory stays flat.
@@ -138,8 +138,8 @@ pub async fn replies(
     loop {
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
-            let turns = store.turns(&battle.id).await?;
-            for row in store.replies(&battle.id).await? {
+            let (turns, replies) = texts(store, &battle.id).await?;
+            for row in replies {
                 let prompt = turns.iter().find(|turn| turn.turn == row.turn).map_or("", |turn| turn.prompt.as_str());
                 table.write(&ReplyRecord::new(&battle.id, prompt, &row))?;
             }
@@ -210,7 +210,12 @@ async fn exported_conversations(
 }
 
 async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Message>; 2], StoreError> {
-    let turns = store.turns(battle).await?;
-    let replies = store.replies(battle).await?;
+    let (turns, replies) = texts(store, battle).await?;
     Ok(Side::BOTH.map(|side| conversation(&turns, &replies, side)))
+}
+
+/// The questions and replies of a battle as they were in one moment: retention may delete them while others are exported.
+async fn texts(store: &Store, battle: &BattleId) -> Result<(Vec<TurnRow>, Vec<ReplyRow>), StoreError> {
+    let record = store.battle_record(battle).await?;
+    Ok(record.map_or_else(Default::default, |record| (record.turns, record.replies)))
 }

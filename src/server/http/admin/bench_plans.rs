@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use super::bench_runs::show_runs;
 use super::plan_refusals::{invalid_plan, refused_plan};
 use super::signed_in_request::{Fields, SignedInRequest};
-use crate::domain::benchmark::run_plan::{PlanValue, PlannedSuite, RunPlan, RunPlanError};
+use crate::domain::benchmark::run_plan::{InvalidPlanKey, PlannedSuite, RunPlan, RunPlanError};
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::infra::storage::{StoreError, is_storable};
@@ -111,7 +111,9 @@ fn plan_of_fields(call: &SignedInRequest) -> Result<RunPlan, BadForm> {
     }
     match plan.check() {
         Ok(()) => Ok(plan),
-        Err(RunPlanError::Value(PlanValue::Budget | PlanValue::MaxCalls | PlanValue::Seed)) => Err(BadForm::Number),
+        Err(RunPlanError::InvalidValue(InvalidPlanKey::Budget | InvalidPlanKey::MaxCalls | InvalidPlanKey::Seed)) => {
+            Err(BadForm::Number)
+        }
         Err(error) => Err(BadForm::Plan(error)),
     }
 }

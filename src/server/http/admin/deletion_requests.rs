@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::deletion_request::DeletionScope;
-use crate::domain::battle::BattleId;
 use crate::http::error::PageError;
 use crate::http::form_token::see_other;
 use crate::pages::admin::deletion_requests::{RequestPage, RequestsPage};
@@ -24,15 +23,10 @@ pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show_list(&call, StatusCode::OK, frame).await
 }
 
-/// `POST /admin/requests/add`: `battle`, `scope` and `reason`.
+/// `POST /admin/requests/add`: `battle` (an id or a link), `scope` and `reason`.
 pub(super) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    let battle = BattleId::parse(call.fields.one("battle").trim());
     let scope: DeletionScope = call.fields.one("scope").parse().map_err(|_| invalid("scope is battle or visitor"))?;
-    let added = match battle {
-        Some(battle) => requests(&call).add(battle, scope, call.fields.one("reason")).await,
-        None => Err(DeletionRequestError::UnknownBattle(BattleId::new(""))),
-    };
-    match added {
+    match requests(&call).add(call.fields.one("battle"), scope, call.fields.one("reason")).await {
         Ok(id) => Ok(see_other(&format!("/admin/requests/one?id={}&done=1", escaped(&id)))),
         Err(error) => {
             let frame = refused(&call, error)?;
@@ -95,7 +89,8 @@ fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminF
     let problem = match error {
         DeletionRequestError::Store(error) => return Err(error.into()),
         DeletionRequestError::UnknownRequest(_) => return Err(PageError::MissingThing(MissingThing::DeletionRequest)),
-        DeletionRequestError::UnknownBattle(_) => words.unknown_battle,
+        DeletionRequestError::UnknownBattle(_) | DeletionRequestError::NoReference => words.unknown_battle,
+        DeletionRequestError::UnknownLink => words.unknown_link,
         DeletionRequestError::UnknownVisitor(_) => words.unknown_visitor,
         DeletionRequestError::IsOpen => words.is_open,
         DeletionRequestError::IsDecided => words.is_decided,

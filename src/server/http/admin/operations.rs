@@ -6,6 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use tokio::time::Instant;
 
+use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
@@ -32,7 +33,8 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
     let findings = findings.iter().map(|finding| FindingLine::new(finding, page.language)).collect();
     let (jobs, bus) = (jobs(app), *app.events.state().borrow());
-    let view = OperationsPage { page, frame, findings, jobs, instances: instance_lines(&instances, app, now), bus };
+    let (settings_problem, instances) = (settings_file_problem(&call), instance_lines(&instances, app, now));
+    let view = OperationsPage { page, frame, settings_problem, findings, jobs, instances, bus };
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 

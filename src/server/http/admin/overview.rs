@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::first_steps::first_steps;
+use super::models::settings_file_problem;
 use super::signed_in_request::SignedInRequest;
 use crate::http::error::PageError;
 use crate::infra::clock::Clock as _;
@@ -42,6 +43,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
         rated,
         fitted_ms,
         database_outage,
+        settings_problem: settings_file_problem(&call),
         voter_check,
         moderation_failing_since,
     };

@@ -8,60 +8,82 @@ use crate::pages::admin::bench_plans::PlanRefusal;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{PlanErrorTexts, PlanRefusalTexts};
 use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::run_error::{NamedAs, RunError};
+use crate::services::benchmark::run_error::{RunError, RunRole};
 
 /// What is wrong with a plan.
 pub(super) fn invalid_plan(error: &RunPlanError, words: &PlanRefusalTexts) -> PlanRefusal {
-    said_or_quoted(words.errors.map(|texts| texts.plan(error)), error)
+    Wording::translated(words, |texts| texts.plan(error)).of(error)
 }
 
 /// Why a plan cannot be run here.
 pub(super) fn refused_plan(error: &RunError, words: &PlanRefusalTexts) -> PlanRefusal {
-    let own = match error {
-        RunError::NoPrices { model } => Some(of_model(words.no_prices, model)),
-        RunError::NoBatches { model } => Some(of_model(words.no_batches, model)),
-        RunError::Participants { suite, error } => words.participants(suite, error),
-        RunError::NeedsNoBaseline { suite } => Some(of_suite(words.needs_no_baseline, suite)),
-        RunError::NeedsNoJudge { suite } => Some(of_suite(words.needs_no_judge, suite)),
-        RunError::UnknownModel { .. }
-        | RunError::NamedTwice { .. }
-        | RunError::NothingToJudge { .. }
-        | RunError::NoModelLeft { .. }
-        | RunError::NoSuites
-        | RunError::SuiteTaken { .. }
-        | RunError::Bench(_) => None,
-    };
-    match own {
-        Some(text) => PlanRefusal { text, is_quoted: false },
-        None => said_or_quoted(words.errors.map(|texts| run_error(error, texts)), error),
+    wording(error, words).of(error)
+}
+
+/// In whose words a page says an error.
+enum Wording {
+    /// In those of the page.
+    Page(String),
+    /// In those of the error, which are in the page's language.
+    Error,
+    /// In those of the error, which are English on a page in another language.
+    QuotedError,
+}
+
+impl Wording {
+    /// Of an error that needs no words of the page in English. `translate` gives `None` where it is known in English only.
+    fn translated(words: &PlanRefusalTexts, translate: impl FnOnce(&PlanErrorTexts) -> Option<String>) -> Self {
+        match words.errors {
+            None => Self::Error,
+            Some(texts) => translate(texts).map_or(Self::QuotedError, Self::Page),
+        }
+    }
+
+    /// As [`Self::translated`], of an error that is known in every language.
+    fn said(words: &PlanRefusalTexts, translate: impl FnOnce(&PlanErrorTexts) -> String) -> Self {
+        Self::translated(words, |texts| Some(translate(texts)))
+    }
+
+    fn of(self, error: &impl Display) -> PlanRefusal {
+        match self {
+            Self::Page(text) => PlanRefusal { text, is_quoted: false },
+            Self::Error => PlanRefusal { text: error.to_string(), is_quoted: false },
+            Self::QuotedError => PlanRefusal { text: error.to_string(), is_quoted: true },
+        }
     }
 }
 
-/// What an error without flags of the command says in another language than English; `None` where it is known in English only.
-fn run_error(error: &RunError, texts: &PlanErrorTexts) -> Option<String> {
-    let said = match error {
-        RunError::UnknownModel { model, known } => {
+/// The page has words of its own, in English too, for errors that name flags of the command.
+fn wording(error: &RunError, words: &PlanRefusalTexts) -> Wording {
+    match error {
+        RunError::NoPrices { model } => Wording::Page(of_model(words.no_prices, model)),
+        RunError::NoBatches { model } => Wording::Page(of_model(words.no_batches, model)),
+        RunError::NeedsNoBaseline { suite } => Wording::Page(of_suite(words.needs_no_baseline, suite)),
+        RunError::NeedsNoJudge { suite } => Wording::Page(of_suite(words.needs_no_judge, suite)),
+        RunError::Participants { suite, error } => {
+            let said = words.participants(suite, error);
+            said.map_or_else(|| Wording::translated(words, |_| None), Wording::Page)
+        }
+        RunError::UnknownModel { model, known } => Wording::said(words, |texts| {
             let known = known.iter().map(ModelId::as_str).collect::<Vec<_>>().join(", ");
             fill(texts.unknown_model, &[("model", &format!("{:?}", model.as_str())), ("known", &known)])
+        }),
+        RunError::NamedTwice { role: RunRole::Judge, name } => {
+            Wording::said(words, |texts| fill(texts.judge_named_twice, &[("name", name)]))
         }
-        RunError::NamedTwice { role: NamedAs::Judge, name } => fill(texts.judge_named_twice, &[("name", name)]),
-        RunError::NamedTwice { role: NamedAs::Model, name } => fill(texts.model_named_twice, &[("name", name)]),
-        RunError::NothingToJudge { suite } => of_suite(texts.nothing_to_judge, suite),
-        RunError::NoModelLeft { suite } => of_suite(texts.no_model_left, suite),
-        RunError::NoSuites => texts.no_suites.to_owned(),
-        RunError::SuiteTaken { suite } => of_suite(texts.suite_taken, suite),
-        RunError::Bench(error) => return bench_error(error, texts),
-        // The page has texts of its own for these.
-        RunError::NoPrices { .. }
-        | RunError::NoBatches { .. }
-        | RunError::Participants { .. }
-        | RunError::NeedsNoBaseline { .. }
-        | RunError::NeedsNoJudge { .. } => return None,
-    };
-    Some(said)
+        RunError::NamedTwice { role: RunRole::Model, name } => {
+            Wording::said(words, |texts| fill(texts.model_named_twice, &[("name", name)]))
+        }
+        RunError::NothingToJudge { suite } => Wording::said(words, |texts| of_suite(texts.nothing_to_judge, suite)),
+        RunError::NoModelLeft { suite } => Wording::said(words, |texts| of_suite(texts.no_model_left, suite)),
+        RunError::NoSuites => Wording::said(words, |texts| texts.no_suites.to_owned()),
+        RunError::SuiteTaken { suite } => Wording::said(words, |texts| of_suite(texts.suite_taken, suite)),
+        RunError::Bench(error) => Wording::translated(words, |texts| bench_error(error, texts)),
+    }
 }
 
-/// As [`run_error`]. No plan of the server names runs, variants or references, and what the database says is no refusal.
+/// What an error says in another language than English; `None` where it is known in English only. No plan of the server names runs,
+/// variants or references, and what the database says is no refusal.
 fn bench_error(error: &BenchError, texts: &PlanErrorTexts) -> Option<String> {
     match error {
         BenchError::Suite(error) => texts.suite(error),
@@ -89,15 +111,6 @@ fn of_suite(text: &str, suite: &str) -> String {
 
 fn of_model(text: &str, model: &ModelId) -> String {
     fill(text, &[("model", &format!("{:?}", model.as_str()))])
-}
-
-/// What the page says in a language with texts of its own; the error's words in English, and quoted where the texts have none.
-fn said_or_quoted(said: Option<Option<String>>, error: &impl Display) -> PlanRefusal {
-    match said {
-        Some(Some(text)) => PlanRefusal { text, is_quoted: false },
-        Some(None) => PlanRefusal { text: error.to_string(), is_quoted: true },
-        None => PlanRefusal { text: error.to_string(), is_quoted: false },
-    }
 }
 
 #[cfg(test)]
@@ -138,8 +151,8 @@ mod tests {
         let unknown = SuiteError::UnknownSuite { name: name(), known: suite() };
         [
             RunError::UnknownModel { model: ModelId::new("m"), known: vec![ModelId::new("n")] },
-            RunError::NamedTwice { role: NamedAs::Judge, name: name() },
-            RunError::NamedTwice { role: NamedAs::Model, name: name() },
+            RunError::NamedTwice { role: RunRole::Judge, name: name() },
+            RunError::NamedTwice { role: RunRole::Model, name: name() },
             RunError::Participants { suite: suite(), error },
             RunError::NothingToJudge { suite: suite() },
             RunError::NoModelLeft { suite: suite() },

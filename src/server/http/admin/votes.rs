@@ -61,7 +61,7 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
             result.map(|result| evidence(&call, &report, result))
         }
     };
-    let lines = votes.iter().rev().take(SHOWN).map(|vote| line(&call, vote)).collect();
+    let lines = lines(&call, votes.iter().rev().take(SHOWN).collect()).await?;
     let models = call.app.store.registered_models().await?;
     let models = models.into_iter().map(|model| (model.card.id.to_string(), model.card.name)).collect();
     let (page, frame) = (call.page(), call.frame(AdminTab::Votes));
@@ -142,7 +142,8 @@ pub(super) async fn export(call: SignedInRequest) -> Result<HttpResponse, PageEr
     let mut entry = call.actor().entry(&app.rng, app.clock.as_ref(), AdminAction::ExportVotes, "votes");
     entry.latter = audit_json(&json!({ "format": call.fields.one("format") }));
     app.store.add_audit_entry(&entry).await?;
-    let mut response = stream_votes(app, place, WantedVotes { after: 0, limit: u32::MAX, format }).await?;
+    let wanted = WantedVotes { after: 0, upto: i64::MAX, limit: u32::MAX, format };
+    let mut response = stream_votes(app, place, wanted).await?;
     response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(file));
     Ok(response)
 }
@@ -228,7 +229,13 @@ fn evidence(call: &SignedInRequest, report: &VoterReport, result: &VoterResult) 
     }
 }
 
-fn line(call: &SignedInRequest, vote: &SelectedVote) -> VoteLine {
+async fn lines(call: &SignedInRequest, votes: Vec<&SelectedVote>) -> Result<Vec<VoteLine>, PageError> {
+    let numbers: Vec<i64> = votes.iter().map(|vote| vote.seq).collect();
+    let battles = call.app.store.battles_of_votes(&numbers).await?;
+    Ok(votes.into_iter().map(|vote| line(call, vote, battles.get(&vote.seq))).collect())
+}
+
+fn line(call: &SignedInRequest, vote: &SelectedVote, battle: Option<&BattleId>) -> VoteLine {
     let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
     VoteLine {
         seq: vote.seq,
@@ -237,5 +244,6 @@ fn line(call: &SignedInRequest, vote: &SelectedVote) -> VoteLine {
         models: [name(&vote.models[0]), name(&vote.models[1])],
         outcome: vote.outcome,
         rules: vote.rules.iter().map(ToString::to_string).collect(),
+        battle: battle.map(ToString::to_string),
     }
 }

@@ -271,7 +271,10 @@ pub static OPERATIONS: [Operation; 25] = [
     get("/api/v1/log/votes/{vote}", "vote_receipt", "votes", &[json::<ReceiptJson<'static>>(), TEXT])
         .about("Where a vote stands in the public log; with `.tlog-proof` behind the id, the proof alone as text."),
     get("/api/v1/votes", "votes", "votes", &[LINES])
-        .about("The vote log in lines of JSON, in its order and without conversations, as `langya export votes` writes it.")
+        .about(
+            "The vote log in lines of JSON, in its order and without conversations, as `langya export votes` writes it. Without a key it ends \
+             at the last vote of the leaderboard.",
+        )
         .with_query(parameters_of::<VotesQuery>)
         .for_keys(AllowedCallers::VoteReaders),
     get("/api/v1/exclusions", "exclusions", "votes", &[json::<ExclusionList>()])

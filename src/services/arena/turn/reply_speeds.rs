@@ -1,7 +1,8 @@
-//! Tells the pacer of a turn how fast its models usually write, and notes how fast they wrote, for later turns.
+//! Tells the pacer of a turn how fast its models usually write, and says how fast they wrote, for later turns.
+
+use std::time::Duration;
 
 use super::Turn;
-use crate::arena::usual_speeds::UsualSpeeds;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::Pacer;
 use crate::domain::battle::{ModelId, Side};
@@ -9,34 +10,25 @@ use crate::domain::battle::{ModelId, Side};
 impl Turn<'_> {
     /// Tells the pacer how fast the side's model usually writes, also that it is unknown: the side may have had another model before.
     pub(super) fn expect_usual_speed(&mut self, side: Side) {
-        let usual = self.dependencies.models.usual_speeds.byte_time(&self.sides[side.index()].model);
-        self.pacer.expect(side, usual.unwrap_or_default());
+        let usual = self.dependencies.models.usual_byte_time(&self.sides[side.index()].model);
+        self.pacer.set_usual_byte_time(side, usual.unwrap_or_default());
     }
 
-    /// Notes how fast the models wrote, unless another instance took this one for gone: one that was halted for a while saw its models
-    /// write slowly.
-    pub(super) fn note_reply_speeds(&self) {
-        if !self.superseded {
-            let models = self.sides.each_ref().map(|run| &run.model);
-            note(&self.dependencies.models.usual_speeds, &self.pacer, self.mode, models);
-        }
+    /// Time in which the models wrote their replies, a byte, as far as the replies show it.
+    pub(super) fn reply_speeds(&self) -> Vec<(ModelId, Duration)> {
+        of_hidden_models(&self.pacer, self.mode, self.sides.each_ref().map(|run| &run.model))
     }
 }
 
-/// Notes the speeds of the hidden models. A visitor who chose a model could have it write slowly, and then recognise its other battles by
-/// their tempo.
-fn note(speeds: &UsualSpeeds, pacer: &Pacer, mode: BattleMode, models: [&ModelId; 2]) {
-    for side in Side::BOTH.into_iter().filter(|side| !mode.names(*side)) {
-        if let Some(byte_time) = pacer.byte_time(side) {
-            speeds.note(models[side.index()], byte_time);
-        }
-    }
+/// The speeds of the hidden models. A visitor who chose a model could have it write slowly, and then recognise its other battles by their
+/// tempo.
+fn of_hidden_models(pacer: &Pacer, mode: BattleMode, models: [&ModelId; 2]) -> Vec<(ModelId, Duration)> {
+    let hidden = Side::BOTH.into_iter().filter(|side| !mode.names(*side));
+    hidden.filter_map(|side| Some((models[side.index()].clone(), pacer.byte_time(side)?))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::domain::battle::pacing::{Ending, Pace};
 
@@ -51,20 +43,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(pace: Pace, mode: BattleMode, noted: [bool; 2]) {
-        let (speeds, models) = (UsualSpeeds::default(), ["one", "two"].map(ModelId::new));
-        speeds.follow(models.clone(), |_| false);
-        note(&speeds, &written(pace), mode, models.each_ref());
-        let expected = noted.map(|noted| noted.then_some(Duration::from_millis(50)));
-        assert_eq!(models.map(|model| speeds.byte_time(&model)), expected, "{mode:?}");
+    fn check(pace: Pace, mode: BattleMode, noted: &[&str]) {
+        let models = ["one", "two"].map(ModelId::new);
+        let speeds = of_hidden_models(&written(pace), mode, models.each_ref());
+        let expected = noted.iter().map(|model| (ModelId::new(*model), Duration::from_millis(50)));
+        assert_eq!(speeds, expected.collect::<Vec<_>>(), "{mode:?}");
     }
 
     #[test]
     fn speeds_of_hidden_models_are_noted_and_those_of_chosen_ones_are_not() {
         let common = || Pace::Common { reserve: Duration::from_millis(1_200) };
-        check(common(), BattleMode::Anonymous, [true, true]);
-        check(common(), BattleMode::OneHidden, [false, true]);
-        check(common(), BattleMode::Named, [false, false]);
-        check(Pace::Raw, BattleMode::Anonymous, [false, false]);
+        check(common(), BattleMode::Anonymous, &["one", "two"]);
+        check(common(), BattleMode::OneHidden, &["two"]);
+        check(common(), BattleMode::Named, &[]);
+        check(Pace::Raw, BattleMode::Anonymous, &[]);
     }
 }

@@ -76,7 +76,10 @@ pub(super) async fn edit(
 
 /// The values that a form gives; what it leaves out stays as it is, and empty prices are taken out.
 pub(super) fn values(call: &SignedInRequest) -> Result<ModelValues, EditRefusal> {
+    let typed = |field: &str| call.fields.all(field).next().map(|text| text.trim().to_owned());
     Ok(ModelValues {
+        name: typed("name"),
+        organization: typed("organization"),
         weight: number(call, "weight", |words| words.weight)?,
         max_tokens: number(call, "max_tokens", |words| words.max_tokens)?,
         max_concurrent: number(call, "max_concurrent", |words| words.max_concurrent)?,
@@ -104,7 +107,8 @@ fn prices(call: &SignedInRequest) -> Result<PriceValues, EditRefusal> {
     }
 }
 
-fn number<N: std::str::FromStr>(
+/// The number in a field; `None` where nothing stands there.
+pub(super) fn number<N: std::str::FromStr>(
     call: &SignedInRequest,
     field: &str,
     label: fn(&ModelAdminTexts) -> &'static str,

@@ -28,6 +28,7 @@ use crate::render::i18n::pages::MissingThing;
 use crate::services::model_check::check_one;
 use crate::services::model_entries::values_version;
 use editing::edit;
+pub(super) use viewing::settings_file_problem;
 use viewing::{ModelViews, file_entry, file_state, today};
 
 /// `GET /admin/models`

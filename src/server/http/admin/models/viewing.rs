@@ -118,8 +118,13 @@ pub(super) async fn file_state(call: &SignedInRequest) -> FileState {
         Ok(writable) => writable.err().map(|error| refused_file(&error, words.refusals)),
         Err(_) => Some(words.not_edited.to_owned()),
     };
-    let problem = followed.problem().map(|problem| settings_problem(&problem, words));
-    FileState { exists: true, read_only, problem }
+    FileState { exists: true, read_only, problem: settings_file_problem(call) }
+}
+
+/// Why the settings file as it stands is not in force; `None` where it is, or where there is none.
+pub(in crate::http::admin) fn settings_file_problem(call: &SignedInRequest) -> Option<String> {
+    let problem = call.app.settings_file.as_ref()?.problem()?;
+    Some(settings_problem(&problem, &call.page().t().admin.models))
 }
 
 /// What the settings file says of a model, which is what an edit changes, even where an arena cannot run on the file. `None` where the file

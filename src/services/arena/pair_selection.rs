@@ -10,7 +10,7 @@ use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::domain::battle::pairing::published_pairing::PublishedPairing;
 use crate::domain::battle::pairing::starting_pair::{ChoiceError, PromptKind, StartingPair};
 use crate::domain::battle::pairing::{self, ModelPool, Pair, PairingError, PairingRules, choose_opponent, choose_pair};
-use crate::domain::rating::model_pool::model_pool;
+use crate::domain::rating::pairing_pool::pairing_pool;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
@@ -141,7 +141,7 @@ impl Matchmaker {
             let weight = weights.get(&id).copied().unwrap_or(model.weight);
             (id, weight)
         });
-        let pool = model_pool(
+        let pool = pairing_pool(
             weighted,
             &self.leaderboard.latest().leaderboard,
             |one, other| self.leaderboard.votes_between(one, other),
@@ -155,7 +155,7 @@ impl Matchmaker {
         let playing = roster.all().iter().filter(|model| may_play(&model.card.id));
         let weighted = playing.map(|model| (model.card.id.clone(), model.weight));
         let votes = |one: &str, other: &str| self.leaderboard.votes_between(one, other);
-        model_pool(weighted, &self.leaderboard.latest().leaderboard, votes, rules)
+        pairing_pool(weighted, &self.leaderboard.latest().leaderboard, votes, rules)
     }
 }
 
