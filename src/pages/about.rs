@@ -12,20 +12,25 @@ use crate::infra::config::{
     Settings, WindowLimits,
 };
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce, StorageInForce};
+use crate::render::i18n::pages::{LimitTexts, ModelVerdicts, PacingInForce, PageTexts, PairingInForce, StorageInForce};
 
 #[derive(Template)]
 #[template(path = "about.html")]
 struct AboutPage {
     page: Page,
-    /// Whether models judge battles, so that their providers see them too.
-    judged: bool,
+    judging: ModelVerdicts,
     /// What is said of limits; nothing where there are none.
     limits: Vec<String>,
     /// What time may reveal before the vote.
     pacing: PacingInForce,
     /// What the settings say of this arena.
     now: ArenaNow,
+}
+
+impl AboutPage {
+    fn models_judge(&self) -> bool {
+        self.judging == ModelVerdicts::ByModels
+    }
 }
 
 /// What is in force today.
@@ -63,18 +68,18 @@ impl MeetingChance {
 /// Pairs that the page lists.
 const PAIRS: usize = 12;
 
-/// The rules as the settings make them.
+/// The rules as the settings make them, and whether models judge battles.
 pub fn rules(
     request: &HttpRequest,
     settings: &Settings,
     storage: StorageInForce,
+    judging: ModelVerdicts,
     pairs: Vec<MeetingChance>,
 ) -> HttpResponse {
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
     let now = now(page.t(), settings, storage, pairs);
-    let judged = !settings.judge.models.is_empty();
-    respond(request, StatusCode::OK, &AboutPage { page, judged, limits, pacing: in_force(&settings.battle), now })
+    respond(request, StatusCode::OK, &AboutPage { page, judging, limits, pacing: in_force(&settings.battle), now })
 }
 
 fn now(texts: &PageTexts, settings: &Settings, storage: StorageInForce, mut pairs: Vec<MeetingChance>) -> ArenaNow {

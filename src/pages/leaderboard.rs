@@ -15,12 +15,12 @@ use super::time::ShownTime;
 use super::{Page, Section};
 use crate::domain::labeling::final_labels::LabeledSliceVotes;
 use crate::domain::language::Language;
+use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::sequential_testing::NeighbourState;
 use crate::domain::rating::slice::SliceColumn;
-use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
 use crate::domain::rating::style::StyleEffect;
 use crate::leaderboard_query::LeaderboardQuery;
 use crate::query_string::escaped;
@@ -349,7 +349,7 @@ impl IntervalRow<'_> {
 
     /// Whether the votes allow the model no rank but the first.
     fn is_first(&self) -> bool {
-        self.row.rank_text() == "1"
+        self.row.ranks.map_or(self.row.rank == Some(1), |ranks| ranks == (1, 1))
     }
 
     /// The class of the line below the row.

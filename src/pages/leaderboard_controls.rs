@@ -226,7 +226,7 @@ fn address(query: &LeaderboardQuery, choice: &LeaderboardSelection) -> String {
 mod tests {
     use super::*;
     use crate::domain::language::Language;
-    use crate::domain::rating::slice_vote_counts::SliceVoteCounts;
+    use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
     use crate::render::i18n::pages::page_texts;
 
     fn facts<'m>(name: &'m str, maker: &'m str, license: &'m str) -> ModelFacts<'m> {

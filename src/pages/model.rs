@@ -6,7 +6,8 @@ use askama::Template;
 
 use super::charts::ChartView;
 use super::{Page, Section, respond};
-use crate::domain::model_register::report::RegisterEntry;
+use crate::domain::model_register::days::RECENT_DAYS;
+use crate::domain::model_register::report::{RecentFailures, RegisterEntry};
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledRating;
@@ -162,6 +163,14 @@ impl ModelPage {
 
     fn state(&self, entry: &RegisterEntry) -> &'static str {
         self.texts().register.state(entry.state)
+    }
+
+    /// Battles in which it failed, with their label; `None` where none drew it.
+    fn failures(&self, entry: &RegisterEntry) -> Option<(String, String)> {
+        let RecentFailures { drawn, failed, share } = entry.recent_failures;
+        let [drawn, failed, share] = [drawn.to_string(), failed.to_string(), percent(share?)];
+        let label = fill(self.words.failed, &[("days", &RECENT_DAYS.to_string())]);
+        Some((label, fill(self.words.failed_share, &[("share", &share), ("failed", &failed), ("drawn", &drawn)])))
     }
 
     /// First and last day in battles.

@@ -15,10 +15,12 @@ pub struct SignInView {
     pub by_code: bool,
     /// What the provider is called, where people sign in at one and nothing is asked here.
     pub provider: Option<String>,
-    /// Whether there is nothing to do but sign out.
+    /// Whether there is nothing to do but sign out, and what is lost by that is said.
     pub signed_in: bool,
     /// Why the last try failed.
     pub problem: Option<String>,
+    /// The code that was typed then; `None` for a passphrase, which no page repeats.
+    pub typed: Option<String>,
     /// What the form sends back.
     pub token: String,
 }

@@ -17,9 +17,9 @@ use crate::domain::rating::robustness::{FirstPlace, FirstPlaceLead, OverallRobus
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::config::{
-    AccessMode, AccessSettings, BattleSettings, FlaggedVoterPolicy, JudgeSettings, PacingMode, Settings, WindowLimits,
+    AccessMode, AccessSettings, BattleSettings, FlaggedVoterPolicy, PacingMode, Settings, WindowLimits,
 };
-use crate::render::i18n::pages::{ConsentFacts, ConsentText, InvalidField, StorageInForce, page_texts};
+use crate::render::i18n::pages::{ConsentFacts, ConsentText, InvalidField, ModelVerdicts, StorageInForce, page_texts};
 
 use super::battle::BattlePageState;
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
@@ -44,7 +44,7 @@ fn consent_text() -> ConsentText {
         images: true,
         moderation: None,
         moderates_replies: false,
-        judged: true,
+        judging: ModelVerdicts::ByModels,
         leak_judge: "",
         privacy: "",
     };
@@ -57,9 +57,10 @@ fn state(practice: bool) -> BattlePageState {
 
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
+    let (rules_at, judging) = (request(&format!("/about{query}")), ModelVerdicts::ByModels);
     vec![
         text(battle::battle(&request(&format!("/{query}")), &invited(), state(true))).await,
-        text(about::rules(&request(&format!("/about{query}")), &rules(true), STORAGE, vec![])).await,
+        text(about::rules(&rules_at, &Settings::default(), STORAGE, judging, vec![])).await,
         text(consent::consent(&request(&format!("/consent{query}")), "0123456789ab", &consent_text())).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(&request(&format!("/nothing{query}")))).await,
@@ -160,10 +161,12 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::rules(&request("/about?lang=zh"), &rules(false), STORAGE, vec![]);
+    let rules_at =
+        |path: &str| about::rules(&request(path), &Settings::default(), STORAGE, ModelVerdicts::None, vec![]);
+    let chosen = rules_at("/about?lang=zh");
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::rules(&request("/about"), &rules(false), STORAGE, vec![]).headers().get(SET_COOKIE).is_none());
+    assert!(rules_at("/about").headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -218,8 +221,29 @@ fn the_leaderboard_leads_to_what_its_words_mean() {
 
 #[actix_web::test]
 async fn the_rules_call_exclusions_by_their_names() {
-    let page = text(about::rules(&request("/about"), &rules(true), STORAGE, vec![])).await;
+    let page =
+        text(about::rules(&request("/about"), &Settings::default(), STORAGE, ModelVerdicts::ByModels, vec![])).await;
     assert!(page.contains("<dt>Identity leak <code>identity_leak</code></dt>"), "{page}");
+}
+
+#[actix_web::test]
+async fn a_reason_of_the_program_is_in_the_language_of_the_page_and_one_of_a_person_as_it_was_written() {
+    let line = |rule: &str, reason: &str| exclusions::ExclusionLine {
+        seq: 1,
+        rule: rule.into(),
+        reason: reason.into(),
+        excluded_ms: 0,
+        withdrawn_ms: None,
+    };
+    let lines = vec![line("named_mode", "the visitor chose both models"), line("admin", "one <i>voter</i>")];
+    let view = exclusions::ExclusionsView { lines, is_latest: true, ..Default::default() };
+    for (query, reason) in [("?lang=en", "the visitor chose both models"), ("?lang=zh", "访客选定了两个模型")]
+    {
+        let page = text(exclusions::exclusions(&request(&format!("/exclusions{query}")), &view)).await;
+        for stated in [reason, "one &#60;i&#62;voter&#60;/i&#62;"] {
+            assert!(page.contains(&format!("<td class=\"sentence\">{stated}</td>")), "{query}: {page}");
+        }
+    }
 }
 
 #[test]
@@ -359,11 +383,12 @@ async fn what_judges_made_of_battles_is_escaped_and_shown_in_both_languages() {
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
     for (query, words) in [("?lang=en", "other models judge a share"), ("?lang=zh", "交给其他模型评判")] {
-        let page = async |judged| {
-            text(about::rules(&request(&format!("/about{query}")), &rules(judged), STORAGE, vec![])).await
+        let page = async |judging| {
+            let request = request(&format!("/about{query}"));
+            text(about::rules(&request, &Settings::default(), STORAGE, judging, vec![])).await
         };
-        assert!(page(true).await.contains(words));
-        assert!(!page(false).await.contains(words));
+        assert!(page(ModelVerdicts::ByModels).await.contains(words));
+        assert!(!page(ModelVerdicts::None).await.contains(words));
     }
 }
 
@@ -371,7 +396,7 @@ async fn the_rules_name_judges_only_where_there_are_any() {
 async fn the_rules_say_the_limits_that_the_arena_has() {
     let mut settings = Settings::default();
     let page = async |query: &str, settings: &Settings| {
-        text(about::rules(&request(&format!("/about{query}")), settings, STORAGE, vec![])).await
+        text(about::rules(&request(&format!("/about{query}")), settings, STORAGE, ModelVerdicts::None, vec![])).await
     };
     let said = page("?lang=en", &settings).await;
     assert!(said.contains("Votes allowed per visitor: 15 per minute, 240 per hour, 720 per day."), "{said}");
@@ -389,8 +414,9 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
 #[actix_web::test]
 async fn the_rules_say_what_comes_of_flagged_voters() {
     let mut settings = Settings::default();
-    let page =
-        async |settings: &Settings| text(about::rules(&request("/about?lang=en"), settings, STORAGE, vec![])).await;
+    let page = async |settings: &Settings| {
+        text(about::rules(&request("/about?lang=en"), settings, STORAGE, ModelVerdicts::None, vec![])).await
+    };
     assert!(page(&settings).await.contains("listed for the operator; the program does not exclude anybody for it"));
     settings.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;
     assert!(page(&settings).await.contains("excluded automatically until the operator readmits them"));
@@ -401,7 +427,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     let page = async |pacing, query| {
         let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
         let settings = Settings { battle, ..Settings::default() };
-        text(about::rules(&request(&format!("/about{query}")), &settings, STORAGE, vec![])).await
+        text(about::rules(&request(&format!("/about{query}")), &settings, STORAGE, ModelVerdicts::None, vec![])).await
     };
     let classes = page(PacingMode::Classes, "?lang=en").await;
     assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
@@ -420,12 +446,6 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
 /// The settings of an arena that lets in who has an invite.
 fn invited() -> Settings {
     Settings { access: AccessSettings { mode: AccessMode::Invite, ..AccessSettings::default() }, ..Settings::default() }
-}
-
-/// The settings of an arena with or without a judge.
-fn rules(judged: bool) -> Settings {
-    let models = if judged { vec!["judge".to_owned()] } else { Vec::new() };
-    Settings { judge: JudgeSettings { models, ..JudgeSettings::default() }, ..Settings::default() }
 }
 
 #[actix_web::test]

@@ -6,15 +6,15 @@
 import { Composer } from "./composer.js";
 import { FirstQuestion, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
-import { endLoss, notice, noticeLoss } from "./notice.js";
-import { announce, fill, fromNow, isStorageOff, keep, kept, number, part } from "./page.js";
+import { endLoss, isOffline, notice, noticeLoss } from "./notice.js";
+import { announce, fill, fromNow, isStorageOff, number, part } from "./page.js";
+import { rememberBattle, rememberVoted, rememberedBattle } from "./remembered_battle.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
 import { VoteButtons } from "./vote_buttons.js";
 import { Voting } from "./voting.js";
 
-const KEPT = "langya-battle";
 const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
 /** The code with which the server closes the socket of a visitor who has signed out. */
 const SIGNED_OUT = 4401;
@@ -50,6 +50,8 @@ let question = "";
 let followUp = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
+/** Whether a connection has taken it. */
+let isTaken = false;
 let phase = "empty";
 /** The number of the event that said so where the replies have ended. */
 let readyAt = 0;
@@ -223,7 +225,8 @@ for (const [name, action] of Object.entries(actions)) {
 function request(frame) {
   pending = frame;
   // A vote waits until a connection that is back has said how the battle stands.
-  if (!socket.send(voting.question ?? frame)) socket.open();
+  isTaken = socket.send(voting.question ?? frame);
+  if (!isTaken) socket.open();
 }
 
 function opened() {
@@ -234,10 +237,12 @@ function opened() {
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "blocks" });
   voting.compare();
   if (voting.question) return socket.send(voting.question);
-  // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
-  // server shows its turn now.
-  if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
-  else if (pending) takeBack(words.not_sent);
+  if (!pending) return;
+  // A start was lost whole, and a vote may be sent twice; anything else that the last connection took might become two turns. If it did
+  // arrive, the server shows its turn now.
+  const isRepeatable = !isTaken || ["start", "vote"].includes(pending.type) || pending.unrated;
+  if (isRepeatable) isTaken = socket.send(pending);
+  else takeBack(words.not_sent);
 }
 
 function patience() {
@@ -252,9 +257,11 @@ function lost(code) {
   }
   if (phase === "chatting" && !pending) return endChat();
   if (voted) turns.endChat();
-  const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (phase === "writing") lostAt ??= performance.now();
-  if (needed) noticeLoss(words.reconnecting);
+  // Without a network a question that no connection has taken is not lost in waiting: it goes back into its field.
+  if (pending?.prompt && !isTaken && isOffline()) takeBack(words.not_sent);
+  const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
+  if (needed && !isOffline()) noticeLoss(words.reconnecting);
   return needed;
 }
 
@@ -333,7 +340,7 @@ const receivers = {
     // A battle that the arena has loaded again is sent from its beginning, which is no new turn.
     if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
     battle = frame.battle;
-    keep("sessionStorage", KEPT, battle); // for a reload of this tab
+    rememberBattle(battle);
     [turn, answering] = [frame.turn, frame.answer];
     modes.begin(frame.mode);
     showTurn(turn, prompt);
@@ -368,9 +375,10 @@ const receivers = {
     if (voted) return; // The vote was sent twice.
     const { a, b } = frame;
     if (a.name === b?.name) for (const side of [a, b]) side.name += ` (${side.id})`; // Their names alone distinguish nothing.
-    voting.depart();
     const latest = turn;
     forget();
+    rememberVoted(frame.battle);
+    voting.followLink();
     [voted, turn] = [frame, latest];
     setPhase("revealed");
     nameSides();
@@ -444,6 +452,8 @@ function showTurn(number, prompt) {
 function setPhase(next) {
   phase = next;
   main.dataset.phase = phase;
+  part("status").textContent = ""; // It was about the phase before.
+  composer.battle = voted?.battle ?? battle;
   composer.enabled = ["empty", "ready", "revealed"].includes(phase);
   composer.placeholder = voted ? words.chat_on : battle && words.follow_up;
   if (phase === "ready") voteButtons.open(words.vote_now);
@@ -467,19 +477,13 @@ function forget() {
   turn = 0;
   seq = 0;
   readyAt = 0;
-  keep("sessionStorage", KEPT, null);
-}
-
-/** The battle that the page of an own battle leads back to; null for none. A reload does not ask for it again. */
-function linkedBattle() {
-  const linked = new URLSearchParams(location.hash.slice(1)).get("battle");
-  if (linked) history.replaceState(null, "", location.pathname + location.search);
-  return linked;
+  rememberBattle(null);
 }
 
 serveCards(ask, words.shuffled);
 part("not-stored").hidden = !isStorageOff();
-battle = linkedBattle() ?? kept("sessionStorage", KEPT);
+battle = rememberedBattle();
+composer.battle = battle;
 const unsent = battle && (await voting.takeOver(battle));
 if (unsent) pending = unsent;
 setPhase(pending ? "voting" : battle ? "resuming" : "empty");

@@ -2,7 +2,7 @@
 
 import { keep, kept, part } from "./page.js";
 
-/** What is written and not sent, for a reload of this tab. */
+/** What is written and not sent, for a reload of this tab: of each battle its own, and that of a question which begins one. */
 const DRAFT = "langya-draft";
 /** Keyboards on the screen have no Shift+Enter: there Enter begins a new line, and the button or Ctrl+Enter sends. */
 const TOUCH = matchMedia("(pointer: coarse)");
@@ -15,6 +15,8 @@ export class Composer {
   #words;
   #firstText = this.#field.placeholder;
   #sendText = this.#button.textContent;
+  /** The battle that the text belongs to; null where it begins one. */
+  #battle;
   /** Rows of an empty field. */
   #least = 2;
   /** What stood in the field before a question was edited; null while none is. */
@@ -41,8 +43,21 @@ export class Composer {
       this.focus();
     });
     if (TOUCH.matches) this.#field.removeAttribute("aria-describedby"); // It says what Enter does on other screens.
-    // What is written before this script has come stays.
-    this.text ||= kept("sessionStorage", DRAFT) ?? "";
+  }
+
+  /**
+   * The battle on the page; null for none. What stands in the field stays there, as what is written before this script has come, or what the
+   * visitor takes along into a new battle; into an empty field comes the draft of the battle.
+   */
+  set battle(battle) {
+    if (battle === this.#battle) return;
+    if (this.#battle !== undefined) keep("sessionStorage", this.#draft, null);
+    this.#battle = battle;
+    this.text = this.text || (kept("sessionStorage", this.#draft) ?? "");
+  }
+
+  get #draft() {
+    return this.#battle ? `${DRAFT} ${this.#battle}` : DRAFT;
   }
 
   get text() {
@@ -102,7 +117,7 @@ export class Composer {
   }
 
   #changed() {
-    if (!this.isEditing) keep("sessionStorage", DRAFT, this.#field.value || null);
+    if (!this.isEditing) keep("sessionStorage", this.#draft, this.#field.value || null);
     this.#grow();
   }
 

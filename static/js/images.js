@@ -1,7 +1,9 @@
 // Images beside the first question of a battle: chosen, pasted or dropped, shown small, and sent with the question.
 
-import { fill, number, part } from "./page.js";
+import { fill, keep, kept, number, part } from "./page.js";
 
+/** Says after a reload of this tab that images were chosen: the files themselves are gone with the page. */
+const CHOSEN = "langya-images";
 const TYPES = ["image/png", "image/jpeg", "image/webp"];
 /** Pixels of a side of a small picture, twice what it takes on the page. */
 const SMALL = 128;
@@ -23,6 +25,7 @@ export class Images {
     this.#say = say;
     const limit = number(Math.floor(this.#maxBytes / 100_000) / 10, 1);
     this.#words.error_image_too_large = fill(this.#words.error_image_too_large, { limit });
+    this.#words.error_too_many_images = fill(this.#words.error_too_many_images, { max: number(this.#max) });
     const form = part("composer");
     this.#button.addEventListener("click", () => this.#input.click());
     this.#input.addEventListener("change", () => {
@@ -32,6 +35,8 @@ export class Images {
     form.addEventListener("paste", (event) => this.#takeOver(event, event.clipboardData));
     form.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && event.preventDefault());
     form.addEventListener("drop", (event) => this.#takeOver(event, event.dataTransfer));
+    if (kept("sessionStorage", CHOSEN)) say(this.#words.not_kept);
+    keep("sessionStorage", CHOSEN, null);
   }
 
   get words() {
@@ -71,7 +76,8 @@ export class Images {
     }
     const said = await answer.json().catch(() => ({}));
     if (answer.ok) return said.image;
-    throw new Error(this.#words[`error_${said.code}`] ?? said.message ?? this.#words.not_sent);
+    const text = this.#words[`error_${said.code}`] ?? said.message ?? this.#words.not_sent;
+    throw new Error([413, 415, 422].includes(answer.status) ? ofFile(file, text) : text);
   }
 
   /** Text that is pasted or dropped goes its usual way. */
@@ -81,13 +87,15 @@ export class Images {
     this.#add(files);
   }
 
+  /** Says of each fault one file that has it. */
   #add(files) {
-    this.#say("");
+    const faults = new Map();
     for (const file of files) {
       const fault = this.#faultOf(file);
-      if (fault) this.#say(fault);
-      else this.#choose(file);
+      if (!fault) this.#choose(file);
+      else if (!faults.has(fault)) faults.set(fault, fault === this.#words.error_too_many_images ? fault : ofFile(file, fault));
     }
+    this.#say([...faults.values()].join(" "));
     this.#show();
   }
 
@@ -125,6 +133,7 @@ export class Images {
   }
 
   #show() {
+    keep("sessionStorage", CHOSEN, this.isEmpty ? null : "chosen");
     this.#list.hidden = this.isEmpty;
     this.#button.disabled = this.#chosen.length >= this.#max;
     this.#chosen.forEach(({ row }, at) => {
@@ -133,6 +142,11 @@ export class Images {
       row.querySelector("button").setAttribute("aria-label", fill(this.#words.remove, { n: at + 1 }));
     });
   }
+}
+
+/** A text about a file; its name may be in a script of the other direction. */
+function ofFile({ name }, text) {
+  return `\u2068${name}\u2069: ${text}`;
 }
 
 /** Shows images of a question at its turn. */

@@ -1,8 +1,23 @@
-// The line of the battle page that says what is wrong, or what the visitor waits for.
+// The line of the battle page that says what is wrong, or what the visitor waits for, and the one that says that there is no network.
 
-import { part } from "./page.js";
+import { announce, part } from "./page.js";
 
 const place = part("notice");
+const offline = part("offline");
+
+addEventListener("offline", () => {
+  offline.hidden = false;
+  announce(offline.textContent);
+});
+addEventListener("online", () => {
+  if (!offline.hidden) announce(offline.dataset.back);
+  offline.hidden = true;
+});
+
+/** Whether the network is gone, and no connection has been made since. */
+export function isOffline() {
+  return !offline.hidden;
+}
 
 /** Shows a text in place of the one before; with an empty text, none. */
 export function notice(text) {
@@ -17,8 +32,9 @@ export function noticeLoss(text) {
   place.dataset.lost = "";
 }
 
-/** The connection is back. Returns whether the notice still said that it was lost. */
+/** The connection is back, with or without a network. Returns whether the notice still said that it was lost. */
 export function endLoss() {
+  offline.hidden = true;
   const wasTold = place.dataset.lost !== undefined;
   if (wasTold) notice("");
   return wasTold;

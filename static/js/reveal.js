@@ -19,7 +19,8 @@ export function reveal({ battle, vote, outcome, a, b, crowd, excluded, marked },
   part("turns").append(place); // What is asked after the vote follows it.
   place.hidden = false;
   place.focus({ preventScroll: true });
-  place.scrollIntoView({ block: "nearest" });
+  // On a narrow screen it begins right below the switch between the sides: nothing of the reply is left half under that.
+  place.scrollIntoView({ block: matchMedia("(max-width: 48rem)").matches ? "start" : "nearest" });
 }
 
 export function hideReveal() {

@@ -24,6 +24,8 @@ export class Socket {
     this.#path = path;
     this.#handlers = handlers;
     addEventListener("online", () => this.#timer && this.open());
+    // A network that is gone closes nothing. Where the server is reached all the same, as one on this device, the next connection stands at once.
+    addEventListener("offline", () => this.#socket && this.#giveUp());
   }
 
   /** Connects, unless that is done or under way. */
@@ -66,11 +68,15 @@ export class Socket {
     if (!Number.isFinite(patience)) return;
     this.#silence = setTimeout(() => {
       if (!Number.isFinite(this.#handlers.patience())) return; // nothing is awaited any more
-      const silent = this.#socket;
       this.#silences += 1;
-      this.#end();
-      silent.close();
+      this.#giveUp();
     }, patience);
+  }
+
+  #giveUp() {
+    const silent = this.#socket;
+    this.#end();
+    silent.close();
   }
 
   #end(code) {

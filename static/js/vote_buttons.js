@@ -8,8 +8,8 @@ const ARROWS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const REST_MS = 500;
 
 export class VoteButtons {
-  #place = part("ballot");
-  #hint = part("ballot-hint");
+  #place = part("vote-buttons");
+  #hint = part("vote-buttons-hint");
   #choices = [...this.#place.querySelectorAll("[data-outcome]")];
   #keys = keySwitch();
   #rest;
@@ -59,12 +59,12 @@ export class VoteButtons {
   }
 
   /**
-   * Where there is little height the rest of the ballot is below the screen: it comes up for the keyboard, and stays while
-   * the focus is in the ballot, so that no choice moves under a finger.
+   * Where there is little height the rest of the vote buttons is below the screen: it comes up for the keyboard, and stays while
+   * the focus is in the vote buttons, so that no choice moves under a finger.
    */
   #raise(target) {
     const { classList } = this.#place;
-    const called = target.closest(".ballot-more") !== null && target.matches(":focus-visible");
+    const called = target.closest(".vote-buttons-more") !== null && target.matches(":focus-visible");
     classList.toggle("raised", this.#place.contains(target) && (called || classList.contains("raised")));
   }
 

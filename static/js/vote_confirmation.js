@@ -29,7 +29,7 @@ export class VoteConfirmation {
     this.#words = words;
     this.#cast = cast;
     this.#waits.checked = kept("localStorage", WAIT) === "on";
-    const take = ({ detail }) => detail < 2 && cast(); // The second click of a double click was meant for the ballot.
+    const take = ({ detail }) => detail < 2 && cast(); // The second click of a double click was meant for the vote buttons.
     this.#show.addEventListener("click", take);
     const takeBack = () => undo(this.#outcome);
     this.#place.querySelector('[data-action="undo"]').addEventListener("click", ({ detail }) => detail < 2 && takeBack());
@@ -59,8 +59,8 @@ export class VoteConfirmation {
     const isAlone = this.#place.closest("main").dataset.mode === "direct";
     const isBetter = !isAlone && !["tie", "both_bad"].includes(outcome);
     question.textContent = isBetter ? question.dataset.better : question.dataset.both;
-    // What is hidden would still name the ballot.
-    part("ballot").setAttribute("aria-labelledby", "confirmation-title");
+    // What is hidden would still name the vote buttons.
+    part("vote-buttons").setAttribute("aria-labelledby", "confirmation-title");
     this.#more.inert = matchMedia("(pointer: coarse)").matches;
     this.#rest = setTimeout(() => (this.#more.inert = false), REST_MS);
     this.#run(this.#waits.checked ? "waiting" : "running");
@@ -71,7 +71,7 @@ export class VoteConfirmation {
     clearTimeout(this.#timer);
     clearTimeout(this.#rest);
     this.#outcome = null;
-    part("ballot").setAttribute("aria-labelledby", "ballot-title");
+    part("vote-buttons").setAttribute("aria-labelledby", "vote-buttons-title");
   }
 
   /** For a new battle. */

@@ -131,7 +131,7 @@ export class Voting {
   }
 
   /** Follows the link that waits for the receipt, if there is one. */
-  depart() {
+  followLink() {
     this.#leaving.follow();
   }
 
@@ -173,15 +173,20 @@ export class Voting {
     }
   }
 
-  /** Sends a vote of an earlier visit without a word, unless it is on the battle that is shown. */
+  /** Sends a vote of an earlier visit, and says that it has arrived unless its battle is shown. */
   async #deliver(vote) {
     // Loaded where there are any, which is seldom: the first visit stays small.
     const { deliver } = await import("./vote_delivery.js");
     const answer = await deliver(main.dataset.socket, vote);
-    if (answer?.type === "revealed") return this.#page.receive(answer);
     if (!answer?.battle) return;
+    const isShown = answer.battle === this.#page.battle();
+    if (answer.type === "revealed") {
+      this.#page.receive(answer);
+      if (!isShown) notice(answer.excluded ? this.#words.vote_arrived : this.#words.vote_counted);
+      return;
+    }
     this.settle(answer);
-    if (answer.battle === this.#page.battle()) notice(this.#words[`error_${answer.code}`] ?? answer.message);
+    if (isShown) notice(this.#words[`error_${answer.code}`] ?? answer.message);
   }
 
   #isVotedOnHere(battle) {

@@ -14,6 +14,10 @@ pub struct AddFields {
     pub from: String,
     pub key_env: String,
     pub filter: String,
+    /// Pairing weight of the models to add; empty for 1.
+    pub weight: String,
+    /// The chosen models, by their names at the provider.
+    pub only: Vec<String>,
 }
 
 /// A listed model.
@@ -50,6 +54,15 @@ impl ListedLine {
     }
 }
 
+/// What a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listed {
+    /// What the server has.
+    Available,
+    /// What would be added.
+    Preview,
+}
+
 /// What a list came to.
 pub struct Listing {
     pub lines: Vec<ListedLine>,
@@ -57,14 +70,17 @@ pub struct Listing {
     pub others: usize,
     /// The settings' currency where it is not that of the list's prices.
     pub(crate) other_currency: Option<String>,
-    /// Whether these are what would be added, and not what there is.
-    pub(crate) is_preview: bool,
+    listed: Listed,
 }
 
 impl Listing {
-    pub fn new(models: Vec<AddedModel>, others: usize, other_currency: Option<String>, is_preview: bool) -> Self {
+    pub fn new(models: Vec<AddedModel>, others: usize, other_currency: Option<String>, listed: Listed) -> Self {
         let lines = models.into_iter().map(ListedLine).collect();
-        Self { lines, others, other_currency, is_preview }
+        Self { lines, others, other_currency, listed }
+    }
+
+    fn is_preview(&self) -> bool {
+        self.listed == Listed::Preview
     }
 
     fn has_new(&self) -> bool {
@@ -88,6 +104,14 @@ pub struct AddModelsPage {
 }
 
 impl AddModelsPage {
+    fn weight(&self) -> &str {
+        if self.fields.weight.is_empty() { "1" } else { &self.fields.weight }
+    }
+
+    fn is_chosen(&self, line: &ListedLine) -> bool {
+        self.fields.only.iter().any(|only| only == line.at_provider())
+    }
+
     fn others(&self, listing: &Listing) -> String {
         fill(self.page.t().admin.models.add.others, &[("n", &listing.others.to_string())])
     }

@@ -70,6 +70,8 @@ impl InstanceLine {
 pub struct OperationsPage {
     pub page: Page,
     pub frame: AdminFrame,
+    /// Why the settings file as it stands is not in force.
+    pub settings_problem: Option<String>,
     pub findings: Vec<FindingLine>,
     pub jobs: Vec<JobLine>,
     /// None where the database is embedded.

@@ -49,6 +49,8 @@ pub struct OverviewPage {
     pub fitted_ms: Option<i64>,
     /// Whether something is known to be wrong with the database.
     pub database_outage: bool,
+    /// Why the settings file as it stands is not in force.
+    pub settings_problem: Option<String>,
     /// How the checks of voters are doing; `None` where flagged voters are only listed.
     pub voter_check: Option<VoterCheckState>,
     /// Since when the moderation service does not answer.
@@ -69,8 +71,46 @@ impl OverviewPage {
         self.voter_check?.failing_since.map(|time| time_text(time.0))
     }
 
+    fn withheld(&self) -> Option<u64> {
+        self.voter_check?.withheld
+    }
+
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn time(&self, milliseconds: &i64) -> String {
         time_text(*milliseconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::domain::language::Language;
+    use crate::infra::llm::ChatError;
+    use crate::render::i18n::pages::page_texts;
+
+    #[test]
+    fn why_a_reply_failed_is_said_in_chinese() {
+        let [english, chinese] = Language::ALL.map(|language| &page_texts(language).admin.overview);
+        let timeout = |awaited| ChatError::Timeout { awaited, after: Duration::from_millis(1_500) };
+        for (error, text) in [
+            (
+                ChatError::Unreached("refused: nothing listens there".into()),
+                "与服务商的连接失败：被拒绝，该地址没有服务在监听",
+            ),
+            (ChatError::Connection("it broke off".into()), "与服务商的连接失败：中断"),
+            (ChatError::Status { status: 401, retry_after: None }, "服务商返回了状态码 401"),
+            (ChatError::Malformed("its body is a web page".into()), "服务商的数据流格式有误：内容是网页"),
+            (ChatError::Reported, "服务商在传输途中报告了错误"),
+            (ChatError::Empty, "回答为空"),
+            (timeout("first token"), "1.5 秒内没有收到首字"),
+            (timeout("next token"), "1.5 秒内没有收到后续内容"),
+            (timeout("end of the reply"), "1.5 秒内回答没有结束"),
+            (ChatError::BreakerOpen, "模型多次失败后正在熔断，稍后会自动重试"),
+        ] {
+            assert_eq!(chinese.failure(&error.to_string()).as_deref(), Some(text));
+            assert_eq!(english.failure(&error.to_string()), None, "English is as it is stored");
+        }
+        assert_eq!(chinese.failure("no news is good news"), None);
     }
 }

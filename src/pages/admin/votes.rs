@@ -75,6 +75,7 @@ pub struct VoteLine {
     pub models: [String; 2],
     pub outcome: Outcome,
     pub rules: Vec<String>,
+    pub battle: Option<String>,
 }
 
 impl VoteLine {
@@ -102,7 +103,7 @@ pub struct VotersPage {
     pub flagged: Vec<Evidence>,
     pub tested: usize,
     pub voters: u64,
-    /// Number of voters who are too many to be flagged.
+    /// Number of suspicious voters where flags are withheld.
     pub withheld: Option<u64>,
 }
 

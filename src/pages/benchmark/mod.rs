@@ -46,21 +46,24 @@ struct SuitesPage<'a> {
     compared: Option<&'a ScoreTableComparison>,
     /// Suites that are known and have no data.
     waiting: Vec<(&'static str, String)>,
+    /// What people call the model of an id.
+    name: &'a dyn Fn(&str) -> String,
 }
 
-/// `GET /benchmarks`
+/// `GET /benchmarks`, which calls models and judges by their names.
 #[must_use]
 pub fn suites(
     request: &HttpRequest,
     cards: &[SuiteCard],
     score_table: &SuiteScoreTable,
     compared: Option<&ScoreTableComparison>,
+    name: &dyn Fn(&str) -> String,
 ) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
     let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
     let words = report_texts(page.language);
-    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting })
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting, name })
 }
 
 /// A built-in suite's name for people.
@@ -138,8 +141,12 @@ impl SuitesPage<'_> {
         moment.map_or_else(|| "–".to_owned(), |moment| moment.strftime("%Y-%m-%d").to_string())
     }
 
-    fn judges(card: &SuiteCard) -> String {
-        let judges: Vec<&str> = card.judges.iter().map(String::as_str).collect();
+    fn called(&self, model: &str) -> String {
+        (self.name)(model)
+    }
+
+    fn judges(&self, card: &SuiteCard) -> String {
+        let judges: Vec<String> = card.judges.iter().map(|judge| self.called(judge)).collect();
         if judges.is_empty() { "–".to_owned() } else { judges.join(", ") }
     }
 }

@@ -18,7 +18,7 @@ use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::language::Language;
-use crate::domain::rating::resample::Metric;
+use crate::domain::rating::bootstrap_samples::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
 use crate::query_string::escaped;

@@ -6,7 +6,7 @@ use crate::domain::correlation::Subjects;
 use crate::domain::correlation::catalog::PairStudy;
 use crate::domain::correlation::history::HistoryPoint;
 use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
-use crate::domain::rating::bootstrap::ResamplingUnit;
+use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
 use crate::render::chart::correlations::FEW;
@@ -29,6 +29,8 @@ pub(super) struct PairView {
     pub(super) warning: Option<String>,
     /// That votes are resampled one by one.
     pub(super) independent_votes: Option<&'static str>,
+    /// Whether votes or items are resampled.
+    pub(super) is_resampled: bool,
     pub(super) separability: Option<String>,
     /// Series with the names that only they have.
     pub(super) only_in: Vec<(String, Vec<String>)>,
@@ -64,6 +66,7 @@ impl PairView {
                 .iter()
                 .any(|series| series.resampled == Some(ResamplingUnit::Votes))
                 .then_some(names.words().independent_votes),
+            is_resampled: study.cell.resampled.is_some(),
             warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
             separability: separability(report, names.words()),
             only_in: only_in(&report.x, &titles[0], &called)
@@ -98,7 +101,7 @@ fn drawn(
 }
 
 fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
-    let words = names.words();
+    let (words, exact) = (names.words(), study.report.correlations.named());
     let row = |(place, coefficient): (usize, Coefficient)| {
         let found = study.cell.found[place];
         let none = |why| format!("{} ({})", words.none, (words.why_none)(why));
@@ -107,7 +110,7 @@ fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
             name: named(words, coefficient),
             chosen: coefficient == names.view.coefficient,
             r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
-            p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, words)),
+            p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, exact[place].1.exact_p, words)),
             fisher: fisher.map_or_else(none, ends),
             resampled: match study.cell.resampled {
                 None => words.fixed.to_owned(),
@@ -119,7 +122,7 @@ fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
 }
 
 /// With how it was found.
-fn p_value(found: &Correlation, words: &CorrelationTexts) -> String {
+fn p_value(found: &Correlation, exact_p: Option<f64>, words: &CorrelationTexts) -> String {
     let method = match found.p_method {
         PMethod::T => words.p_methods[0],
         PMethod::Exact => words.p_methods[1],
@@ -127,7 +130,7 @@ fn p_value(found: &Correlation, words: &CorrelationTexts) -> String {
     };
     let shown = |p: f64, how: &str| if p < 1e-4 { format!("< 0.0001 ({how})") } else { format!("{p:.4} ({how})") };
     let p = shown(found.p, method);
-    found.exact_p.map_or_else(|| p.clone(), |exact| format!("{p} · {}", shown(exact, words.p_methods[1])))
+    exact_p.map_or_else(|| p.clone(), |exact| format!("{p} · {}", shown(exact, words.p_methods[1])))
 }
 
 fn ends(interval: Interval) -> String {

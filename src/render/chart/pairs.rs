@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::Frame;
 use super::heatmap::{self, HeatValues, HeatmapData};
 use crate::domain::rating::POINTS_PER_STRENGTH;
+use crate::domain::rating::counts::tally::Tally;
 use crate::domain::rating::leaderboard::RankedModel;
-use crate::domain::rating::tally::Tally;
 
 type PairMatrix = Vec<Vec<Option<f64>>>;
 

@@ -24,6 +24,7 @@ pub fn finding_words(finding: &Finding, language: Language) -> FindingWords {
             | Finding::DiskUnknown(_)
             | Finding::ModelsAnswer(_)
             | Finding::ProviderUnusable(_)
+            | Finding::PublicLogNotContinued(_)
             | Finding::RedisUnusable(_)
     );
     let language = if is_error { Language::English } else { language };
@@ -66,6 +67,7 @@ struct DoctorTexts {
     database_unusable: FindingTemplate,
     disk_space: FindingTemplate,
     disk_unknown: FindingTemplate,
+    folder_not_writable: FindingTemplate,
     clock_plausible: FindingTemplate,
     clock_before_program: FindingTemplate,
     clock_behind: FindingTemplate,
@@ -91,9 +93,11 @@ struct DoctorTexts {
     provider_unusable: FindingTemplate,
     public_log_current: FindingTemplate,
     public_log_behind: FindingTemplate,
+    public_log_not_continued: FindingTemplate,
     redis_answers: FindingTemplate,
     redis_unusable: FindingTemplate,
     redis_with_sqlite: FindingTemplate,
+    instances_without_redis: FindingTemplate,
 }
 
 impl DoctorTexts {
@@ -108,6 +112,7 @@ impl DoctorTexts {
             Finding::DiskSpace { .. } if finding.severity() == Severity::Ok => [self.disk_space[0], ""],
             Finding::DiskSpace { .. } => self.disk_space,
             Finding::DiskUnknown(_) => self.disk_unknown,
+            Finding::FolderNotWritable(_) => self.folder_not_writable,
             Finding::ClockPlausible => self.clock_plausible,
             Finding::ClockBeforeProgram => self.clock_before_program,
             Finding::ClockBehind(_) => self.clock_behind,
@@ -133,9 +138,11 @@ impl DoctorTexts {
             Finding::ProviderUnusable(_) => self.provider_unusable,
             Finding::PublicLogCurrent => self.public_log_current,
             Finding::PublicLogBehind(_) => self.public_log_behind,
+            Finding::PublicLogNotContinued(_) => self.public_log_not_continued,
             Finding::RedisAnswers => self.redis_answers,
             Finding::RedisUnusable(_) => self.redis_unusable,
             Finding::RedisWithSqlite => self.redis_with_sqlite,
+            Finding::InstancesWithoutRedis(_) => self.instances_without_redis,
         }
     }
 }
@@ -146,6 +153,7 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::SettingsUnusable(error)
         | Finding::DiskUnknown(error)
         | Finding::ProviderUnusable(error)
+        | Finding::PublicLogNotContinued(error)
         | Finding::RedisUnusable(error) => vec![("error", error.clone())],
         Finding::DatabaseUnusable(error, advice) => {
             let advice = advice.clone().unwrap_or_else(|| "see the log of the arena".into());
@@ -158,10 +166,13 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::ModerationAnswers(host) => vec![("host", host.clone())],
         Finding::ModerationSilent { host, reason, .. } => vec![("host", host.clone()), ("reason", reason.clone())],
         Finding::BackupOld(days) => vec![("days", days.to_string())],
+        Finding::InstancesWithoutRedis(count) => vec![("count", count.to_string())],
         Finding::PublicLogBehind(minutes) => vec![("minutes", minutes.to_string())],
         Finding::ProviderAnswers(name) => vec![("name", name.clone())],
         Finding::ModelsShareName(shared) => vec![("name", shared.name.clone()), ("models", shared.listed())],
-        Finding::BackupMoved(path) | Finding::FolderUnusable(path) => vec![("path", path.clone())],
+        Finding::BackupMoved(path) | Finding::FolderUnusable(path) | Finding::FolderNotWritable(path) => {
+            vec![("path", path.clone())]
+        }
         Finding::BackupFresh(hours) => vec![("hours", hours.to_string())],
         Finding::ModelsAnswer(answers) => vec![
             ("answered", answers.answered().to_string()),
@@ -227,13 +238,22 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "free up space on the disk of storage.data_dir: with a full disk, no vote can be stored",
     ],
     disk_unknown: ["the free space of the data folder's disk cannot be read: {error}", "check storage.data_dir"],
+    folder_not_writable: [
+        "the data folder {path} is not a folder that this user can write",
+        "make it writable for the user that runs the arena: the latest checkpoint of the public log is kept there, and as it is, voters get \
+         no promise that their vote will be in the log; an embedded database there takes no votes",
+    ],
     clock_plausible: ["plausible", ""],
     clock_before_program: ["the clock shows a time before this program was built", CLOCK_ADVICE],
     clock_unlike_database: [
         "the clock is {seconds} s ahead of the database server's (below zero: behind it), whose time the arena uses",
         "set both clocks, and keep them right with NTP (timedatectl set-ntp true)",
     ],
-    clock_behind: ["the clock is {seconds} s behind the latest time that the arena has recorded", CLOCK_ADVICE],
+    clock_behind: [
+        "the clock is {seconds} s behind the latest time that the arena has recorded",
+        "if the clock is wrong now, set it, and keep it right with NTP (timedatectl set-ntp true): votes and limits are timed by it; if it is \
+         right now and was ahead before, there is nothing to do: this ends in {seconds} s",
+    ],
     proxy_not_needed: ["none is needed", ""],
     proxy_trusted: ["trusted proxies are named", ""],
     every_address_trusted: [
@@ -241,8 +261,9 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "list only your proxies' networks: as it is, every visitor can forge an address and bypass the limits",
     ],
     no_proxy_trusted: [
-        "server.public_url is https, and no proxy is trusted",
-        "set server.trusted_proxies to the proxy's address: as it is, all visitors share its limits",
+        "server.public_url leads to a proxy, and no proxy is trusted",
+        "set server.trusted_proxies to the proxy's address: as it is, the arena does not know visitors' addresses, so behind a proxy on this \
+         machine no limit by address holds, and behind another one all visitors share the limits of its address",
     ],
     no_public_url: [
         "the arena listens on {listen} without server.public_url",
@@ -250,7 +271,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     ],
     public_url_without_tls: [
         "server.public_url has no TLS",
-        "put a proxy with a certificate in front (deploy/nginx), and write https://",
+        "put a proxy with a certificate in front (deploy/nginx), write https://, and name the proxy in server.trusted_proxies",
     ],
     nothing_to_back_up: ["none yet, and no vote to lose", ""],
     no_backup: ["`langya backup` has made none from this data folder", BACKUP_ADVICE],
@@ -277,8 +298,12 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     public_log_current: ["it has every vote that was promised to be in it by now", ""],
     public_log_behind: [
         "it lacks a vote that was cast {minutes} {minutes:minute|minutes} ago",
-        "start the arena if it is stopped; if it runs, its log says why the public log is not continued, such as a data folder that cannot \
+        "start the arena if it is stopped; if it runs, its log says why it cannot append to the public log, such as a data folder that cannot \
          be read or written; until then, votes are counted, and voters get no promise that their vote will be in the log",
+    ],
+    public_log_not_continued: [
+        "{error}",
+        "fix that first; until then, votes are counted, and voters get no promise that their vote will be in the log",
     ],
     redis_answers: ["it answers and accepts writes", ""],
     redis_unusable: [
@@ -289,6 +314,10 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     redis_with_sqlite: [
         "redis.url is set, and the database is SQLite, which only one instance can use",
         "for several instances, set storage.database to a PostgreSQL address; for one, remove redis.url",
+    ],
+    instances_without_redis: [
+        "{count} instances serve this arena, and redis.url is not set",
+        "set the same redis.url on all of them: as it is, each instance counts limits by itself, and shows late what happens on the others",
     ],
 };
 
@@ -309,13 +338,20 @@ const CHINESE: DoctorTexts = DoctorTexts {
         "请让运行竞技场的用户可以写入它，或用 storage.data_dir（--data-dir）另选一个文件夹",
     ],
     disk_space: ["共 {total}，可用 {free}", "请为 storage.data_dir 所在的磁盘腾出空间：磁盘写满后无法再记录投票"],
+    folder_not_writable: [
+        "数据文件夹 {path} 不是当前用户可以写入的文件夹",
+        "请让运行竞技场的用户可以写入它：公开日志的最新检查点保存在那里，否则投票者得不到其票将进入日志的承诺；如果数据库也在那里，则无法记录投票",
+    ],
     clock_plausible: ["看起来正确", ""],
     clock_before_program: ["显示的时间早于本程序的编写时间", CHINESE_CLOCK_ADVICE],
     clock_unlike_database: [
         "比数据库服务器快 {seconds} 秒（负数表示慢）；本站采用数据库的时间",
         "请校准两台机器的时钟，并用 NTP 保持准确（timedatectl set-ntp true）",
     ],
-    clock_behind: ["比本站此前写下的时间落后 {seconds} 秒", CHINESE_CLOCK_ADVICE],
+    clock_behind: [
+        "比本站此前写下的时间落后 {seconds} 秒",
+        "如果时钟现在不准，请校准，并用 NTP 保持准确（timedatectl set-ntp true）：投票和限流都以它计时；如果现在是准的，只是之前快了，则无需处理，{seconds} 秒后自行消失",
+    ],
     proxy_not_needed: ["不需要", ""],
     proxy_trusted: ["已列明受信任的代理", ""],
     every_address_trusted: [
@@ -323,14 +359,17 @@ const CHINESE: DoctorTexts = DoctorTexts {
         "请只写你的代理所在的网络：否则任何访客都能冒用任意地址，绕过限流",
     ],
     no_proxy_trusted: [
-        "server.public_url 为 https，但没有受信任的代理",
-        "请将 server.trusted_proxies 设为代理的地址：否则所有访客共用同一份限额",
+        "server.public_url 指向代理，但没有受信任的代理",
+        "请将 server.trusted_proxies 设为代理的地址：否则本站不知道访客的地址。代理在本机时，按地址的限流不起作用；代理在别处时，所有访客共用该地址的限额",
     ],
     no_public_url: [
         "本站在 {listen} 上监听，但没有设置 server.public_url",
         "请设置 server.public_url：否则只应答 IP 地址和 localhost，且没有 TLS",
     ],
-    public_url_without_tls: ["server.public_url 没有 TLS", "请在前面放置带证书的代理（deploy/nginx），并写成 https://"],
+    public_url_without_tls: [
+        "server.public_url 没有 TLS",
+        "请在前面放置带证书的代理（deploy/nginx），写成 https://，并在 server.trusted_proxies 中写明该代理",
+    ],
     nothing_to_back_up: ["尚无备份，也没有投票可丢失", ""],
     no_backup: ["`langya backup` 尚未从此数据文件夹制作过备份", CHINESE_BACKUP_ADVICE],
     backup_old: ["最新的备份已有 {days} 天", CHINESE_BACKUP_ADVICE],
@@ -347,12 +386,16 @@ const CHINESE: DoctorTexts = DoctorTexts {
     public_log_current: ["凡是承诺过此时应已进入日志的票，都已在其中", ""],
     public_log_behind: [
         "缺少 {minutes} 分钟前投出的一票",
-        "竞技场如已停止，请启动；如正在运行，其运行日志会写明公开日志为何没有继续，例如数据文件夹无法读写。在此之前，投票照常计入，但投票者得不到其票将进入日志的承诺",
+        "竞技场如已停止，请启动；如正在运行，其运行日志会写明为何无法写入公开日志，例如数据文件夹无法读写。在此之前，投票照常计入，但投票者得不到其票将进入日志的承诺",
     ],
     redis_answers: ["有应答，可写入", ""],
     redis_with_sqlite: [
         "设置了 redis.url，而数据库是只能由一个实例使用的 SQLite",
         "要运行多个实例，请把 storage.database 设为 PostgreSQL 的地址；只有一个实例时，请去掉 redis.url",
+    ],
+    instances_without_redis: [
+        "有 {count} 个实例在运行本站，但没有设置 redis.url",
+        "请为所有实例设置同一个 redis.url：否则每个实例各自计算限流，其他实例上的变化也显示得较晚",
     ],
     ..ENGLISH
 };

@@ -77,6 +77,9 @@ pub struct BattleTexts {
     pub consent: &'static str,
     /// Where the browser keeps nothing for this site.
     pub not_stored: &'static str,
+    /// While the device has no network, and once it has one again.
+    pub offline: &'static str,
+    pub online: &'static str,
     pub examples_title: &'static str,
     pub conversation: &'static str,
     pub asking: &'static str,
@@ -157,6 +160,9 @@ pub struct ScriptTexts {
     pub reconnected: &'static str,
     pub may_end_early: &'static str,
     pub not_sent: &'static str,
+    /// Of a vote of an earlier visit that has only now arrived; the second one where it is not rated.
+    pub vote_counted: &'static str,
+    pub vote_arrived: &'static str,
     pub follow_up: &'static str,
     pub chat_on: &'static str,
     pub chat_ended: &'static str,
@@ -361,6 +367,7 @@ mod correlation;
 mod docs;
 mod embed;
 mod english;
+mod exclusion_reasons;
 mod exclusions;
 mod feed;
 mod history;
@@ -395,7 +402,7 @@ pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use chinese::CHINESE;
-pub use consent::{ConsentFacts, ConsentText, ConsentTexts};
+pub use consent::{ConsentFacts, ConsentText, ConsentTexts, ModelVerdicts};
 pub use correlation::CorrelationTexts;
 pub use docs::DocsTexts;
 pub use embed::EmbedTexts;

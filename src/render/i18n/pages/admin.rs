@@ -5,6 +5,7 @@ mod bench_runs;
 mod campaigns;
 mod chinese;
 mod english;
+mod failure_reasons;
 mod keys;
 mod models;
 mod moderation;
@@ -238,6 +239,8 @@ pub struct OverviewTexts {
     pub weight: &'static str,
     pub failures_in_a_row: &'static str,
     pub failures: &'static str,
+    /// What a reason of a failure is in this language, where that is not as it is stored.
+    translated_failure: fn(&str) -> Option<String>,
     pub no_failures: &'static str,
     pub times: &'static str,
     pub last_at: &'static str,
@@ -331,6 +334,13 @@ pub struct AuditTexts {
     pub filter: &'static str,
     pub older: &'static str,
     pub newest: &'static str,
+}
+
+impl OverviewTexts {
+    /// Why a reply failed, in this language; `None` where the stored reason stands as it is, in English.
+    pub fn failure(&self, reason: &str) -> Option<String> {
+        (self.translated_failure)(reason)
+    }
 }
 
 impl AdminTexts {

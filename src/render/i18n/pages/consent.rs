@@ -20,6 +20,15 @@ pub struct ConsentTexts {
     privacy: &'static str,
 }
 
+/// Whether models judge battles, so that their providers see them too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelVerdicts {
+    /// Some do, or did.
+    ByModels,
+    /// None ever did.
+    None,
+}
+
 /// What the settings make of the text.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsentFacts<'f> {
@@ -31,8 +40,7 @@ pub struct ConsentFacts<'f> {
     pub moderation: Option<&'f str>,
     /// Whether that service gets replies, too.
     pub moderates_replies: bool,
-    /// Whether models judge battles, so that their providers see them too.
-    pub judged: bool,
+    pub judging: ModelVerdicts,
     /// The model that reads battles for leaks; empty where there is none.
     pub leak_judge: &'f str,
     /// Address of the operator's page on privacy; empty where there is none.
@@ -65,7 +73,7 @@ impl ConsentText {
             let text = if facts.moderates_replies { replies_too } else { questions };
             paragraphs.push(fill(text, &[("host", host)]));
         }
-        if facts.judged {
+        if facts.judging == ModelVerdicts::ByModels {
             paragraphs.push(texts.about.judges.to_owned());
         }
         if !facts.leak_judge.is_empty() {

@@ -1,5 +1,6 @@
 //! Votes that are not rated, and why.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -25,6 +26,8 @@ pub struct ExclusionTexts {
     /// What each means.
     rules: [&'static str; ExclusionRule::ALL.len()],
     other_rule: &'static str,
+    /// What a reason of the program's own is in this language, where that is not as it is stored.
+    translated_reason: fn(&str) -> Option<String>,
     pub fold_title: &'static str,
     fold_none: &'static str,
     /// `{excluded}` and `{read}` are filled in.
@@ -59,6 +62,11 @@ impl ExclusionTexts {
     /// What a rule is called; a name that this version does not know stays as it is.
     pub fn rule_name<'n>(&self, name: &'n str) -> &'n str {
         position(name).map_or(name, |position| self.names[position])
+    }
+
+    /// Why a vote is excluded: in this language where the program wrote it, else as it was written.
+    pub fn stated_reason<'r>(&self, reason: &'r str) -> Cow<'r, str> {
+        (self.translated_reason)(reason).map_or(Cow::Borrowed(reason), Cow::Owned)
     }
 
     /// How many votes are excluded.
@@ -131,6 +139,7 @@ pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
         "An annotator of a campaign took the judgement back, and may have judged again.",
         "The annotator is left out of the campaign; the reason says why.",
     ],
+    translated_reason: |_| None,
     other_rule: "A rule of another version of this arena, or of the operator's own.",
     fold_title: "Which votes are left out?",
     fold_none: "None: all votes are rated.",
@@ -189,6 +198,7 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
         "标注活动的标注者撤回了这一判断，之后可能重新作出了判断。",
         "该标注者的判断不计入标注活动，原因见理由。",
     ],
+    translated_reason: super::exclusion_reasons::chinese,
     other_rule: "本竞技场其他版本的规则，或运营者自定的规则。",
     fold_title: "哪些选票没有计入？",
     fold_none: "没有：所有选票都计分。",

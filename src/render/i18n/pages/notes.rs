@@ -48,7 +48,16 @@ fn in_chinese(note: &RatingNote) -> String {
             format!("这些模型的区间只依靠少数投票者（有效人数最少为 {least:.1}）：{}", listed(models))
         }
         RatingNote::AlikeNames { models } => {
-            format!("这些名称只在大小写、空格或 Unicode 形式上不同，按不同的模型评分：{}", listed(models))
+            format!(
+                "这些名称只在大小写、空格、Unicode 形式或外形相似的字母上不同，按不同的模型评分；若其中两个是同一模型，请统一写法：{}",
+                listed(models)
+            )
+        }
+        RatingNote::UnreadColumns { columns } => {
+            format!("每一行计为一张选票，因此没有使用这些列；若一行代表多张选票，请重复该行：{}", listed(columns))
+        }
+        RatingNote::PricesWithoutRating { models } => {
+            format!("这些模型有价格而没有评分，因此没有使用其价格；若名称有误，请按选票中的写法改正：{}", listed(models))
         }
         RatingNote::TooFewVoters { voters, effective } => format!(
             "这些选票只来自 {voters} 位投票者（有效人数 {effective:.1}）：人数这样少时，此方法得到的区间偏窄；逐一去掉投票者（jackknife）得到的区间已考虑到这一点"

@@ -24,7 +24,7 @@ pub struct PublicLogTexts {
     /// `{time}` is filled in.
     promised: &'static str,
     pub delayed: &'static str,
-    /// `{position}` and `{size}` are filled in.
+    /// `{index}` and `{size}` are filled in.
     logged: &'static str,
     pub entry: &'static str,
     pub proof: &'static str,
@@ -49,9 +49,9 @@ impl PublicLogTexts {
         fill(self.promised, &[("time", time)])
     }
 
-    /// Where a vote is in the log.
-    pub fn logged(&self, position: &str, size: &str) -> String {
-        fill(self.logged, &[("position", position), ("size", size)])
+    /// The index of a vote in the log.
+    pub fn logged(&self, index: &str, size: &str) -> String {
+        fill(self.logged, &[("index", index), ("size", size)])
     }
 }
 
@@ -62,8 +62,8 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     state: "The latest checkpoint",
     none_yet: "Nothing is signed yet. The first checkpoint follows within a few seconds of the start.",
     signed: "Number of entries: {entries}. Signed {time}.",
-    behind: "The log is behind: it lacks votes that should be in it by now. They are counted and will be added. Until then, new votes get \
-             no signed promise of a time.",
+    behind: "The log is behind: it lacks votes that should be in it by now, or cannot take new ones. All votes are counted and will be \
+             added. Until then, new votes get no signed promise of a time.",
     origin: "Name",
     key: "Key",
     root: "Root hash",
@@ -77,7 +77,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     unknown_vote: "There is no vote with this id. Copy it from the link below the result of your vote.",
     promised: "This vote was counted and waits for the next checkpoint. It will be in the log by {time}.",
     delayed: "This vote was counted. The log is behind, so no time can be promised by which the vote will be in it. Look it up again later.",
-    logged: "This vote is entry {position} of {size}, counted from 0.",
+    logged: "This vote has index {index} in the log of {size} {size:entry|entries}, whose first index is 0.",
     entry: "The entry",
     proof: "The proof (C2SP tlog-proof)",
     check: "Check it yourself",
@@ -107,7 +107,7 @@ pub(super) const CHINESE: PublicLogTexts = PublicLogTexts {
     state: "最新检查点",
     none_yet: "尚未签名。第一个检查点会在启动后几秒内生成。",
     signed: "共 {entries} 个条目，签名于 {time}。",
-    behind: "日志目前滞后：有些票本应已经进入日志，却还不在其中。这些票已计入，之后会补入日志。在此之前，新的投票不附带写明时间的签名承诺。",
+    behind: "日志目前滞后：有些票本应已经进入日志，却还不在其中，或者暂时无法写入新的票。所有票都已计入，之后会补入日志。在此之前，新的投票不附带写明时间的签名承诺。",
     origin: "名称",
     key: "公钥",
     root: "根哈希",
@@ -120,7 +120,7 @@ pub(super) const CHINESE: PublicLogTexts = PublicLogTexts {
     unknown_vote: "没有这个编号的投票。请从投票结果下方的链接中复制。",
     promised: "这一票已计入，正在等待下一个检查点。最迟于 {time} 进入日志。",
     delayed: "这一票已计入。日志目前滞后，无法承诺它何时进入日志，请稍后再查。",
-    logged: "这一票是第 {position} 个条目（从 0 数起），日志共 {size} 个条目。",
+    logged: "这一票在日志中的索引为 {index}（首个索引为 0），日志共 {size} 个条目。",
     entry: "条目",
     proof: "证明（C2SP tlog-proof）",
     check: "自己核验",
@@ -142,3 +142,14 @@ pub(super) const CHINESE: PublicLogTexts = PublicLogTexts {
     menu: "投票日志",
     receipt_link: "公开投票日志中的回执",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_voter_reads_the_index_of_the_vote_and_where_the_log_begins_to_count() {
+        assert_eq!(ENGLISH.logged("0", "1"), "This vote has index 0 in the log of 1 entry, whose first index is 0.");
+        assert_eq!(CHINESE.logged("4", "9"), "这一票在日志中的索引为 4（首个索引为 0），日志共 9 个条目。");
+    }
+}

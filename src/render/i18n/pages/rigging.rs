@@ -66,8 +66,8 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             let looked = format!("Of {voters}, {tested} have at least {fewest_votes} votes for a side.");
             if found.withheld > 0 {
                 return format!(
-                    "{looked} {} of them seem to vote for or against one model more than chance and taste explain. They are \
-                     more than a quarter of all voters, too many to be exceptions, so nobody is flagged.",
+                    "{looked} {} of them seem to vote for or against one model more than chance and taste explain. That \
+                     is more than a quarter of all voters, so the test singles out nobody.",
                     found.withheld
                 );
             }
@@ -123,7 +123,7 @@ pub(super) const CHINESE: RiggingTexts = RiggingTexts {
             let looked = format!("{voters} 个投票者中，{tested} 个至少有 {fewest_votes} 张分出胜负的选票。");
             if found.withheld > 0 {
                 return format!(
-                    "{looked}其中 {} 个对某个模型的偏向似乎超出偶然和口味所能解释的程度；他们超过全部投票者的四分之一，不像是例外，因此不标记任何人。",
+                    "{looked}其中 {} 个对某个模型的偏向似乎超出偶然和口味所能解释的程度；这超过全部投票者的四分之一，因此检验不标记任何人。",
                     found.withheld
                 );
             }
@@ -211,7 +211,7 @@ mod tests {
             assert!(text.contains(said) && !text.contains("None of them"), "{text}");
         }
         let text = answer_text(&ENGLISH, &many);
-        assert!(text.contains("a quarter of all voters") && text.contains("nobody is flagged"), "{text}");
+        assert!(text.contains("a quarter of all voters") && text.contains("singles out nobody"), "{text}");
         assert!(answer_text(&CHINESE, &many).contains("不标记任何人"));
     }
 }

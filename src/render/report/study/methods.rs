@@ -33,7 +33,8 @@ const RESAMPLED: &str = "\
 **Resampled intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): voters with all of
 their votes (Field and Welsh 2007), or single votes where several voters are not known, are resampled with replacement and the ratings
 fitted to them again, judged items are resampled within their categories and the scores computed again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
-change, for these very subjects. The random numbers are ChaCha8's, a stream a replicate.";
+change, for these very subjects. Resampling adds their noise a second time, so where a correlation is strong, its resampled interval lies too
+close to 0 and contains a true correlation such as 0.8 less often than its confidence says. The random numbers are ChaCha8's, a stream a replicate.";
 
 const ARENA: &str = "\
 **Ratings of the arena** are strengths by Bradley and Terry (1952), P(i beats j) = 1/(1+exp(βj−βi)), fitted by maximum likelihood to

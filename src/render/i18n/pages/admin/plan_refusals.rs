@@ -2,7 +2,7 @@
 
 use crate::domain::benchmark::SuiteError;
 use crate::domain::benchmark::participants::ParticipantsError;
-use crate::domain::benchmark::run_plan::{MOST_RUNS, PlanValue, RunPlanError};
+use crate::domain::benchmark::run_plan::{InvalidPlanKey, MOST_RUNS, RunPlanError};
 use crate::i18n::fill;
 
 /// The texts of one language. Keys of the plan stand in them as they are.
@@ -65,11 +65,11 @@ impl PlanErrorTexts {
         let said = match error {
             RunPlanError::Syntax(_) => return None,
             RunPlanError::NoSuite => self.no_suite.to_owned(),
-            RunPlanError::Value(PlanValue::Suite) => self.suite_name.to_owned(),
-            RunPlanError::Value(PlanValue::Budget) => self.budget.to_owned(),
-            RunPlanError::Value(PlanValue::MaxCalls) => self.max_calls.to_owned(),
-            RunPlanError::Value(PlanValue::Seed) => self.seed.to_owned(),
-            RunPlanError::Value(PlanValue::Samples) => self.samples.to_owned(),
+            RunPlanError::InvalidValue(InvalidPlanKey::Suite) => self.suite_name.to_owned(),
+            RunPlanError::InvalidValue(InvalidPlanKey::Budget) => self.budget.to_owned(),
+            RunPlanError::InvalidValue(InvalidPlanKey::MaxCalls) => self.max_calls.to_owned(),
+            RunPlanError::InvalidValue(InvalidPlanKey::Seed) => self.seed.to_owned(),
+            RunPlanError::InvalidValue(InvalidPlanKey::Samples) => self.samples.to_owned(),
             RunPlanError::Name { key, name } => {
                 fill(self.control_character, &[("key", key), ("name", &format!("{name:?}"))])
             }
@@ -169,9 +169,9 @@ mod tests {
         check(&format!("{suite}data = \"\\u0000\"\n"), "data：\"\\0\" 含有控制字符，请去掉");
         let rounds: Vec<usize> = (1..=MOST_RUNS + 1).collect();
         check(&format!("samples = {rounds:?}\n{suite}"), "计划共有 1001 次运行，超过上限 1000：请拆成几个计划");
-        let too_large = |value| CHINESE_ERRORS.plan(&RunPlanError::Value(value));
-        assert_eq!(too_large(PlanValue::MaxCalls).as_deref(), Some(CHINESE_ERRORS.max_calls));
-        assert_eq!(too_large(PlanValue::Seed).as_deref(), Some(CHINESE_ERRORS.seed));
+        let too_large = |value| CHINESE_ERRORS.plan(&RunPlanError::InvalidValue(value));
+        assert_eq!(too_large(InvalidPlanKey::MaxCalls).as_deref(), Some(CHINESE_ERRORS.max_calls));
+        assert_eq!(too_large(InvalidPlanKey::Seed).as_deref(), Some(CHINESE_ERRORS.seed));
         let syntax = RunPlan::parse("models = [").unwrap_err();
         assert_eq!(CHINESE_ERRORS.plan(&syntax), None, "the words of the reader of TOML");
     }

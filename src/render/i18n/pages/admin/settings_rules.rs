@@ -1,7 +1,8 @@
 //! What may stand in the settings and what stands there instead, in Chinese. English is `Display` of `domain::settings_rule`.
 
 use crate::domain::settings_rule::{
-    AddressRule, NumberRule, RefusedValue, SettingRule, SignInRule, TextRule, VariableRule,
+    AddressRule, MAX_CHARS_PER_SECOND, MAX_EXPECTED_BATTLES, MAX_IMAGE_BYTES, MAX_PROMPT_BYTES, MAX_WAIT_MS,
+    NumberRule, PRACTICE_MODELS, RefusedValue, SettingRule, SignInRule, TextRule, VariableRule,
 };
 use crate::domain::webhook::LEAST_SECRET_BYTES;
 
@@ -28,10 +29,10 @@ pub(super) fn refused_value_in_chinese(key: &str, value: &RefusedValue) -> Strin
         RefusedValue::UnsetVariable(variable) => format!("{key} 为 {variable:?}，但该变量没有设置"),
         RefusedValue::Twice(name) => format!("{key} 中 {name:?} 出现两次"),
         RefusedValue::Count(values) => format!("{key} 有 {values} 个值"),
-        RefusedValue::NoHash => format!("{key} 不是 argon2id 哈希值"),
-        RefusedValue::NoEndpoint => format!("{key} 不是审核服务的地址"),
-        RefusedValue::NoSite => format!("{key} 不是单独的站点地址"),
-        RefusedValue::NoSites => format!("{key} 不是站点列表"),
+        RefusedValue::NotAHash => format!("{key} 不是 argon2id 哈希值"),
+        RefusedValue::NotAnEndpoint => format!("{key} 不是审核服务的地址"),
+        RefusedValue::NotASite => format!("{key} 不是单独的站点地址"),
+        RefusedValue::NotASiteList => format!("{key} 不是站点列表"),
     }
 }
 
@@ -45,12 +46,12 @@ fn number_rule(rule: NumberRule) -> String {
         NumberRule::PriceShare => "0 到 1，为价格的比例",
         NumberRule::ShareOrNever => "0 到 1，1 表示从不",
         NumberRule::Confidence => "0.000001 到 0.999999，例如 0.95",
-        NumberRule::PromptBytes => "1 到 60000，以便放进 64 KiB 的帧",
-        NumberRule::ImageBytes => "1 到 33554432，因为图片会读入内存",
-        NumberRule::ExpectedBattles => "1 到 1000000，即每个模型预计的对战数",
+        NumberRule::PromptBytes => return format!("1 到 {MAX_PROMPT_BYTES}，以便放进 64 KiB 的帧"),
+        NumberRule::ImageBytes => return format!("1 到 {MAX_IMAGE_BYTES}，因为图片会读入内存"),
+        NumberRule::ExpectedBattles => return format!("1 到 {MAX_EXPECTED_BATTLES}，即每个模型预计的对战数"),
         NumberRule::BudgetOfPricedJudges => "0，除非每个裁判都是设有 input_price 和 output_price 的 [[models]]",
-        NumberRule::RisingWaits => "一个或多个 1 到 600000 的等待时间，从小到大",
-        NumberRule::FallingSpeeds => "一个或多个 1 到 100000 的速度，从大到小",
+        NumberRule::RisingWaits => return format!("一个或多个 1 到 {MAX_WAIT_MS} 的等待时间，从小到大"),
+        NumberRule::FallingSpeeds => return format!("一个或多个 1 到 {MAX_CHARS_PER_SECOND} 的速度，从大到小"),
         NumberRule::OrderedLimits => "每分钟、每小时和每天的上限，后者不得小于前者；0 表示不限",
     };
     text.to_owned()
@@ -64,7 +65,8 @@ fn text_rule(rule: TextRule) -> String {
         TextRule::LeakJudge => "leaks = \"exclude\" 时为一个模型，否则为 \"\"",
         TextRule::ModelId => "1 到 200 字节的名称，不含控制字符，前后没有空格",
         TextRule::PracticeModel => {
-            "provider 为 \"builtin\" 时可用的陪练模型：practice-echo、practice-rules、practice-calculator、practice-retriever 或 practice-scholar"
+            let [others @ .., last] = PRACTICE_MODELS;
+            return format!("provider 为 \"builtin\" 时可用的陪练模型：{} 或 {last}", others.join("、"));
         }
         TextRule::WebhookId => "小写字母、数字、- 和 _",
         TextRule::UniqueWebhookId => "每个 webhook 各不相同",
@@ -80,8 +82,8 @@ fn text_rule(rule: TextRule) -> String {
 
 fn address_rule(rule: AddressRule) -> &'static str {
     match rule {
-        AddressRule::Web => "以 http:// 或 https:// 开头的地址",
-        AddressRule::WebPage => "以 https:// 开头的地址",
+        AddressRule::HttpOrHttps => "以 http:// 或 https:// 开头的地址",
+        AddressRule::HttpsPage => "以 https:// 开头的地址",
         AddressRule::Contact => "mailto:… 或以 https:// 开头的地址",
         AddressRule::Listen => "IP 地址和端口，例如 127.0.0.1:8717，或 0.0.0.0:8717 表示所有地址",
         AddressRule::PublicUrl => "协议、主机和端口，例如 https://arena.example.org，或留空",
@@ -90,15 +92,15 @@ fn address_rule(rule: AddressRule) -> &'static str {
         AddressRule::Models => "http://127.0.0.1:8000/v1 这样的地址",
         AddressRule::ModerationOrNone => "https://api.openai.com/v1 这样的地址，或留空",
         AddressRule::Moderation => "https://api.openai.com/v1 这样的地址",
-        AddressRule::WebScheme => "以 http:// 或 https:// 开头的地址",
+        AddressRule::HttpScheme => "以 http:// 或 https:// 开头的地址",
         AddressRule::WithoutQuery => "不带 ? 或 # 及其后内容的地址",
         AddressRule::WithoutKey => "不带用户名和密码的地址；密钥所在的变量写在 api_key_env 中",
         AddressRule::WithoutUser => "不带用户名和密码的地址，否则会写入设置文件",
-        AddressRule::BareModeration => "不带用户名、密码以及 ? 或 # 及其后内容的地址",
-        AddressRule::Allowed => {
+        AddressRule::ModerationWithoutCredentials => "不带用户名、密码以及 ? 或 # 及其后内容的地址",
+        AddressRule::ReachableForModels => {
             "允许访问的地址：不得为链路本地地址或元数据地址，内网地址须列在 providers.private_networks 中"
         }
-        AddressRule::AllowedForWebhooks => {
+        AddressRule::ReachableForWebhooks => {
             "允许访问的地址，不带用户名、密码和片段（#）：不得为链路本地地址或元数据地址，内网地址须列在 providers.private_networks 中"
         }
     }
@@ -139,11 +141,20 @@ mod tests {
         for (rule, chinese) in [
             (SettingRule::Number(NumberRule::Between(10, 100_000)), "10 到 100000"),
             (SettingRule::Number(NumberRule::AtLeast(100)), "不小于 100"),
+            (SettingRule::Number(NumberRule::ImageBytes), "1 到 33554432，因为图片会读入内存"),
+            (SettingRule::Number(NumberRule::RisingWaits), "一个或多个 1 到 600000 的等待时间，从小到大"),
             (SettingRule::Text(TextRule::OneLine(60)), "一行，最多 60 个字符"),
             (SettingRule::Variable(VariableRule::WebhookSecret), "所含密钥不少于 16 个字符的变量"),
         ] {
             assert_eq!(rule_in_chinese(rule), chinese);
         }
+    }
+
+    #[test]
+    fn all_practice_models_are_named_in_chinese() {
+        let rule = rule_in_chinese(SettingRule::Text(TextRule::PracticeModel));
+        assert!(rule.ends_with("practice-retriever 或 practice-scholar"), "{rule}");
+        assert!(PRACTICE_MODELS.iter().all(|model| rule.contains(model)), "{rule}");
     }
 
     #[test]
