@@ -2,11 +2,10 @@
 //! embedded database removes its write-ahead log, and a process that ends first leaves the log beside the file.
 
 use std::cell::RefCell;
-use std::future::{pending, poll_fn};
-use std::pin::Pin;
-use std::task::Poll;
+use std::future::pending;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
@@ -31,8 +30,18 @@ static EMBEDDED: Notify = Notify::const_new();
 /// As [`Store::open`], of a database that is closed when the command has ended.
 ///
 /// # Errors
-/// As [`Store::open`].
+/// As [`Store::open`]; [`StoreError::Moved`] where its arena goes on in PostgreSQL.
 pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Store, StoreError> {
+    let store = open_even_if_moved(settings, if_missing).await?;
+    store.refuse_moved().await?;
+    Ok(store)
+}
+
+/// As [`open`], for commands that may use what an arena has left in its file.
+///
+/// # Errors
+/// As [`Store::open`].
+pub async fn open_even_if_moved(settings: &StorageSettings, if_missing: IfMissing) -> Result<Store, StoreError> {
     if !settings.is_postgres() {
         EMBEDDED.notify_one();
     }
@@ -64,23 +73,16 @@ pub(super) async fn close_all(is_interrupted: bool) {
             Err(_) => pending().await,
         }
     };
-    wait_until_closed(all_closed(embedded.iter().map(Store::close)), signal).await;
+    let closing = async {
+        join_all(embedded.iter().map(Store::close)).await;
+    };
+    wait_until_closed(closing, signal).await;
 }
 
-/// Waits a short time at most for databases to close.
+/// Waits a short time at most for databases to close, all at the same time: one that takes long keeps no other one open.
 async fn close_briefly<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
     // A server ends the sessions of a process that is gone.
-    let _ = timeout(CLOSE_TIMEOUT, all_closed(closing)).await;
-}
-
-/// Closes databases at the same time: one that takes long keeps no other one open.
-async fn all_closed<F: Future<Output = ()>>(closing: impl IntoIterator<Item = F>) {
-    let mut open: Vec<Pin<Box<F>>> = closing.into_iter().map(Box::pin).collect();
-    let all = poll_fn(|context| {
-        open.retain_mut(|closing| closing.as_mut().poll(context).is_pending());
-        if open.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-    });
-    all.await;
+    let _ = timeout(CLOSE_TIMEOUT, join_all(closing)).await;
 }
 
 /// Waits for the databases to close, or for a signal.

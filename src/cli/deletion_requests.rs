@@ -12,9 +12,8 @@ use super::table::{TableRow, render};
 use super::times::show_time;
 use crate::databases;
 use crate::domain::admin::deletion_request::DeletionScope;
-use crate::domain::battle::BattleId;
 use crate::domain::plural::counted;
-use crate::error::{BadInput, CommandResult};
+use crate::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
@@ -56,7 +55,7 @@ struct ListRequestsOptions {
 
 #[derive(Debug, Args)]
 struct AddRequestOptions {
-    /// Id of a battle
+    /// Id of a battle, or the link of its page
     battle: String,
     /// About all battles of its visitor, not only this one
     #[arg(long)]
@@ -115,12 +114,8 @@ async fn list(store: &Store, options: &ListRequestsOptions) -> CommandResult<()>
 }
 
 async fn add(requests: &DeletionRequests<'_>, options: &AddRequestOptions) -> CommandResult<()> {
-    let battle = BattleId::parse(&options.battle);
-    let battle = battle.ok_or_else(|| {
-        BadInput(format!("{:?} is not the id of a battle: copy the id from an export", options.battle))
-    })?;
     let scope = if options.all_of_visitor { DeletionScope::Visitor } else { DeletionScope::Battle };
-    let id = requests.add(battle, scope, &options.reason).await?;
+    let id = requests.add(&options.battle, scope, &options.reason).await?;
     print(&format!("{id}\n"))
 }
 

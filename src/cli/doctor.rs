@@ -24,6 +24,7 @@ use crate::output_format::OutputFormat;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
 use crate::services::model_check::check_all;
+use crate::services::start_check::check_start;
 
 /// `langya doctor …`
 #[derive(Debug, Clone, Args)]
@@ -54,6 +55,7 @@ pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<Exi
 }
 
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
+    let refused = check_start(&settings, env).err().map(|error| Finding::SettingsUnusable(error.to_string()));
     let opened = databases::open(&settings.storage, IfMissing::Fail).await;
     let mut findings = examine(&settings, opened, SystemClock.now()).await;
     findings.extend(redis_finding(&settings).await);
@@ -66,9 +68,15 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
             Err(error) => Finding::SettingsUnusable(error.to_string()),
         });
     }
-    // What the settings name, such as the variable of a key, is looked up only above.
-    if !findings.iter().any(|finding| matches!(finding, Finding::SettingsUnusable(_))) {
-        findings.insert(0, Finding::SettingsUsable);
+    let is_unusable = |finding: &Finding| matches!(finding, Finding::SettingsUnusable(_));
+    match refused {
+        Some(refused) => {
+            // Who asks the service that it concerns finds it, too.
+            findings.retain(|finding| *finding != refused);
+            findings.insert(0, refused);
+        }
+        None if findings.iter().any(is_unusable) => {}
+        None => findings.insert(0, Finding::SettingsUsable),
     }
     findings
 }

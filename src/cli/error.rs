@@ -17,10 +17,11 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
 use crate::formats::StandardInputTwice;
-use crate::formats::agreement_files::{AgreementError, AgreementFileError};
+use crate::formats::agreement_files::AgreementError;
 use crate::formats::campaign_files::CampaignFileError;
 use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
+use crate::formats::table_error::TableFileError;
 use crate::formats::votes::VoteFileError;
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::settings_file::SettingsFileError;
@@ -200,10 +201,19 @@ impl CommandFailure for ImportError {
     }
 }
 
+impl CommandFailure for TableFileError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Unreadable(error) => error.is_input(),
+            Self::Unusable { .. } => true,
+        }
+    }
+}
+
 impl CommandFailure for AgreementError {
     fn is_input(&self) -> bool {
         match self {
-            Self::File(AgreementFileError::Unreadable(error)) => error.is_input(),
+            Self::File(error) => error.is_input(),
             _ => true,
         }
     }
@@ -441,17 +451,18 @@ mod tests {
         let is_input = |kind: ErrorKind| {
             let votes = || VoteFileError::Unreadable { path: "votes.csv".into(), source: kind.into() };
             let queue = LabelingError::File { file: "queue.csv".into(), reason: kind.into() };
-            let agreement = AgreementError::File(AgreementFileError::Unreadable(votes()));
+            let table = || TableFileError::Unreadable(votes());
             [
                 CommandError::from(votes()),
                 CommandError::from(FitCommandError::Votes(votes())),
                 CommandError::from(ImportError::File(votes())),
-                CommandError::from(agreement),
+                CommandError::from(AgreementError::File(table())),
+                CommandError::from(FitCommandError::Table(table())),
                 CommandError::from(queue),
             ]
             .map(|error| error.is_input())
         };
-        assert_eq!(is_input(ErrorKind::NotFound), [true; 5]);
-        assert_eq!([ErrorKind::StorageFull, ErrorKind::QuotaExceeded].map(is_input), [[false; 5]; 2]);
+        assert_eq!(is_input(ErrorKind::NotFound), [true; 6]);
+        assert_eq!([ErrorKind::StorageFull, ErrorKind::QuotaExceeded].map(is_input), [[false; 6]; 2]);
     }
 }

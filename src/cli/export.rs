@@ -2,7 +2,6 @@
 
 mod dataset_and_preferences;
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -98,7 +97,7 @@ struct FileOptions {
     out: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Format of the file [default: by the extension of --out, or else jsonl]
+    /// Format of the file [default: by the extension of --out; jsonl where it has none]
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
@@ -108,18 +107,24 @@ impl FileOptions {
         self.format.or_else(|| Format::of_extension(&self.out)).unwrap_or(Format::Jsonl)
     }
 
-    /// Refuses the name of a compressed file: exports are not compressed.
+    /// Refuses the name of a compressed file, since exports are not compressed, and an extension that stands for no format where no flag
+    /// names one.
     fn check_name(&self) -> Result<(), BadInput> {
-        let compressed =
-            |ending: &OsStr| ["gz", "zst", "bz2", "xz", "zip"].iter().any(|known| ending.eq_ignore_ascii_case(known));
-        if is_special(&self.out) || !self.out.extension().is_some_and(compressed) {
-            return Ok(());
+        let Some(extension) = self.out.extension().filter(|_| !is_special(&self.out)) else { return Ok(()) };
+        let is_compressed = ["gz", "zst", "bz2", "xz", "zip"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+        let out = self.out.display();
+        if is_compressed {
+            return Err(BadInput(format!(
+                "{out} has the name of a compressed file, and an export is not compressed: choose another name, or pipe --out - into a \
+                 program that compresses"
+            )));
         }
-        Err(BadInput(format!(
-            "{} has the name of a compressed file, and an export is not compressed: choose another name, or pipe --out - into a \
-             program that compresses",
-            self.out.display()
-        )))
+        if self.format.is_none() && Format::of_extension(&self.out).is_none() {
+            return Err(BadInput(format!(
+                "cannot tell the format of {out}: end its name in .jsonl, .csv or .parquet, or give --format"
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -24,10 +24,11 @@ use super::{Location, charts, output, progress};
 use crate::charts::Charts;
 use crate::databases;
 use crate::domain::rating::FitError;
+use crate::domain::rating::counts::pair_votes::TallyProgress;
+use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{LeaderboardOptions, Method};
-use crate::domain::rating::pair_votes::TallyProgress;
 use crate::domain::rating::ranking::{Ranking, rank, rank_log_with_differences};
 use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
@@ -118,9 +119,9 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     };
     store.close().await;
     bar.finish_and_clear();
-    let of_thread = options.clone();
-    let fitted = on_its_own_thread(move || rank_and_draw(log, &leaderboard_options, prices, &of_thread)).await?;
-    Ok(fitted.with_charts_written(options)?)
+    let thread_options = options.clone();
+    let fitted = on_its_own_thread(move || rank_and_draw(log, &leaderboard_options, prices, &thread_options)).await?;
+    Ok(fitted.write_charts(options)?)
 }
 
 /// Computes on a thread of its own: a signal does not wait for what may take minutes. The thread may go on until the process ends, so it
@@ -138,7 +139,7 @@ async fn on_its_own_thread<T: Send + 'static>(
 pub fn fit_files(options: &FitOptions) -> Result<FitResult, FitCommandError> {
     let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
     let log = votes::read_log(&options.votes, options.columns(), &options.reading.options())?;
-    rank_and_draw(log, &leaderboard_options, prices, options)?.with_charts_written(options)
+    rank_and_draw(log, &leaderboard_options, prices, options)?.write_charts(options)
 }
 
 /// A fit with its charts, which are still to be written.
@@ -148,7 +149,7 @@ struct DrawnFit {
 }
 
 impl DrawnFit {
-    fn with_charts_written(self, options: &FitOptions) -> Result<FitResult, FitCommandError> {
+    fn write_charts(self, options: &FitOptions) -> Result<FitResult, FitCommandError> {
         if let Some(folder) = &options.charts {
             charts::write_all(folder, self.charts)?;
         }
@@ -164,6 +165,7 @@ fn rank_and_draw(
     options: &FitOptions,
 ) -> Result<DrawnFit, FitCommandError> {
     let slice = options.slice.slice();
+    let unread: Vec<String> = log.unread_columns.iter().cloned().collect();
     let log = slice.take(log)?;
     let fitting = progress::waiting("fitting the leaderboard");
     let Ranking { mut leaderboard, differences } = rank_log_with_differences(&log, leaderboard_options)?;
@@ -172,6 +174,8 @@ fn rank_and_draw(
     if !conditions.is_empty() {
         leaderboard.notes.insert(0, RatingNote::Slice { conditions });
     }
+    leaderboard.notes.extend((!unread.is_empty()).then_some(RatingNote::UnreadColumns { columns: unread }));
+    leaderboard.notes.extend(prices.as_ref().and_then(|prices| prices_without_rating(prices, &leaderboard.models)));
     if options.robustness {
         leaderboard.robustness = Some(robustness_report(&log, leaderboard_options)?);
     }
@@ -187,6 +191,13 @@ fn rank_and_draw(
         join(ValueInput { leaderboard: &leaderboard, differences: &differences, prices: &prices, usage, practice })
     });
     Ok(DrawnFit { result: FitResult { leaderboard, value }, charts })
+}
+
+/// Prices that join nothing, as those of a mistyped name.
+fn prices_without_rating(prices: &PriceList, rated: &[RankedModel]) -> Option<RatingNote> {
+    let is_rated = |name: &str| rated.iter().any(|model| model.model == name);
+    let models: Vec<String> = prices.models.keys().filter(|name| !is_rated(name)).cloned().collect();
+    (!models.is_empty()).then_some(RatingNote::PricesWithoutRating { models })
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {

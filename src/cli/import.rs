@@ -60,6 +60,9 @@ struct ArenaOptions {
     /// The arena's database file, such as data/langya.db; stop the arena first
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Clear the moved mark on FILE so that it can be served again; data stored in PostgreSQL since the move is not copied back
+    #[arg(long)]
+    undo: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -159,18 +162,18 @@ fn check_readable(what: &ImportKind) -> CommandResult<()> {
     if reads_votes {
         check_given_once(what.files())?;
     }
-    let is_open = |file: &PathBuf| reads_votes && is_standard_input(file);
+    let from_stdin = |file: &PathBuf| reads_votes && is_standard_input(file);
     let check = |file: &PathBuf| -> std::io::Result<()> {
-        let found = if is_open(file) { input_metadata(file)? } else { std::fs::metadata(file)? };
+        let found = if from_stdin(file) { input_metadata(file)? } else { std::fs::metadata(file)? };
         let kind = found.file_type();
         if kind.is_char_device() || kind.is_block_device() {
             return Err(std::io::Error::other("it is a device: write what it gives to a file, and import that"));
         }
-        if found.is_file() && !is_open(file) { File::open(file).map(drop) } else { Ok(()) }
+        if found.is_file() && !from_stdin(file) { File::open(file).map(drop) } else { Ok(()) }
     };
     for file in what.files() {
         check(file).map_err(|error| {
-            let name = if is_open(file) { input_name(file) } else { file.display() };
+            let name = if from_stdin(file) { input_name(file) } else { file.display() };
             BadInput(format!("cannot read {name}: {error}"))
         })?;
     }
@@ -340,15 +343,19 @@ async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResul
 async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     check_database_file(&options.file)?;
-    // Before a database is made that nothing is moved into.
-    if !settings.storage.is_postgres() {
-        return Err(DatabaseMoveError::WrongBackends.into());
-    }
     let from = StorageSettings {
         database: ServiceUrl::from(format!("sqlite:{}", options.file.display())),
         ..settings.storage.clone()
     };
-    let source = databases::open(&from, IfMissing::Fail).await?;
+    if options.undo {
+        return undo_move(&options.file, &from).await;
+    }
+    // Before a database is made that nothing is moved into.
+    if !settings.storage.is_postgres() {
+        return Err(DatabaseMoveError::WrongBackends.into());
+    }
+    // The target may have been lost since an earlier move.
+    let source = databases::open_even_if_moved(&from, IfMissing::Fail).await?;
     let _lock = DataLock::take_to_read(&from, "import arena")?;
     let target = databases::open(&settings.storage, IfMissing::Create).await?;
     let count = progress::count("moving");
@@ -357,12 +364,35 @@ async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCo
         count.set_position(moved.rows);
     })
     .await?;
+    // Before anything is printed: an output that takes nothing ends the command.
+    let marked = source.mark_moved(SystemClock.now()).await;
     count.finish_and_clear();
-    print(&report(&moved))?;
     let file = options.file.display();
-    print(&format!(
-        "{file} is unchanged: do not serve it again, because both arenas would sign the same public log\n"
-    ))?;
+    let next = match marked {
+        Ok(()) => format!(
+            "{file} is marked as moved, and every command refuses it: set storage.database to the new address\n"
+        ),
+        Err(error) => {
+            eprintln!("warning: {file} could not be marked as moved: {error}");
+            format!(
+                "{file} is unchanged: do not serve it again, because both arenas would sign the same public log; set \
+                 storage.database to the new address\n"
+            )
+        }
+    };
+    print(&(report(&moved) + &next))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Removes the mark of a file whose arena was moved.
+async fn undo_move(file: &Path, storage: &StorageSettings) -> CommandResult<ExitCode> {
+    let _lock = DataLock::take(storage, "import arena")?;
+    let was_marked = databases::open_even_if_moved(storage, IfMissing::Fail).await?.unmark_moved().await?;
+    let file = file.display();
+    print(&match was_marked {
+        true => format!("{file} can be used again: do not serve the arena in PostgreSQL beside it\n"),
+        false => format!("{file} was not marked as moved; nothing changed\n"),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -39,7 +39,7 @@ pub mod signals;
 pub mod simulate;
 mod slice_flags;
 pub mod table;
-mod terminal_text;
+pub mod terminal_text;
 mod times;
 pub mod upgrade;
 pub mod verify;
@@ -245,14 +245,14 @@ mod tests {
         let (stop, stopped) = channel::<()>();
         let (begin, begun) = channel();
         let ended = Arc::new(AtomicBool::new(false));
-        let of_thread = Arc::clone(&ended);
+        let thread_ended = Arc::clone(&ended);
         let system = actix_web::rt::System::new();
         let interrupted: CommandResult = system.block_on(async {
             drop(tokio::task::spawn_blocking(move || {
                 begin.send(()).unwrap();
                 // It computes for as long as the test lasts, and not for ever where the test fails.
                 let _ = stopped.recv_timeout(Duration::from_secs(10));
-                of_thread.store(true, Ordering::SeqCst);
+                thread_ended.store(true, Ordering::SeqCst);
             }));
             Err(Interrupted::NO_FILE.into())
         });

@@ -5,7 +5,7 @@ mod edit;
 mod pairing;
 mod register;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -25,6 +25,7 @@ use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, StoreError};
 use crate::output_format::OutputFormat;
 use crate::services::admin::model_health::ModelHealth;
+use crate::services::model_entries::Warning;
 use crate::table::{TableRow, render, value_or_dash};
 pub use edit::{AddModelOptions, ModelArgument, ResumeOptions, SetOptions};
 pub use pairing::PairingOptions;
@@ -88,6 +89,8 @@ pub struct PrintedModel {
     pub weight: f64,
     /// `active`, or `paused` with a weight of 0.
     pub state: &'static str,
+    /// Whether the variable of its key is set here; `None` for a model without one.
+    pub key_set: Option<bool>,
     /// One of the built-in practice models.
     pub practice: bool,
     /// The breaker's phase in the running arena, where that is known.
@@ -124,7 +127,7 @@ pub struct DatabaseModels {
 pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode> {
     let location = &options.location;
     match &options.action {
-        ModelsCommand::List { format } => print_list(&discovered(location, env).await?, *format).await,
+        ModelsCommand::List { format } => print_list(&discovered(location, env).await?, env, *format).await,
         ModelsCommand::Check { format } => check::print_check(&discovered(location, env).await?, env, *format).await,
         ModelsCommand::Add(options) => edit::add(options, location, env).await,
         ModelsCommand::Set(options) => edit::set(options, location, env).await,
@@ -144,9 +147,18 @@ async fn discovered(location: &Location, env: &Environment) -> CommandResult<Set
     Ok(with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await)
 }
 
-async fn print_list(settings: &Settings, format: OutputFormat) -> CommandResult<ExitCode> {
-    print(&render(&list(settings, &known_models(settings).await?), format)?)?;
+async fn print_list(settings: &Settings, env: &Environment, format: OutputFormat) -> CommandResult<ExitCode> {
+    print(&render(&list(settings, env, &known_models(settings).await?), format)?)?;
+    let unset: BTreeSet<&str> =
+        settings.models.iter().filter(|entry| lacks_key(entry, env)).map(|entry| entry.api_key_env.as_str()).collect();
+    for variable in unset {
+        eprintln!("warning: {}", Warning::KeyNotSet(variable.to_owned()));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn lacks_key(entry: &ModelSettings, env: &Environment) -> bool {
+    !entry.api_key_env.is_empty() && env.secret(&entry.api_key_env).is_none()
 }
 
 /// What the database knows; nothing where no arena has served yet.
@@ -164,7 +176,7 @@ async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
 
 /// The models of these settings, with what is known of them.
 #[must_use]
-pub fn list(settings: &Settings, known: &DatabaseModels) -> Vec<PrintedModel> {
+pub fn list(settings: &Settings, env: &Environment, known: &DatabaseModels) -> Vec<PrintedModel> {
     let listed = |entry: &ModelSettings| {
         let (card, recent) = (card(entry), &known.health.stats);
         let stats = recent.models.get(card.id.as_str()).copied();
@@ -183,6 +195,7 @@ pub fn list(settings: &Settings, known: &DatabaseModels) -> Vec<PrintedModel> {
             provider: entry.provider,
             weight: entry.weight,
             state: ModelState::of_weight(entry.weight).as_str(),
+            key_set: (!entry.api_key_env.is_empty()).then(|| !lacks_key(entry, env)),
             practice: card.practice,
         }
     };
@@ -197,6 +210,7 @@ impl TableRow for PrintedModel {
         "provider",
         "weight",
         "state",
+        "key set",
         "breaker",
         "battles",
         "share",
@@ -216,6 +230,7 @@ impl TableRow for PrintedModel {
             self.provider.as_str().to_owned(),
             self.weight.to_string(),
             self.state.to_owned(),
+            value_or_dash(self.key_set.map(|is_set| if is_set { "yes" } else { "no" })),
             value_or_dash(self.breaker.as_ref()),
             value_or_dash(self.battles),
             percent(self.share),
@@ -236,16 +251,14 @@ mod tests {
     fn every_format_has_every_model() {
         let settings = Settings::default();
         let breakers = BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]);
-        let rows = list(&settings, &DatabaseModels { breakers, ..DatabaseModels::default() });
+        let rows = list(&settings, &Environment::default(), &DatabaseModels { breakers, ..DatabaseModels::default() });
         assert_eq!((rows[0].breaker.as_deref(), rows[1].breaker.as_deref()), (Some("open"), None));
         for format in [OutputFormat::Table, OutputFormat::Json, OutputFormat::Csv] {
             let text = render(&rows, format).unwrap();
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
         }
-        assert!(
-            render(&rows, OutputFormat::Csv)
-                .unwrap()
-                .starts_with("id,name,organization,provider,weight,state,practice,breaker,battles,share,error_rate,")
-        );
+        let csv = render(&rows, OutputFormat::Csv).unwrap();
+        let head = "id,name,organization,provider,weight,state,key_set,practice,breaker,battles,share,error_rate,";
+        assert!(csv.starts_with(head), "{csv}");
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{CommandResult, Interrupted};
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
 /// After this long without a sign that the command has seen the signal, [`end_if_busy`] says that it is busy.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
-const BUSY_NOTICE: &str = "the command is busy and is ended within 3 seconds; Ctrl-C again ends it at once";
+const BUSY_NOTICE: &str = "the command is busy and will be stopped within 3 seconds; press Ctrl-C again to stop it now";
 
 /// Number of [`Signals`]: while there is one, a part of the command decides what a signal does.
 static HANDLERS: AtomicUsize = AtomicUsize::new(0);
@@ -123,20 +123,29 @@ pub(super) fn end_if_busy() {
         runtime.block_on(async {
             let Ok(mut signals) = SignalStreams::open() else { return };
             let signal = signals.next_unhandled().await;
-            // Whether a second signal came or the time is over: the process ends.
-            let _ = timeout(BUSY_TIMEOUT, async {
-                if timeout(NOTICE_AFTER, signals.next()).await.is_err() {
-                    if !ENDED.load(Ordering::SeqCst) {
-                        // `eprintln!` would panic where nobody reads it, and the process would not end.
-                        let _ = writeln!(std::io::stderr(), "{BUSY_NOTICE}");
-                    }
-                    signals.next().await;
+            wait_while_busy(signals.next(), || {
+                if !ENDED.load(Ordering::SeqCst) {
+                    // `eprintln!` would panic where nobody reads it, and the process would not end.
+                    let _ = writeln!(std::io::stderr(), "{BUSY_NOTICE}");
                 }
             })
             .await;
             std::process::exit(128 + signal.as_raw_value());
         });
     });
+}
+
+/// Waits for the second signal, [`BUSY_TIMEOUT`] at most, and gives notice where it does not come at once.
+async fn wait_while_busy<T>(second: impl Future<Output = T>, give_notice: impl FnOnce()) {
+    let mut second = pin!(second);
+    // Whether the signal came or the time is over: the process ends.
+    let _ = timeout(BUSY_TIMEOUT, async {
+        if timeout(NOTICE_AFTER, second.as_mut()).await.is_err() {
+            give_notice();
+            second.await;
+        }
+    })
+    .await;
 }
 
 /// Does work whose unfinished files go with it: at a signal it is dropped, and the command fails.
@@ -182,9 +191,12 @@ pub(super) async fn until_interrupted<T>(work: impl AsyncFnOnce(CancellationToke
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::cell::Cell;
+    use std::future::ready;
     use std::process::{Command, id};
 
-    use tokio::sync::{Mutex, MutexGuard};
+    use futures_util::FutureExt;
+    use tokio::sync::{Mutex, MutexGuard, oneshot};
 
     use super::*;
 
@@ -222,6 +234,23 @@ pub(crate) mod tests {
             "in order"
         });
         assert_eq!(in_order.await.unwrap(), "in order");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_command_is_ended_at_the_second_signal_or_when_its_time_is_over() {
+        let (interrupt, second) = oneshot::channel::<()>();
+        let noticed = Cell::new(false);
+        let mut busy = pin!(wait_while_busy(second, || noticed.set(true)));
+        assert!(timeout(NOTICE_AFTER / 2, busy.as_mut()).await.is_err() && !noticed.get());
+        assert!(timeout(NOTICE_AFTER, busy.as_mut()).await.is_err() && noticed.get());
+        interrupt.send(()).unwrap();
+        assert_eq!(busy.now_or_never(), Some(()), "the second signal ends it at once");
+
+        let mut busy = pin!(wait_while_busy(pending::<()>(), || {}));
+        assert!(timeout(BUSY_TIMEOUT / 2, busy.as_mut()).await.is_err());
+        assert!(timeout(BUSY_TIMEOUT, busy).await.is_ok(), "it ends without a second signal");
+        let unnoticed = wait_while_busy(ready(()), || unreachable!("the second signal came at once"));
+        assert_eq!(unnoticed.now_or_never(), Some(()));
     }
 
     #[actix_web::test]

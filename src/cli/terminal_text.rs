@@ -10,8 +10,9 @@ pub(super) fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
-/// Replaces control characters, which could steer the terminal, and isolates the direction of the text.
-pub(super) fn printable(text: &str) -> String {
+/// Replaces control characters, which could steer the terminal, and shows by their numbers those that turn the direction of text.
+#[must_use]
+pub fn printable(text: &str) -> String {
     text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 

@@ -63,7 +63,7 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
 }
 
 fn backup_advice(settings: &StorageSettings) -> String {
-    LastBackup::read(&settings.data_dir).map_or_else(
+    LastBackup::read(settings).map_or_else(
         || "there is no backup: make one first with langya backup --out FOLDER".to_owned(),
         |backup| {
             let (at, path) = (show_time(backup.at), backup.path.display());

@@ -18,8 +18,9 @@ use crate::terminal_text::{coefficient, printable, width};
 
 /// How to read the lines.
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
-    among those for a side; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in parentheses: \
-    what a line rests on; a line without an interval has none\n";
+    among those for a side, with p of an exact binomial test, which shows position bias only where sides were assigned at random or \
+    every pair was shown in both orders; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in \
+    parentheses: what a line rests on; a line without an interval has none\n";
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
@@ -114,7 +115,7 @@ pub(super) fn csv(found: &AgreeOutput) -> CommandResult<String> {
         "undefined",
     ];
     writer.write_record(head)?;
-    for line in lines(found).into_iter().chain(pairs(found).iter().flat_map(wins)) {
+    for line in lines(found).into_iter().chain(p_of_sides(found)).chain(pairs(found).iter().flat_map(wins)) {
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         let count = |part: usize| line.share.map_or_else(String::new, |share| share[part].to_string());
         let (rate, value) = if line.share.is_some() { (line.value, None) } else { (None, line.value) };
@@ -218,8 +219,12 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     let share = |name: &str, shares: &SideShares| StatisticLine {
         share: Some([shares.a, shares.a + shares.b]),
         note: shares.p.value.map_or_else(String::new, |p| {
-            let p = if p > 0.0 && p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
-            format!("({}; equal sides, votes as independent: p = {p})", counted(shares.ties, "tie", "ties"))
+            let p = match p {
+                p if p <= 0.0 => "p < 1e-300".to_owned(),
+                p if p < 1e-4 => format!("p = {p:.1e}"),
+                p => format!("p = {p:.4}"),
+            };
+            format!("({}; equal sides, votes as independent: {p})", counted(shares.ties, "tie", "ties"))
         }),
         ..StatisticLine::number(name, &shares.share_a)
     };
@@ -235,6 +240,18 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
         )
         .judge(),
     ]
+}
+
+/// The p-values that the table has in parentheses, as lines of their own.
+fn p_of_sides(found: &AgreeOutput) -> Vec<StatisticLine> {
+    let Some(AgreementReport::Votes(report)) = &found.report else { return Vec::new() };
+    let SideSharesReport { people, judge, .. } = &report.sides;
+    let mut lines = vec![
+        StatisticLine::number("p of equal sides, people", &people.p),
+        StatisticLine::number("p of equal sides, judge", &judge.p).judge(),
+    ];
+    lines.retain(|line| found.between == Between::PeopleAndJudge || !line.of_judge);
+    lines
 }
 
 /// What a verdict is worth in votes.
@@ -413,7 +430,7 @@ impl StatisticLine {
 
     fn mean_kappa(name: &str, found: &MeanKappa) -> Self {
         let of_these = match found.people {
-            _ if found.uncertainty.interval.is_none() || found.draws_people() => "",
+            _ if found.uncertainty.interval.is_none() || found.resamples_people() => "",
             1 => "; the interval is over questions and holds for this person alone",
             _ => "; the interval is over questions and holds for these people alone",
         };

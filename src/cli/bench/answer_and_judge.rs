@@ -21,7 +21,7 @@ use crate::output_format::OutputFormat;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::check_servers;
 use crate::services::benchmark::locked_run::LockedRun;
-use crate::services::benchmark::run_error::NamedAs;
+use crate::services::benchmark::run_error::RunRole;
 use crate::services::benchmark::run_roles::{Phases, named_once};
 use crate::services::benchmark::suite_run::{Participation, ReadySuite, StepOutcome, SuiteRun};
 
@@ -74,7 +74,7 @@ pub(super) struct BenchJudgeOptions {
 
 /// `langya bench answer`.
 pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> CommandResult<ExitCode> {
-    named_once(NamedAs::Model, &options.models)?;
+    named_once(RunRole::Model, &options.models)?;
     let bar = Arc::new(PhaseBar::default());
     let session = options.batch.session(session::open(&options.location, &options.limits, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(None)?).await?;

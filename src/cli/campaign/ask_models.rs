@@ -22,7 +22,7 @@ use crate::output_format::OutputFormat;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::loading::Loaded;
-use crate::services::benchmark::run_error::NamedAs;
+use crate::services::benchmark::run_error::RunRole;
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
@@ -71,7 +71,7 @@ impl<'a> Asking<'a> {
             let said = "models are asked under a budget: write budget or max_calls in the file, or give --budget or --max-calls";
             return Err(BadInput(said.to_owned()).into());
         }
-        named_once(NamedAs::Model, &plan.models)?;
+        named_once(RunRole::Model, &plan.models)?;
         let settings = with_discovered(settings, env, &DiscoveryTargets::default()).await;
         let clients = model_clients(settings, env)?;
         let session = RunSession { store: store.clone(), clients, batches: BatchOptions::default() };

@@ -98,7 +98,7 @@ pub(super) async fn create(
     let plan = read_plan(&options.file)?;
     if plan.rated && environment.0.api.votes == VoteAccess::Public {
         eprintln!(
-            "note: with rated = true and api.votes = \"public\", /api/v1/votes shows every judgement at once, with the models' names and \
+            "note: with rated = true and api.votes = \"public\", /api/v1/votes shows every judgement within seconds, with the models' names and \
              counts of their answers: annotators who read it are not blind; set api.votes = \"key\" until the campaign is closed"
         );
     }

@@ -20,8 +20,8 @@ use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, Aliases, Series, SeriesName};
+use crate::domain::rating::bootstrap_samples::Metric;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::resample::Metric;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::convex_mixture::Search;
 use crate::domain::stats::resample::BootstrapOptions;
@@ -122,9 +122,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;
     let aliases = aliases(&options, &settings)?;
     let store = open(&settings, &names).await?;
-    // A list needs no numbers, and a mixture is fitted to the numbers as they stand.
-    let replicates = if options.list || !options.combine.is_empty() { 0 } else { options.bootstrap };
-    let study = StudyOptions { level, bootstrap: BootstrapOptions { replicates, seed: options.seed } };
+    let study = StudyOptions { level, bootstrap: options.bootstrap() };
     options.models = aliases.models(&options.models);
     let mut reader = SeriesReader::new(Sources {
         store: store.as_ref(),
@@ -136,13 +134,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     if options.list {
         return list(&mut reader, store.as_ref(), table.as_ref(), options.format).await;
     }
-    let bar = progress::count("series");
-    let series = reader.read_all(&names).await?;
-    bar.finish_and_clear();
-    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
-    if let Some(store) = &store {
-        store.close().await;
-    }
+    let series = read_series(&mut reader, &names, store.as_ref()).await?;
     let folder = options.charts.clone();
     // On a thread of its own: a signal does not wait for it.
     let compared = tokio::task::spawn_blocking(move || options.compare(&series, search, study)).await??;
@@ -152,6 +144,22 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
     }
     print(&compared.text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the series and closes the database.
+async fn read_series(
+    reader: &mut SeriesReader<'_>,
+    names: &[SeriesName],
+    store: Option<&Store>,
+) -> CommandResult<Vec<Series>> {
+    let bar = progress::count("series");
+    let series = reader.read_all(names).await?;
+    bar.finish_and_clear();
+    // Before what may take minutes: a command that is killed leaves the log of an open database beside it.
+    if let Some(store) = store {
+        store.close().await;
+    }
+    Ok(series)
 }
 
 /// How series go together, as it is printed and drawn.
@@ -168,31 +176,38 @@ impl CorrelateOptions {
         Ok(names.map(|name| name.parse()).collect::<Result<_, _>>()?)
     }
 
+    /// A list needs no numbers, and a mixture is fitted to the numbers as they stand.
+    fn bootstrap(&self) -> BootstrapOptions {
+        let replicates = if self.list || !self.combine.is_empty() { 0 } else { self.bootstrap };
+        BootstrapOptions { replicates, seed: self.seed }
+    }
+
     /// Compares two series, or mixes all but the last, and draws them where charts are wanted.
     fn compare(&self, series: &[Series], search: Search, study: StudyOptions) -> CommandResult<CorrelationOutput> {
         match series {
             [x, y] if self.combine.is_empty() => {
                 let report = compare(x, y, &self.models, study)?;
-                let charts = self.drawn(|| charts::of_pair(x, y, &self.models, &report))?;
-                let text = self.text(&report, || print::pair(&report))?;
+                let charts = self.charts_if_requested(|| charts::of_pair(x, y, &self.models, &report))?;
+                let text = self.rendered(&report, || print::pair(&report))?;
                 Ok(CorrelationOutput { notes: report.notes, charts, text })
             }
             [series @ .., target] => {
                 let series: Vec<&Series> = series.iter().collect();
                 let report = mixture(&series, target, &self.models, search, study)?;
-                let charts = self.drawn(|| charts::of_mixture(&series, target, &self.models, &report, study))?;
-                let text = self.text(&report, || print::mixture(&report))?;
+                let charts =
+                    self.charts_if_requested(|| charts::of_mixture(&series, target, &self.models, &report, study))?;
+                let text = self.rendered(&report, || print::mixture(&report))?;
                 Ok(CorrelationOutput { notes: report.notes, charts, text })
             }
             [] => Ok(CorrelationOutput::default()),
         }
     }
 
-    fn drawn(&self, draw: impl FnOnce() -> CommandResult<Charts>) -> CommandResult<Charts> {
+    fn charts_if_requested(&self, draw: impl FnOnce() -> CommandResult<Charts>) -> CommandResult<Charts> {
         if self.charts.is_some() { draw() } else { Ok(Charts::new()) }
     }
 
-    fn text(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> CommandResult<String> {
+    fn rendered(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> CommandResult<String> {
         match self.format {
             OutputFormat::Json => Ok(serde_json::to_string_pretty(report)? + "\n"),
             OutputFormat::Table => Ok(table()),

@@ -9,7 +9,7 @@ use crate::domain::correlation::report::{
 };
 use crate::domain::csv_injection::defused;
 use crate::domain::plural::counted;
-use crate::domain::rating::bootstrap::ResamplingUnit;
+use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::stats::correlation::PMethod;
 use crate::error::CommandResult;
 use crate::terminal_text::{coefficient, printable};

@@ -6,8 +6,7 @@ use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
 use crate::error::CommandFailure;
 use crate::formats::StandardInputTwice;
-use crate::formats::makers::MakerFileError;
-use crate::formats::prices::PriceFileError;
+use crate::formats::table_error::TableFileError;
 use crate::formats::votes::VoteFileError;
 
 /// Why `langya fit` made no leaderboard.
@@ -28,12 +27,9 @@ pub enum FitCommandError {
     /// The charts cannot be drawn or written.
     #[error(transparent)]
     Charts(#[from] ChartsError),
-    /// The prices cannot be read.
+    /// The prices or the makers cannot be used.
     #[error(transparent)]
-    Prices(#[from] PriceFileError),
-    /// The makers cannot be read.
-    #[error(transparent)]
-    Makers(#[from] MakerFileError),
+    Table(#[from] TableFileError),
     /// More than one file is the standard input.
     #[error(transparent)]
     StandardInput(#[from] StandardInputTwice),
@@ -62,6 +58,7 @@ impl CommandFailure for FitCommandError {
         match self {
             Self::Votes(error) => error.is_input(),
             Self::Charts(error) => error.is_input(),
+            Self::Table(error) => error.is_input(),
             _ => true,
         }
     }

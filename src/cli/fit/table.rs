@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::domain::plural::counted;
-use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
+use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel, VoteTotals};
 use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};

@@ -112,7 +112,7 @@ fn the_thread_that_fits_draws_the_charts_and_writes_none() {
     let fitted = rank_and_draw(log, &options.leaderboard_options().unwrap(), None, &options).unwrap();
     let drawn = fitted.charts.len();
     assert!(drawn >= 4 && !charts.exists(), "{drawn}");
-    fitted.with_charts_written(&options).unwrap();
+    fitted.write_charts(&options).unwrap();
     assert_eq!(std::fs::read_dir(charts).unwrap().count(), drawn);
 }
 
@@ -370,4 +370,19 @@ fn the_json_has_a_value_only_with_prices() {
     );
     let refused = run_with_prices(&votes, "model,input_price\na,1\n", &[]).unwrap_err().to_string();
     assert!(refused.contains("prices.csv: no column is called output_price"), "{refused}");
+}
+
+#[test]
+fn notes_name_what_of_the_files_is_not_used() {
+    let votes = "model_a,model_b,winner,weight,count\na,b,A,3,\na,b,B,1,\n";
+    let text = run_with_prices(votes, &PRICES.replace("\nc,", "\nB,"), &[]).unwrap();
+    for note in [
+        "note: each row counts as one vote, so these columns are not used; repeat a row that stands for several votes: \"weight\"\n",
+        "note: these models have a price and no rating, so their prices are not used; if a name is mistyped, write it as the votes do: \
+         \"B\"\n",
+    ] {
+        assert!(text.contains(note), "{note:?} is not in {text}");
+    }
+    let text = run_with_prices(&votes_with_tokens(), PRICES, &[]).unwrap();
+    assert!(!text.contains("not used"), "{text}");
 }

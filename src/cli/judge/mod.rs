@@ -34,7 +34,7 @@ use crate::model_run::{LimitFlags, begin, end, print_plans};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{pending_units, pending_work, request_plans};
 use crate::services::battle_judging::{BattleJudging, LOCK};
-use crate::services::benchmark::run_error::{NamedAs, RunError};
+use crate::services::benchmark::run_error::{RunError, RunRole};
 use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
 
@@ -113,13 +113,15 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
         true => databases::open(&settings.storage, IfMissing::Fail).await?,
         false => open_beside(&settings, IfMissing::Fail).await?,
     };
+    let names_judges = !settings.judge.models.is_empty();
     let clients = model_clients(settings, env)?;
     let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;
     let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &clients.rng, prompt: &prompt };
     options.check_campaign(&store).await?;
+    let visitors_informed = options.campaign.is_some() || names_judges || store.has_verdicts().await?;
     if options.limits.dry_run {
         let found = options.pending(battle_judging, &judges).await?;
-        options.tell(&found);
+        options.print_notes(&found, visitors_informed);
         let plans = request_plans(&found, battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
@@ -128,7 +130,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = options.pending(battle_judging, &judges).await?;
-    options.tell(&found);
+    options.print_notes(&found, visitors_informed);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
@@ -139,8 +141,15 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
 }
 
 impl RunOptions {
-    /// Says what nobody is asked about.
-    fn tell(&self, found: &PendingWork) {
+    /// Prints what is not judged, and where visitors were not informed that models judge battles. A campaign's answers are not theirs.
+    fn print_notes(&self, found: &PendingWork, visitors_informed: bool) {
+        if found.battles > 0 && !visitors_informed {
+            eprintln!(
+                "note: visitors have not been told that models judge battles, and judging sends conversations to the judge's \
+                 provider: /consent says so, and everybody is asked again, from the first verdict on, or once judge.models names a \
+                 judge (the arena then judges by itself). --since leaves out earlier battles"
+            );
+        }
         let Skipped { without_text, with_images, too_long } = found.skipped;
         if found.battles == 0 && found.skipped == Skipped::default() && self.campaign.is_none() {
             eprintln!(
@@ -160,7 +169,7 @@ impl RunOptions {
     }
 
     fn judges(&self) -> Result<Vec<ModelId>, RunError> {
-        named_once(NamedAs::Judge, &self.judge)?;
+        named_once(RunRole::Judge, &self.judge)?;
         Ok(self.judge.iter().map(ModelId::new).collect())
     }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::domain::judging::budget::ReachedLimit;
+use crate::domain::judging::budget::{ReachedLimit, Spent, Tokens};
 use crate::domain::plural::counted;
 use crate::infra::llm::model_client::RunLimits;
 use crate::table::{TableRow, cost_or_dash, or_dash};
@@ -151,15 +151,25 @@ pub(crate) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<O
     outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
 }
 
+fn cost_in_words(spent: Spent) -> String {
+    if spent.cost > 0.0 {
+        format!("cost {:.4} at the prices in the settings", spent.cost)
+    } else if spent.tokens == Tokens::default() {
+        "no cost".to_owned()
+    } else {
+        "cost unknown: the settings have no prices for these models, or prices of 0".to_owned()
+    }
+}
+
 /// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
 pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
-    let cost = if spent.cost > 0.0 { format!("cost {:.4}", spent.cost) } else { "no cost".to_owned() };
     eprintln!(
-        "{}, {} in, {} out, {cost} at the prices in the settings",
+        "{}, {} in, {} out, {}",
         counted(spent.calls, "request", "requests"),
         counted(spent.tokens.input, "token", "tokens"),
-        counted(spent.tokens.output, "token", "tokens")
+        counted(spent.tokens.output, "token", "tokens"),
+        cost_in_words(spent)
     );
     if refused > 0 {
         let refused = counted(refused, "request", "requests");
@@ -180,4 +190,18 @@ pub(crate) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode
     let left = counted(left, "result is", "results are");
     eprintln!("{why}; {left} left: run the same command again to continue");
     if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_called_unknown_where_tokens_have_no_price() {
+        let tokens = Tokens { input: 9, output: 5 };
+        let said = |tokens, cost| cost_in_words(Spent { calls: 1, tokens, cost });
+        assert_eq!(said(tokens, 0.25), "cost 0.2500 at the prices in the settings");
+        assert!(said(tokens, 0.0).starts_with("cost unknown: the settings have no prices"));
+        assert_eq!(said(Tokens::default(), 0.0), "no cost");
+    }
 }

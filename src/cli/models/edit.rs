@@ -14,17 +14,20 @@ use crate::Location;
 use crate::databases;
 use crate::domain::plural::counted;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
-use crate::error::CommandResult;
+use crate::error::{BadInput, CommandResult};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::infra::config::{DEFAULT_FILE, Environment};
+use crate::infra::llm::model_list::ListError;
 use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::output::print;
 use crate::output_format::OutputFormat;
 use crate::services::admin::actor::Actor;
-use crate::services::model_entries::{AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, Warning};
+use crate::services::model_entries::{
+    AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, ModelEntryError, Warning,
+};
 use crate::table::{or_dash, value_or_dash};
 
 /// `langya models add …`
@@ -39,6 +42,9 @@ pub struct AddModelOptions {
     /// Only models whose name or id matches: * is any text, ? one character
     #[arg(long, value_name = "GLOB")]
     filter: Option<String>,
+    /// Their pairing weight; 0 for models that take part in no battle, such as judges
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    weight: f64,
     /// Only show what would be added
     #[arg(long)]
     dry_run: bool,
@@ -120,6 +126,7 @@ pub(super) async fn set(options: &SetOptions, location: &Location, env: &Environ
         max_tokens: options.max_tokens,
         max_concurrent: options.max_concurrent,
         prices: options.prices()?,
+        ..ModelValues::default()
     };
     change(&options.id, &Change::Values(values), location, env).await
 }
@@ -163,13 +170,25 @@ pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &En
         key_env: options.key_env.clone(),
         filter: options.filter.clone(),
         only: None,
+        weight: options.weight,
         dry_run: options.dry_run,
     };
     let audit = match options.dry_run {
         true => CommandAudit::new(None, env),
         false => CommandAudit::open(location, env).await?,
     };
-    let additions = audit.editor(location, env).add(&request, today()?).await?;
+    let added = audit.editor(location, env).add(&request, today()?).await;
+    let unset_key = options.key_env.as_deref().filter(|variable| env.secret(variable).is_none());
+    let additions = match (added, unset_key) {
+        (Err(ModelEntryError::List(ListError::Refused(status))), Some(variable)) => {
+            let refused = format!(
+                "the server answered with status {status}: it requires a key, and the variable {variable} is not set here: export it \
+                 with the key, then try again"
+            );
+            return Err(BadInput(refused).into());
+        }
+        (added, _) => added?,
+    };
     let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
     print(&render(&rows, options.format)?)?;
     tell(&additions, options.dry_run, location);

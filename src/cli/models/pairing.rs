@@ -13,7 +13,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::preview::{PairChange, PairingPreview};
 use crate::domain::battle::pairing::{ModelPool, PairingRules, Policy, distribution};
 use crate::domain::rating::leaderboard::Leaderboard;
-use crate::domain::rating::model_pool::model_pool;
+use crate::domain::rating::pairing_pool::pairing_pool;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::error::{BadInput, CommandResult};
 use crate::infra::config::{PairingPolicySetting, PairingSettings, Settings};
@@ -148,7 +148,7 @@ impl Ratings {
 
     fn pool(&self, weighted: impl Iterator<Item = (ModelId, f64)>, rules: &PairingRules) -> ModelPool {
         let votes = |one: &str, other: &str| self.pair_votes.get(&ordered(one, other)).copied().unwrap_or(0);
-        model_pool(weighted, &self.leaderboard, votes, rules)
+        pairing_pool(weighted, &self.leaderboard, votes, rules)
     }
 }
 

@@ -150,7 +150,11 @@ async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Env
         };
         write_decision(&store, &decision, &votes, author).await?;
     }
-    output::print(&shown(&report, &votes, common.format)?)?;
+    let listed = match common.format {
+        OutputFormat::Csv => ListedVote::all(&store, &votes).await?,
+        OutputFormat::Json | OutputFormat::Table => Vec::new(),
+    };
+    output::print(&shown(&report, &listed, common.format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -231,10 +235,10 @@ impl DecisionReport {
     }
 }
 
-fn shown(report: &DecisionReport, votes: &[SelectedVote], format: OutputFormat) -> CommandResult<String> {
+fn shown(report: &DecisionReport, votes: &[ListedVote<'_>], format: OutputFormat) -> CommandResult<String> {
     match format {
         OutputFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
-        OutputFormat::Csv => render(&votes.iter().map(ListedVote::new).collect::<Vec<_>>(), format),
+        OutputFormat::Csv => render(votes, format),
         OutputFormat::Table => {
             let rows = report.voters.iter().take(SHOWN_VOTERS);
             let rows: Vec<Vec<String>> = rows

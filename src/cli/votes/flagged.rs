@@ -37,7 +37,8 @@ pub(super) struct FlaggedOptions {
     /// Test of the voters
     #[arg(long, value_enum, default_value_t)]
     test: TestFlag,
-    /// Largest expected share of honest voters among those listed (Benjamini and Hochberg)
+    /// Largest expected share of honest voters among those listed (Benjamini and Hochberg); nobody is listed where 0.1 would list more
+    /// than a quarter of all voters
     #[arg(long, value_name = "A", default_value_t = DEFAULT_ALPHA)]
     alpha: f64,
     /// Seed of simulated voters and checkpoints
@@ -181,7 +182,7 @@ async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandRe
 fn summary(report: &VoterReport, alpha: f64) -> String {
     let (flagged, tested) = (report.flagged(alpha).count(), report.results.len());
     let withheld = report.withheld().map_or_else(String::new, |found| {
-        format!("; {found} seem suspicious, more than a quarter of all voters and no exceptions, so nobody is flagged")
+        format!("; {found} look suspicious, which is more than a quarter of all voters, so the test singles out nobody")
     });
     format!(
         "note: {}: {flagged} of {} flagged{withheld}; not tested, for fewer than {FEWEST_VOTES} votes for a side: {}",
@@ -213,7 +214,7 @@ mod tests {
             taste: None,
         };
         let note = summary(&report(20), DEFAULT_ALPHA);
-        assert!(note.contains(": 0 of 6 voters flagged; 6 seem suspicious, more than a quarter"), "{note}");
+        assert!(note.contains(": 0 of 6 voters flagged; 6 look suspicious, which is more than a quarter"), "{note}");
         let note = summary(&report(100), DEFAULT_ALPHA);
         assert!(note.contains(": 6 of 6 voters flagged; not tested"), "{note}");
     }

@@ -10,10 +10,10 @@ use crate::databases;
 use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::storage::IfMissing;
+use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::infra::stored_votes::selection::select;
 use crate::output_format::OutputFormat;
-use crate::table::{TableRow, or_dash, render};
+use crate::table::{TableRow, or_dash, render, value_or_dash};
 use crate::times::show_time;
 use crate::{Location, output, progress};
 
@@ -50,6 +50,7 @@ impl ListVotesOptions {
 pub(super) struct ListedVote<'v> {
     seq: i64,
     cast_at: String,
+    battle: Option<String>,
     voter: &'v str,
     model_a: &'v str,
     model_b: &'v str,
@@ -59,11 +60,23 @@ pub(super) struct ListedVote<'v> {
 }
 
 impl<'v> ListedVote<'v> {
-    pub(super) fn new(vote: &'v SelectedVote) -> Self {
+    /// The votes with their battles.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub(super) async fn all(store: &Store, votes: &'v [SelectedVote]) -> Result<Vec<Self>, StoreError> {
+        let numbers: Vec<i64> = votes.iter().map(|vote| vote.seq).collect();
+        let battles = store.battles_of_votes(&numbers).await?;
+        let battle = |vote: &SelectedVote| battles.get(&vote.seq).map(ToString::to_string);
+        Ok(votes.iter().map(|vote| Self::new(vote, battle(vote))).collect())
+    }
+
+    fn new(vote: &'v SelectedVote, battle: Option<String>) -> Self {
         let rules: Vec<&str> = vote.rules.iter().map(|rule| &**rule).collect();
         Self {
             seq: vote.seq,
             cast_at: show_time(vote.cast_at),
+            battle,
             voter: &vote.voter,
             model_a: &vote.models[0],
             model_b: &vote.models[1],
@@ -74,12 +87,14 @@ impl<'v> ListedVote<'v> {
 }
 
 impl TableRow for ListedVote<'_> {
-    const HEADS: &'static [&'static str] = &["seq", "cast at", "voter", "model a", "model b", "winner", "excluded by"];
+    const HEADS: &'static [&'static str] =
+        &["seq", "cast at", "battle", "voter", "model a", "model b", "winner", "excluded by"];
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.seq.to_string(),
             self.cast_at.clone(),
+            value_or_dash(self.battle.as_ref()),
             or_dash(self.voter),
             self.model_a.to_owned(),
             self.model_b.to_owned(),
@@ -105,8 +120,7 @@ pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> Comman
         0 => votes.as_slice(),
         limit => &votes[votes.len().saturating_sub(limit)..],
     };
-    let lines: Vec<ListedVote<'_>> = shown.iter().map(ListedVote::new).collect();
-    output::print(&render(&lines, options.format)?)?;
+    output::print(&render(&ListedVote::all(&store, shown).await?, options.format)?)?;
     if let Some(note) = options.no_match_note().filter(|_| votes.is_empty()) {
         eprintln!("{note}");
     }
