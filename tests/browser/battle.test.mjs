@@ -58,7 +58,7 @@ test("a battle by keyboard only", async () => {
   page.assertQuiet();
 });
 
-test("arrow keys move within the ballot, and the number keys can be switched off", async () => {
+test("arrow keys move within the vote buttons, and the number keys can be switched off", async () => {
   const page = await site.arrive();
   await ask(page, "a short question");
   await phase(page, "ready");

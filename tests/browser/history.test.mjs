@@ -36,7 +36,7 @@ test("a battle is found again by keyboard, and its page shows it after a reload 
   await page.goto(`${site.url}/battle/${open}`);
   const unvoted = await page.content();
   assert.ok(NAMES.every((name) => !unvoted.includes(name)), "no name before the vote");
-  await page.getByRole("link", { name: "Go on with this battle" }).click();
+  await page.getByRole("link", { name: "Continue this battle" }).click();
   await page.locator('main[data-phase="ready"]').waitFor();
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "another question without a vote");
   assert.equal(await page.evaluate(() => location.hash), "", "a reload does not ask for it again");
@@ -102,7 +102,7 @@ test("texts are exported, then deleted, and the browser begins again", async () 
   await page.getByRole("button", { name: "Delete all my questions and the replies" }).click();
   await page.getByRole("status").waitFor();
   assert.equal((await page.context().cookies()).filter(({ name }) => name.includes("session")).length, 0);
-  assert.ok(await page.getByText("There are no battles of this browser yet.").isVisible());
+  assert.ok(await page.getByText("There are no battles in this session yet.").isVisible());
   page.assertQuiet();
 });
 

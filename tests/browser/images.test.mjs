@@ -117,6 +117,38 @@ test("the same question goes to two other models with its images", async () => {
   assert.equal(await page.locator('.reply[data-side="b"] .block').textContent(), "I see images: 1.");
 });
 
+test("images that were chosen do not come back with a reload, which the page says once, and the text does", async () => {
+  const page = await opened();
+  await choose(page, { name: "one.png", mimeType: "image/png", buffer: await picture() });
+  await page.locator("#prompt").fill("a short question about this");
+  await page.reload();
+  const said = page.getByText("Images are not kept when the page is loaded again. Add them again.");
+  await said.waitFor();
+  assert.equal(await page.locator("#prompt").inputValue(), "a short question about this");
+  assert.equal(await small(page).count(), 0);
+  await page.reload();
+  await page.locator('[data-part="attach"]').waitFor();
+  assert.equal(await said.count(), 0);
+  page.assertQuiet();
+});
+
+for (const [locale, tooMany, unusable] of [
+  ["en-GB", "There are too many images: a question takes 4 at most. Leave the others out.", "This is not a readable PNG, JPEG or WebP image."],
+  ["zh-CN", "图片过多：每个问题最多 4 张，请去掉其余的。", "无法读取该文件。"],
+]) {
+  test(`too many images and a file that is none are refused with the limit and the file's name: ${locale}`, async () => {
+    const page = await opened({ locale });
+    const image = { name: "one.png", mimeType: "image/png", buffer: await picture() };
+    const file = { name: "notes.pdf", mimeType: "application/pdf", buffer: Buffer.from("no image") };
+    await page.locator('[data-part="attach-files"]').setInputFiles([file, ...Array(5).fill(image)]);
+    await page.getByRole("alert").filter({ hasText: tooMany }).waitFor();
+    const said = await page.getByRole("alert").textContent();
+    assert.ok(said.includes("notes.pdf") && said.includes(unusable), said);
+    assert.equal(await page.locator(".attached canvas").count(), 4);
+    page.assertQuiet();
+  });
+}
+
 test("a file that is too large is refused with the limit beside it", async () => {
   const page = await opened();
   await page.locator("#prompt").evaluate((field) => {

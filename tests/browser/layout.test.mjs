@@ -303,6 +303,26 @@ test("every choice can be made in one row on a phone held sideways, and the reas
   page.assertQuiet();
 });
 
+test("when a phone shows the names, they begin below the switch between the sides and no copy button is half under it", async () => {
+  for (const [width, height] of [[320, 568], [390, 844], [430, 932]]) {
+    const page = await site.arrive("/", { ...PHONE, viewport: { width, height } });
+    await page.locator("#prompt").fill("a short question");
+    await page.keyboard.press("Control+Enter");
+    await phase(page, "ready");
+    await page.locator('.choice[data-outcome="a"]').tap();
+    await page.locator('[data-action="show"]').tap();
+    await phase(page, "revealed");
+    const places = await page.evaluate(() =>
+      [".side-switch", ".reveal", '.reply[data-side="a"] .reply-foot .copy'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON()),
+    );
+    const [tabs, names, copy] = places;
+    const where = `${width} × ${height}: ${JSON.stringify(places)}`;
+    assert.ok(names.top >= tabs.bottom, where);
+    assert.ok(copy.bottom <= tabs.top || copy.top >= tabs.bottom, where);
+    await page.context().close();
+  }
+});
+
 test("after the names are shown there is room for the next question at every width", async () => {
   for (const locale of LOCALES) {
     const page = await site.arrive("/", { locale });

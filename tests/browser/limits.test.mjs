@@ -72,9 +72,9 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   await phase(late, "ready");
   await late.getByRole("button", { name: "New battle" }).click();
   await send(late, "one more question");
-  await late.locator('[data-part="notice"]', { hasText: "You can go on" }).waitFor();
+  await late.locator('[data-part="notice"]', { hasText: "You can continue" }).waitFor();
   const told = await late.locator('[data-part="notice"]').textContent();
-  assert.match(told, /^That was a lot in a short time\. You can go on in \d+ minutes\.$/);
+  assert.match(told, /^That was a lot in a short time\. You can continue in \d+ minutes\.$/);
   assert.equal(await late.getByRole("textbox").inputValue(), "one more question", "the question is not lost");
   late.assertQuiet();
 });
@@ -85,7 +85,7 @@ test("a limit that lasts longer than an hour is said to be that of a day", async
   await page.routeWebSocket(/\/ws\/battle/, (socket) => socket.onMessage(() => socket.send(refusal)));
   await page.goto(site.url);
   await send(page, "a question too many");
-  await page.locator('[data-part="notice"]', { hasText: "That was a lot for one day. You can go on in 8 hours." }).waitFor();
+  await page.locator('[data-part="notice"]', { hasText: "You have reached today's limit. You can continue in 8 hours." }).waitFor();
   page.assertQuiet();
 });
 

@@ -62,7 +62,7 @@ test("the result of a vote links to its receipt in the public log", async () => 
   await playBattle(page);
   await page.getByRole("link", { name: "Receipt in the public vote log" }).click();
   await page.getByRole("heading", { name: "The public vote log" }).waitFor();
-  assert.match(await page.getByRole("status").textContent(), /will be in the log by|is entry \d+ of/);
+  assert.match(await page.getByRole("status").textContent(), /will be in the log by|has index \d+ in the log/);
   // The log follows the leaderboard; until then each look says when.
   while (!(await page.getByText("c2sp.org/tlog-proof@v1").isVisible())) await page.reload();
   assert.match(await page.getByText("c2sp.org/tlog-proof@v1").textContent(), /^index \d+$/m);

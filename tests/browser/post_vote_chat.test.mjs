@@ -48,7 +48,7 @@ test("after the vote both models go on, by name and marked as not rated, and the
   assert.ok(await page.locator(".reveal").getByText("You found A better.").isVisible());
   const order = await page.locator(".turns > *").evaluateAll((all) => all.map((one) => one.className));
   assert.deepEqual(order, ["turn", "reveal", "turn"]);
-  assert.equal(await page.locator(".ballot").isVisible(), false);
+  assert.equal(await page.locator(".vote-buttons").isVisible(), false);
   await assertAccessible(page, "post-vote chat");
   await page.getByRole("button", { name: "New battle" }).click();
   await phase(page, "empty");

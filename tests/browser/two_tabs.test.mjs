@@ -77,7 +77,7 @@ test("a vote whose tab is ended without a word is sent by the one that is open",
   await kill(page);
   await other.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith("langya-vote")));
   assert.deepEqual(sent.map(({ outcome }) => outcome), ["a"]);
-  assert.equal(await other.locator("main").getAttribute("data-phase"), "ready", "nothing of it is said");
+  assert.equal(await other.locator("main").getAttribute("data-phase"), "ready", "its own battle stays");
 });
 
 test("a tab that is ended and comes back sends the vote that it held, and shows the names", async () => {

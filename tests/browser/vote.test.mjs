@@ -141,14 +141,21 @@ test("a page that is left sends its vote at once", async () => {
   assert.deepEqual([type, outcome], ["vote", "b"]);
 });
 
-test("a vote that its page could not send any more is sent by the next one", async () => {
+for (const [prompt, said] of [
+  ["a short question", "Your vote on an earlier battle has arrived and was counted."],
+  ["Are you Gemini?", "Your vote on an earlier battle has arrived. It is kept and not rated."],
+]) {
+  test(`a vote that its page could not send any more is sent by the next one, which says so: ${prompt}`, () => checkLateVote(prompt, said));
+}
+
+async function checkLateVote(prompt, said) {
   const page = await site.open();
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((frame) => JSON.parse(frame).type !== "vote" && server.send(frame));
   });
   await page.goto(site.url);
-  await ask(page, "a short question");
+  await ask(page, prompt);
   await phase(page, "ready");
   await choose(page, "Tie");
   await page.getByRole("link", { name: "Leaderboard" }).click();
@@ -168,7 +175,39 @@ test("a vote that its page could not send any more is sent by the next one", asy
   await next.goto(site.url);
   assert.equal((await answered).outcome, "tie");
   await next.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith("langya-vote")));
+  await next.getByRole("alert").filter({ hasText: said }).waitFor();
   assert.equal(await next.locator("main").getAttribute("data-phase"), "empty", "this page has a battle of its own to begin");
+}
+
+test("Back leads to the names of a vote and to what was written below them, and a new battle begins without either", async () => {
+  const { page } = await readyPage();
+  await vote(page, "Tie");
+  const field = page.getByRole("textbox", { name: "Your question" });
+  const names = () => page.locator('.reveal [data-part="name"]').allTextContents();
+  const named = await names();
+  await field.fill("a private draft");
+  await page.getByRole("link", { name: "See the leaderboard" }).click();
+  await page.waitForURL(/leaderboard/);
+  await page.locator('.sections a[href="/"]').click();
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+  assert.equal(await field.inputValue(), "", "the draft belongs to the battle in which it was written");
+
+  await page.goBack();
+  await page.goBack();
+  await phase(page, "revealed");
+  assert.deepEqual(await names(), named);
+  assert.ok(await page.locator(".reveal").getByText("You called it a tie.").isVisible());
+  assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question"]);
+  assert.equal(await field.inputValue(), "a private draft");
+
+  await page.getByRole("button", { name: "New battle" }).click();
+  await phase(page, "empty");
+  assert.equal(await page.locator('[data-part="status"]').textContent(), "", "nothing is said of the battle that was left");
+  await page.reload();
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+  page.assertQuiet();
 });
 
 test("a link that is followed before the vote is sent leads to a page that knows of the vote", async () => {

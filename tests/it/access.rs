@@ -11,6 +11,7 @@ use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::passphrase_hash::{code_hash, passphrase_hash};
 use langya::infra::storage::{NewInvite, SignInMethod};
 use reqwest::{Response, StatusCode};
+use serde_json::json;
 
 use crate::support::arena::{NO_LIMITS, TestArena};
 use crate::support::program::{Server, langya_beside};
@@ -18,6 +19,8 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get, http_client};
 
 const PASSPHRASE: &str = "seven herons over a quiet lake";
+/// A question from before the arena was closed.
+const EARLIER: &str = "Which bridge is the oldest?";
 /// Close code of a socket whose visitor has signed out.
 const SIGNED_OUT: u16 = 4401;
 /// Longest wait; reached only by a failing test.
@@ -154,9 +157,18 @@ impl Browser {
         self.post("/sign-out", &[("token", &token)], Some(&origin)).await
     }
 
+    async fn history(&mut self) -> String {
+        self.get("/history").await.text().await.unwrap()
+    }
+
     async fn socket(&self) -> Result<Visitor, tokio_tungstenite::tungstenite::Error> {
         let cookie = self.cookie.clone().map(|cookie| ("cookie", cookie));
         Visitor::connect_with(&self.url, cookie).await
+    }
+
+    /// Whether the battle page asks for consent first.
+    async fn asks_consent(&mut self) -> bool {
+        self.get("/").await.text().await.unwrap().contains(" data-asks ")
     }
 
     async fn is_admitted(&self) -> bool {
@@ -222,6 +234,114 @@ async fn the_pass_phrase_begins_a_new_session_and_a_wrong_one_none() {
     }
 }
 
+/// An arena that has just closed to those who are not signed in, and the cookie of a browser that asked `EARLIER` before.
+async fn closed_after_a_battle(mode: AccessMode) -> (TestArena, String) {
+    let arena = arena(AccessMode::Open).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask(EARLIER).await;
+    visitor.until_ready().await;
+    set_mode(&arena, mode);
+    (arena, visitor.cookie().to_owned())
+}
+
+#[actix_web::test]
+async fn signing_in_keeps_the_battles_of_the_browser_and_ends_its_former_session() {
+    let (arena, former) = closed_after_a_battle(AccessMode::Passphrase).await;
+    let (mut browser, mut stale) = (Browser::new(&arena), Browser::new(&arena));
+    for own in [&mut browser, &mut stale] {
+        own.cookie = Some(former.clone());
+    }
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    assert_ne!(browser.cookie.as_ref(), Some(&former));
+    assert!(browser.history().await.contains(EARLIER));
+    assert!(!stale.is_admitted().await);
+    check_status(&stale.get("/history").await, StatusCode::FORBIDDEN);
+    check_status(&stale.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    let history = stale.history().await;
+    assert!(history.contains("There are no battles in this session yet."), "the former session is used up: {history}");
+
+    let page = browser.get("/sign-in").await.text().await.unwrap();
+    assert!(page.contains("nobody can open your battles") && !page.contains("invite code"), "{page}");
+    check_status(&browser.sign_out().await, StatusCode::SEE_OTHER);
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    assert!(!browser.history().await.contains(EARLIER));
+}
+
+/// Opens the arena to everybody, or closes it again.
+fn set_mode(arena: &TestArena, mode: AccessMode) {
+    let mut settings = (*arena.app.settings.now()).clone();
+    settings.access.mode = mode;
+    arena.app.settings.replace(settings);
+}
+
+#[actix_web::test]
+async fn a_session_that_another_one_continues_is_nobodys_in_an_open_arena_either() {
+    let (arena, planted) = closed_after_a_battle(AccessMode::Passphrase).await;
+    let [mut browser, mut planter] = [0, 1].map(|_| Browser { cookie: Some(planted.clone()), ..Browser::new(&arena) });
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    set_mode(&arena, AccessMode::Open);
+    let visitor_of = |cookie: &str| arena.app.sessions.visitor(cookie.split_once('=').unwrap().1).unwrap();
+    let (socket, own) = (planter.socket().await.unwrap(), browser.socket().await.unwrap());
+    assert_ne!(visitor_of(socket.cookie()), visitor_of(planted.as_str()), "a new session of another visitor");
+    assert_eq!(Some(own.cookie()), browser.cookie.as_deref(), "the session in force stays");
+    check_status(&planter.get("/history").await, StatusCode::FORBIDDEN);
+    planter.cookie = Some(socket.cookie().to_owned());
+    assert!(!planter.history().await.contains(EARLIER) && browser.history().await.contains(EARLIER));
+}
+
+#[actix_web::test]
+async fn a_sign_in_ends_the_open_sockets_of_the_session_before_also_those_from_when_the_arena_was_open() {
+    let (arena, planted) = closed_after_a_battle(AccessMode::Open).await;
+    let mut browser = Browser::new(&arena);
+    browser.cookie = Some(planted);
+    let mut early = browser.socket().await.unwrap();
+    set_mode(&arena, AccessMode::Passphrase);
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    let closed = tokio::time::timeout(PATIENCE, early.try_next()).await.unwrap();
+    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
+}
+
+#[actix_web::test]
+async fn a_person_who_signs_in_is_asked_for_consent_although_the_session_before_agreed() {
+    let arena = arena(AccessMode::Open).await;
+    let mut planter = arena.visitor().await;
+    let version = arena.app.consents.current().await.unwrap().version;
+    planter.send(json!({"type": "start", "prompt": EARLIER, "consent": version})).await;
+    planter.until_ready().await;
+    let mut browser = Browser::new(&arena);
+    browser.cookie = Some(planter.cookie().to_owned());
+    assert!(!browser.asks_consent().await, "who agreed is not asked again");
+    set_mode(&arena, AccessMode::Passphrase);
+    // The text names how long a sign-in is kept, so it is another one now.
+    let session = arena.app.sessions.find(planter.cookie().split_once('=').unwrap().1).unwrap();
+    let version = arena.app.consents.current().await.unwrap().version;
+    arena.app.consents.give(&session, &version).await.unwrap();
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    assert!(browser.asks_consent().await, "somebody else may have agreed before");
+    let mut own = browser.socket().await.unwrap();
+    own.send(json!({"type": "start", "prompt": "Which?", "consent": version})).await;
+    own.until_ready().await;
+    assert!(!browser.asks_consent().await);
+}
+
+#[actix_web::test]
+async fn of_many_sign_ins_from_one_session_one_goes_on_with_its_battles() {
+    let (arena, former) = closed_after_a_battle(AccessMode::Invite).await;
+    let code = invite(&arena, 1, 5, None).await;
+    let tries = (0..4).map(|_| async {
+        let mut browser = Browser::new(&arena);
+        browser.cookie = Some(former.clone());
+        check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
+        browser.history().await.contains(EARLIER)
+    });
+    let with_battles = futures_util::future::join_all(tries).await;
+    assert_eq!(with_battles.into_iter().filter(|own| *own).count(), 1);
+    let mut browser = Browser::new(&arena);
+    check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
+    let page = browser.get("/sign-in").await.text().await.unwrap();
+    assert!(page.contains("invite code for one person works once"), "{page}");
+}
+
 #[actix_web::test]
 async fn an_invite_lets_in_as_many_as_it_is_for_and_says_why_it_lets_in_nobody_else() {
     let arena = arena(AccessMode::Invite).await;
@@ -250,6 +370,7 @@ async fn an_invite_lets_in_as_many_as_it_is_for_and_says_why_it_lets_in_nobody_e
         check_status(&refused, StatusCode::FORBIDDEN);
         let page = refused.text().await.unwrap();
         assert!(page.contains(words), "{code}: {page}");
+        assert!(page.contains(&format!("value=\"{}\"", code.replace('\'', "&#39;"))), "{code} can be mended: {page}");
         assert!(!browser.is_admitted().await, "{code}");
     }
 }
@@ -368,9 +489,9 @@ async fn a_sign_in_ends_by_itself() {
     let mut browser = Browser::new(&arena);
     check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
     let (now, week) = (arena.app.clock.now(), 7 * 24 * 3_600_000);
-    let visitor = arena.app.sessions.visitor(browser.cookie.as_ref().unwrap().split_once('=').unwrap().1).unwrap();
+    let session = arena.app.sessions.find(browser.cookie.as_ref().unwrap().split_once('=').unwrap().1).unwrap().id;
     let store = &arena.app.store;
-    let expiry = store.sign_in_expiry(&visitor, SignInMethod::Passphrase, now).await.unwrap().unwrap();
+    let expiry = store.sign_in_expiry(&session, SignInMethod::Passphrase, now).await.unwrap().unwrap();
     assert!(expiry.0 <= now.0 + 4 * week + 3 * week && expiry.0 > now.0 + 4 * week, "{expiry:?}");
-    assert_eq!(store.sign_in_expiry(&visitor, SignInMethod::Passphrase, expiry).await.unwrap(), None);
+    assert_eq!(store.sign_in_expiry(&session, SignInMethod::Passphrase, expiry).await.unwrap(), None);
 }

@@ -92,7 +92,9 @@ async fn votes_are_read_by_whom_the_operator_lets_in_and_only_after_they_are_cas
             VoteAccess::Key => [401, 200, 403],
             VoteAccess::Off => [404; 3],
         };
+        let mut changes = arena.app.leaderboard.changes();
         for votes in 0..2 {
+            changes.wait_for(|shown| shown.fitted_at.is_some() && shown.last_vote_seq == votes as i64).await.unwrap();
             let asked = [
                 get(&format!("{}/api/v1/votes", arena.url)).await,
                 get_with(&arena, "/api/v1/votes", &keys[0]).await,
@@ -112,6 +114,42 @@ async fn votes_are_read_by_whom_the_operator_lets_in_and_only_after_they_are_cas
             visitor.vote("a").await;
         }
     }
+}
+
+#[actix_web::test]
+async fn slices_and_the_public_feed_show_no_vote_before_the_leaderboard_does() {
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.api.votes = VoteAccess::Public;
+        // The vote waits for others until the hour is full.
+        settings.rating.group_votes = 1_000;
+        settings.rating.group_seconds = 3_600;
+    })
+    .await;
+    let mut changes = arena.app.leaderboard.changes();
+    changes.wait_for(|shown| shown.fitted_at.is_some()).await.unwrap();
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which one?").await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+
+    let read = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();
+    let counted = async |path: &str| {
+        let leaderboard: Value = serde_json::from_str(&read(path).await).unwrap();
+        leaderboard["votes"]["read"].as_u64().unwrap()
+    };
+    let slices = [counted("/api/v1/leaderboard?turns=first").await, counted("/api/v1/leaderboard?style=control").await];
+    let public = read("/api/v1/votes").await.lines().count() as u64;
+    // Read last, in case the hour has just become full.
+    let shown = counted("/api/v1/leaderboard").await;
+    assert!(slices.iter().all(|read| *read <= shown) && public <= shown, "{slices:?}, {public}, {shown}");
+
+    let reader = key(&arena, &[KeyScope::Read], 1).await.key;
+    let trusted = get_with(&arena, "/api/v1/votes", &reader).await.text().await.unwrap();
+    assert_eq!(trusted.lines().count(), 1, "a program that the operator gave a key has each vote at once");
+    let other = get_with(&arena, "/api/v1/votes", "langya_unknown").await;
+    assert_eq!(other.status(), StatusCode::UNAUTHORIZED, "a program is told that its key is unknown or revoked");
+    arena.end().await;
 }
 
 #[actix_web::test]

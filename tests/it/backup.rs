@@ -197,6 +197,31 @@ fn a_folder_gets_a_file_named_by_the_time_and_a_name_that_begins_with_a_dash_is_
 }
 
 #[test]
+fn a_doctor_finds_what_keeps_an_arena_from_starting() {
+    let model = |id: &str, key: &str| {
+        format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n{key}")
+    };
+    let hook = "[[webhooks]]\nid = \"ours\"\nurl = \"http://127.0.0.1:9/\"\nsecret_env = \"NO_SUCH_SECRET\"\n";
+    for (settings, said) in [
+        (hook.to_owned(), "webhooks.secret_env"),
+        (model("one", "") + &model("two", "api_key_env = \"NO_SUCH_KEY\"\n"), "NO_SUCH_KEY"),
+        (model("one", ""), "a battle needs two models and 1 can be drawn"),
+        ("[redis]\nurl = \"redis://127.0.0.1:port\"\n".to_owned(), "redis.url cannot be used"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        std::fs::write(here.join("langya.toml"), settings).unwrap();
+        let refused = langya(here, ["serve", "--listen", "127.0.0.1:0"]);
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{refused:?}");
+        let doctor = langya(here, ["doctor", "--no-models", "--format", "json"]);
+        let findings: Vec<serde_json::Value> = serde_json::from_str(&doctor.stdout).unwrap();
+        let settings = findings.iter().find(|finding| finding["check"] == "settings").unwrap();
+        assert_eq!((doctor.code, settings["severity"].as_str()), (Some(1), Some("wrong")), "{findings:?}");
+        assert!(settings["found"].as_str().unwrap().contains(said), "{settings}");
+    }
+}
+
+#[test]
 fn a_doctor_names_what_is_wrong_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();

@@ -273,8 +273,8 @@ async fn models_are_compared_with_the_one_that_is_chosen() {
     holds(&refused.stderr, &["no judgements of \"nobody\""]);
 }
 
-#[actix_web::test]
-async fn all_models_and_suites_stand_in_one_table() {
+/// As [`filled`], with scores in a second suite.
+fn filled_twice() -> TempDir {
     let folder = filled();
     let suites = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/urs.csv");
     done(folder.path(), &["import", "suite", "urs", suites, "--data-dir", "data"]);
@@ -286,12 +286,39 @@ async fn all_models_and_suites_stand_in_one_table() {
         .collect();
     std::fs::write(folder.path().join("urs.jsonl"), verdicts).unwrap();
     done(folder.path(), &["import", "verdicts", "urs.jsonl", "--suite", "urs", "--data-dir", "data"]);
-    let server = Server::start(folder.path(), &[]);
-    let table = until(async || {
-        let table = json_of(&server, "/api/v1/benchmarks").await["board"].clone();
+    folder
+}
+
+/// The table of models and suites, once it has two suites.
+async fn table_of_two(server: &Server) -> Value {
+    until(async || {
+        let table = json_of(server, "/api/v1/benchmarks").await["board"].clone();
         (table["suites"].as_array().unwrap().len() == 2).then_some(table)
     })
-    .await;
+    .await
+}
+
+#[actix_web::test]
+async fn models_of_the_settings_have_their_names_in_the_table_and_ids_in_files() {
+    let folder = filled_twice();
+    let model = |id: &str, name: &str| format!("[[models]]\nid = \"{id}\"\nname = \"{name}\"\nprovider = \"ollama\"\n");
+    let models = model("crane", "Crane One") + &model("owl", "Owl Two");
+    std::fs::write(folder.path().join("langya.toml"), models).unwrap();
+    let server = Server::start(folder.path(), &["--config", "langya.toml"]);
+    assert_eq!(table_of_two(&server).await["models"][0]["model"], "crane");
+    let html = page(&server, "/benchmarks?compare_with=crane").await;
+    holds(&html, &["<bdi translate=\"no\">Crane One</bdi>", "Win rates against Crane One", "Owl Two, wise</bdi>"]);
+    holds(
+        &html,
+        &["<option value=\"crane\" selected>Crane One</option>", "<th scope=\"row\"><bdi translate=\"no\">wise</bdi>"],
+    );
+}
+
+#[actix_web::test]
+async fn all_models_and_suites_stand_in_one_table() {
+    let folder = filled_twice();
+    let server = Server::start(folder.path(), &[]);
+    let table = table_of_two(&server).await;
     let crane = &table["models"][0];
     assert_eq!((&crane["model"], &crane["scored"]), (&json!("crane"), &json!(2)), "{table}");
     let html = page(&server, "/benchmarks").await;

@@ -2,7 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use langya::domain::language::Language;
+use langya::infra::llm::{ChatError, failure_words};
+use langya::render::i18n::pages::page_texts;
 use regex::Regex;
 
 /// What was written before, and the term in use.
@@ -28,6 +32,9 @@ const TERMS: [(&str, &str); 20] = [
     ("每百万 token", "每百万词元"),
     ("您", "你"),
 ];
+
+/// What a reply is waited for, as [`ChatError::kind`] knows it.
+const TIMEOUTS: [&str; 3] = ["first token", "next token", "end of the reply"];
 
 /// The texts of pages and reports, and the guides.
 fn texts() -> Vec<(PathBuf, String)> {
@@ -65,4 +72,26 @@ fn sentences_have_full_width_punctuation_and_a_space_before_the_percent_sign() {
         wrong.extend(lines.map(|line| format!("{}: {line}", path.display())));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_failure_of_a_model_is_said_in_chinese_as_the_program_words_it_now() {
+    let connections = failure_words::OF_CONNECTIONS.map(|words| ChatError::Connection(words.to_owned()));
+    let unreached = failure_words::OF_CONNECTIONS.map(|words| ChatError::Unreached(words.to_owned()));
+    let bodies = failure_words::OF_BODIES.map(|words| ChatError::Malformed(words.to_owned()));
+    let after = Duration::from_millis(1_500);
+    let timeouts = TIMEOUTS.map(|awaited| ChatError::Timeout { awaited, after });
+    let others = [
+        ChatError::Status { status: 503, retry_after: None },
+        ChatError::Reported,
+        ChatError::Empty,
+        ChatError::BreakerOpen,
+    ];
+    let words = &page_texts(Language::Chinese).admin.overview;
+    let english = Regex::new("[a-z]{2,}").unwrap();
+    for error in connections.into_iter().chain(unreached).chain(bodies).chain(timeouts).chain(others) {
+        let text = words.failure(&error.to_string()).unwrap_or_else(|| panic!("no Chinese of: {error}"));
+        let rest = text.replace("https://", "").replace("http://", "");
+        assert!(!english.is_match(&rest), "{error}: {text}");
+    }
 }

@@ -1,7 +1,15 @@
 //! What visitors agree to before their first battle: the page asks until they have, and again when the text changes.
 
+use langya::domain::battle_judging::subject::JudgedSubject;
+use langya::domain::benchmark::item::ItemSampling;
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
+use langya::domain::judging::verdict::Preference;
 use langya::domain::language::Language;
+use langya::domain::time::Timestamp;
 use langya::infra::config::Settings;
+use langya::infra::storage::VerdictRow;
+use langya::render::i18n::pages::ModelVerdicts;
+use langya::services::arena::consent_version::Consents;
 use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
@@ -101,4 +109,35 @@ async fn the_page_shows_what_the_settings_make_of_the_text() {
     }
     assert!(chinese.contains("本研究 &#60;由&#62; 实验室进行。") && !english.contains("实验室"), "{chinese}");
     arena.end().await;
+}
+
+#[actix_web::test]
+async fn that_models_judge_is_said_while_the_database_is_out_of_reach_too() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    start(&mut visitor, Value::Null).await;
+    let app = &arena.app;
+    assert_eq!(app.consents.judging().await.unwrap(), ModelVerdicts::None);
+    let verdict = VerdictRow {
+        id: "1".into(),
+        subject: JudgedSubject::Battle(visitor.battle()),
+        judge: "judge".into(),
+        game: Game::First,
+        prompt_sha256: "0123456789abcdef".into(),
+        params: ItemSampling::default(),
+        raw_text: String::new(),
+        earlier: Vec::new(),
+        parsed: Some(Preference::A),
+        status: Status::Ok,
+        attempts: 1,
+        latency_ms: 1,
+        tokens: JudgeTokens::default(),
+        created_at: Timestamp(1),
+    };
+    app.store.insert_verdicts(&[verdict]).await.unwrap();
+    assert_eq!(app.consents.judging().await.unwrap(), ModelVerdicts::ByModels);
+    app.store.close().await;
+    assert_eq!(app.consents.judging().await.unwrap(), ModelVerdicts::ByModels);
+    let unasked = Consents::new(app.store.clone(), app.settings.clone(), app.clock.clone());
+    assert!(unasked.judging().await.is_err(), "nothing is said that nobody knows");
 }

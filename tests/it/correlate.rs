@@ -406,6 +406,15 @@ fn a_series_is_mixed_once_and_nothing_is_drawn_for_a_mixture() {
     assert!(many.code == Some(2) && many.stderr.contains("100000"), "{}", many.stderr);
 }
 
+#[test]
+fn names_that_look_alike_get_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("table.csv"), "model,x,y\np-4,1,2\n\u{440}-4,2,1\nc,3,3\nd,4,4\n").unwrap();
+    let said = run(folder.path(), &["--x", "x", "--y", "y"]).stderr;
+    let note = "warning: these names look alike, and are taken for different ones";
+    assert!(said.contains(note) && said.contains(": \"p-4\", \"\u{440}-4\"\n"), "{said}");
+}
+
 /// Votes of 30 people who each like some of four models better than others do, and a table of those models.
 fn tastes(folder: &Path) {
     let votes = ["--models", "4", "--votes", "1200", "--seed", "5", "--out", "votes.jsonl"];
@@ -479,5 +488,6 @@ fn votes_without_voters_are_resampled_one_by_one_and_a_note_says_so() {
         assert!(json["x"]["resampled"] == resampled && json["notes"].to_string().contains(note), "{note}: {json}");
         let said = ask(&pair).stderr;
         assert!(said.contains(&format!("warning: {note}")), "{said}");
+        assert!(said.contains("warning: resampling adds the noise of votes and items a second time"), "{said}");
     }
 }

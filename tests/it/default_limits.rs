@@ -1,4 +1,4 @@
-//! What the default limits hold and whom they leave alone, on a virtual clock: no story takes its time.
+//! What the default limits hold and whom they leave alone, on a virtual clock: no test waits in real time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -253,7 +253,7 @@ fn what_cannot_be_decided_is_refused_by_name() {
     assert!(again.stdout.starts_with("1 vote of 1 voter excluded, by the rule admin; nothing changes for 1 more"));
     let listed = votes(&["list", "--rule", "admin", "--format", "csv"]);
     let lines: Vec<&str> = listed.stdout.lines().collect();
-    assert_eq!((lines[0], lines.len()), ("seq,cast_at,voter,model_a,model_b,winner,excluded_by", 3));
+    assert_eq!((lines[0], lines.len()), ("seq,cast_at,battle,voter,model_a,model_b,winner,excluded_by", 3));
     assert!(lines[1].starts_with("1,") && lines[1].ends_with(",x,y,model_a,admin"), "{}", lines[1]);
     for (filter, notes) in [(["--model", "X"], 1), (["--rule", "admins"], 1), (["--model", "x"], 0)] {
         let listed = votes(&[&["list"], &filter[..]].concat());

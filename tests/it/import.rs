@@ -1,6 +1,7 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
 use std::path::Path;
+use std::process::Command;
 
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::benchmark::suite_id::SuiteId;
@@ -18,7 +19,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use crate::storage::{bench, images, model_register, verdicts};
 use crate::support::arena::{TestArena, card};
 use crate::support::postgres::TestDatabase;
-use crate::support::program::{Server, langya};
+use crate::support::program::{Server, langya, program};
 use crate::support::scripted::Scripted;
 use crate::support::until;
 use crate::support::visitor::Visitor;
@@ -83,19 +84,20 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     target.close().await;
 
     let url = database.url.as_str();
+    let exported = |place: [&str; 2]| {
+        let done = langya(folder.path(), ["export", "votes", place[0], place[1], "--text", "--out", "-"]);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        done.stdout
+    };
+    let left = exported(["--data-dir", "data"]);
     let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(moved.code, Some(0), "{}", moved.stderr);
     assert!(moved.stdout.contains("votes") && moved.stdout.contains('4'), "{}", moved.stdout);
-    assert!(moved.stdout.contains("data/langya.db is unchanged: do not serve it again"), "{}", moved.stdout);
+    assert!(moved.stdout.contains("data/langya.db is marked as moved"), "{}", moved.stdout);
     let fitted = langya(folder.path(), ["fit", "--database", url, "--format", "json"]);
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert_eq!(parse(&fitted.stdout), parse(&busy.stdout), "{}", fitted.stderr);
-    let exports = [["--data-dir", "data"], ["--database", url]].map(|[flag, place]| {
-        let done = langya(folder.path(), ["export", "votes", flag, place, "--text", "--out", "-"]);
-        assert_eq!(done.code, Some(0), "{}", done.stderr);
-        done.stdout
-    });
-    assert_eq!(exports[0], exports[1], "the log is the same to the last byte");
+    assert_eq!(left, exported(["--database", url]), "the log is the same to the last byte");
 
     let again = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(again.code, Some(2));
@@ -197,6 +199,27 @@ async fn a_move_may_take_longer_than_any_statement_of_an_arena_that_serves() {
     database.drop().await;
 }
 
+/// Refuses votes of a statement without a limit of time, or with that of all others.
+const REFUSE_OTHER_LIMITS: &str = "CREATE FUNCTION refuse_other_limits() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF current_setting('statement_timeout') IN ('0', '10s') THEN \
+             RAISE EXCEPTION 'statement_timeout = %', current_setting('statement_timeout'); \
+         END IF; \
+         RETURN NULL; \
+     END $$; \
+     CREATE TRIGGER refuse_other_limits BEFORE INSERT ON votes FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_limits()";
+
+#[actix_web::test]
+async fn the_statement_that_imports_all_votes_has_a_longer_limit_and_still_one() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("votes.csv"), "model_a,model_b,winner\nx,y,model_a\n").unwrap();
+    database.open().await.close().await;
+    sqlx::raw_sql(REFUSE_OTHER_LIMITS).execute(&database.raw().await).await.unwrap();
+    let imported = langya(folder.path(), ["import", "votes", "votes.csv", "--database", database.url.as_str()]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    database.drop().await;
+}
+
 /// Notes each statement that inserts votes.
 const NOTE_STATEMENTS: &str = "CREATE TABLE vote_statements (at TIMESTAMPTZ); \
      CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -222,14 +245,81 @@ async fn a_table_of_more_rows_than_a_statement_takes_arrives_whole() {
     let pool = database.raw().await;
     sqlx::raw_sql(NOTE_STATEMENTS).execute(&pool).await.unwrap();
     let url = database.url.as_str();
+    let exported =
+        |flag: &str, place: &str| langya(folder.path(), ["export", "votes", flag, place, "--out", "-"]).stdout;
+    let left = exported("--data-dir", "data");
     let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(moved.code, Some(0), "{}", moved.stderr);
-    let exports = [["--data-dir", "data"], ["--database", url]]
-        .map(|[flag, place]| langya(folder.path(), ["export", "votes", flag, place, "--out", "-"]).stdout);
-    assert_eq!((exports[0].lines().count(), &exports[0]), (257, &exports[1]));
+    assert_eq!((left.lines().count(), &left), (257, &exported("--database", url)));
     let statements: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM vote_statements").fetch_one(&pool).await.unwrap();
     assert_eq!(statements, 3, "a round trip for each hundred rows");
     pool.close().await;
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_file_whose_arena_was_moved_is_refused_by_every_command_until_the_move_is_undone() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    import_votes(here, 3);
+    let move_it = || langya(here, ["import", "arena", "data/langya.db", "--database", database.url.as_str()]);
+    let moved = move_it();
+    assert!(moved.code == Some(0) && moved.stdout.contains("set storage.database"), "{moved:?}");
+    for command in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["backup", "--out", "copy.db"],
+        &["fit"],
+        &["import", "votes", "votes.csv"],
+        &["upgrade"],
+        &["models", "list"],
+    ] {
+        let refused = langya(here, command);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{command:?}: {}", refused.stderr);
+        for said in ["data/langya.db was moved to PostgreSQL on 20", "storage.database", "data/langya.db --undo"] {
+            assert!(refused.stderr.contains(said), "{command:?}: {}", refused.stderr);
+        }
+    }
+    let doctor = langya(here, ["doctor", "--no-models"]);
+    assert!(doctor.code == Some(1) && doctor.stdout.contains("was moved to PostgreSQL"), "{}", doctor.stdout);
+    assert!(move_it().stderr.contains("holds 3 battles already"), "it is moved into no second arena");
+    let undone = langya(here, ["import", "arena", "data/langya.db", "--undo"]);
+    assert!(undone.code == Some(0) && undone.stdout.contains("can be used again"), "{undone:?}");
+    let copied = langya(here, ["backup", "--out", "copy.db"]);
+    assert!(copied.code == Some(0) && copied.stdout.contains("3 votes"), "{copied:?}");
+    let again = langya(here, ["import", "arena", "data/langya.db", "--undo"]);
+    assert!(again.code == Some(0) && again.stdout.contains("was not marked as moved"), "{again:?}");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_file_is_marked_as_moved_even_where_the_report_of_the_move_cannot_be_printed() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    import_votes(here, 3);
+    let script = "exec \"$0\" import arena data/langya.db --database \"$1\" >/dev/full";
+    let mut shell = Command::new("sh");
+    let moved = shell.args(["-c", script, &program(), database.url.as_str()]).current_dir(here).output().unwrap();
+    assert_eq!(moved.status.code(), Some(1), "{moved:?}");
+    let refused = langya(here, ["backup", "--out", "copy.db"]);
+    assert!(refused.stderr.contains("data/langya.db was moved to PostgreSQL"), "{}", refused.stderr);
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_copy_of_the_file_that_an_arena_has_left_is_no_backup_of_postgresql() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    import_votes(here, 3);
+    let copied = langya(here, ["backup", "--out", "copy.db"]);
+    assert_eq!(copied.code, Some(0), "{}", copied.stderr);
+    let url = database.url.as_str();
+    let moved = langya(here, ["import", "arena", "data/langya.db", "--database", url]);
+    assert_eq!(moved.code, Some(0), "{}", moved.stderr);
+    let doctor = langya(here, ["doctor", "--no-models", "--database", url]);
+    assert!(doctor.stdout.contains("`langya backup` has made none"), "{}", doctor.stdout);
     database.drop().await;
 }
 

@@ -140,7 +140,7 @@ async fn a_battle_goes_on_at_another_process_when_its_own_is_killed() {
 }
 
 #[actix_web::test]
-async fn a_ballot_of_an_instance_whose_clock_is_hours_behind_waits_for_its_vote() {
+async fn a_battle_of_an_instance_whose_clock_is_hours_behind_waits_for_its_vote() {
     let Some(place) = Place::prepare().await else { return };
     let shown = place.folder.path().join("shown");
     std::fs::write(&shown, "-3h").unwrap();

@@ -1,10 +1,15 @@
 //! The leaderboard as a page that is cached, searched, sorted and downloaded, and the page of each model.
 
 use std::io::Read as _;
+use std::sync::Arc;
 
+use langya::infra::llm::resilient_model::ResilientModel;
+use langya::infra::llm::roster::Roster;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use reqwest::{Response, StatusCode};
 
-use crate::support::arena::TestArena;
+use crate::support::arena::{TestArena, card, quick_limits};
 use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get, http};
 
@@ -64,6 +69,20 @@ async fn a_browser_that_has_the_page_gets_not_modified_until_the_leaderboard_cha
     let moved = page_unless(&arena, &english, "en").await;
     assert_eq!(moved.status(), StatusCode::OK);
     assert!(moved.text().await.unwrap().contains("<b data-part=\"votes\">2</b>"));
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn paused_models_that_never_met_anybody_delay_no_ranking() {
+    let guarded = |(id, weight): (&str, f64)| {
+        let (model, rng) = (Arc::new(Scripted::saying("Here.")), ChaCha8Rng::seed_from_u64(1));
+        Arc::new(ResilientModel::new(card(id), weight, model, quick_limits(), rng))
+    };
+    let roster = Roster::new([("one", 1.0), ("two", 1.0), ("paused", 0.0), ("judge", 0.0)].map(guarded).into());
+    let arena = TestArena::start_with_roster(roster, |settings| settings.rating.min_votes = 4).await;
+    vote(&arena, &mut arena.visitor().await, 1).await;
+    let page = page(&arena, "/leaderboard?lang=en").await;
+    assert!(page.contains("With 4 votes, each model has taken part in 4 battles on average."), "{page}");
     arena.end().await;
 }
 

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
+use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::job_report::JobReports;
 use langya::infra::storage::{IfMissing, Store};
 use langya::server::jobs::public_log::append_public_log;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -72,15 +75,82 @@ async fn a_failure_of_the_log_is_reported_when_it_begins_and_when_it_is_over() {
     let sequencer = sequencer(&store, folder.path()).await;
     let leaderboard = Arc::clone(sequencer.leaderboard());
     let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
-    let began = said.until("the public log is not continued").await;
+    let began = said.until("cannot append to the public log").await;
     assert!(began.contains("log-checkpoint cannot be used"), "{began}");
     let last = cast(&store, &["z"]).await[0];
     show(&store, last).await;
-    std::fs::remove_dir(&obstacle).unwrap();
     leaderboard.reload(&store).await.unwrap();
-    let over = said.until("the public log is continued again").await;
+    std::fs::remove_dir(&obstacle).unwrap();
+    let over = said.until("appending to the public log works again").await;
     assert!(over.contains("entries=3") && over.contains("seconds="), "{over}");
-    assert_eq!(said.lines("the public log is not continued").len(), 1, "{}", said.text());
+    assert_eq!(said.lines("cannot append to the public log").len(), 1, "{}", said.text());
     shutdown.cancel();
     job.await.unwrap();
+}
+
+#[actix_web::test]
+async fn while_the_database_refuses_entries_nothing_is_promised_and_the_log_says_why_once() {
+    let (folder, said) = (tempfile::tempdir().unwrap(), Log::keep());
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    let file = SqliteConnectOptions::new().filename(folder.path().join("langya.db"));
+    let raw = SqlitePool::connect_with(file).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON log_entries BEGIN SELECT RAISE(ABORT, 'no entry today'); END";
+    sqlx::raw_sql(refuse).execute(&raw).await.unwrap();
+    let numbers = cast(&store, &["x"]).await;
+    show(&store, numbers[0]).await;
+    let (shutdown, (_lead, leads)) = (CancellationToken::new(), watch::channel(true));
+    let sequencer = sequencer(&store, folder.path()).await;
+    let log = sequencer.log().clone();
+    // A second after the vote.
+    let is_behind = || log.is_behind(Timestamp(3_000), Duration::from_secs(60));
+    assert!(!is_behind());
+    let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
+    let began = said.until("cannot append to the public log").await;
+    assert_eq!(began.matches("no entry today").count(), 1, "{began}");
+    assert!(is_behind());
+    sqlx::raw_sql("DROP TRIGGER refuse").execute(&raw).await.unwrap();
+    until(async || (!is_behind()).then_some(())).await;
+    assert_eq!(store.logged_vote_count().await.unwrap(), 1);
+    shutdown.cancel();
+    job.await.unwrap();
+    raw.close().await;
+}
+
+#[actix_web::test]
+async fn an_instance_that_follows_promises_votes_also_where_its_own_file_cannot_be_used() {
+    let (folder, said) = (tempfile::tempdir().unwrap(), Log::keep());
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    std::fs::create_dir(folder.path().join("log-checkpoint")).unwrap();
+    let (shutdown, (_lead, leads)) = (CancellationToken::new(), watch::channel(false));
+    let sequencer = sequencer(&store, folder.path()).await;
+    let log = sequencer.log().clone();
+    let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
+    let began = said.until("cannot append to the public log").await;
+    assert!(began.contains("log-checkpoint cannot be used"), "{began}");
+    assert!(!log.is_behind(Timestamp(3_000), Duration::from_secs(60)));
+    shutdown.cancel();
+    job.await.unwrap();
+}
+
+#[actix_web::test]
+async fn a_lag_that_cannot_be_queried_is_not_reported_as_a_failure_to_append() {
+    let (folder, said) = (tempfile::tempdir().unwrap(), Log::keep());
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    let (shutdown, (_lead, leads)) = (CancellationToken::new(), watch::channel(false));
+    let sequencer = sequencer(&store, folder.path()).await;
+    let file = SqliteConnectOptions::new().filename(folder.path().join("langya.db"));
+    let raw = SqlitePool::connect_with(file).await.unwrap();
+    sqlx::raw_sql("ALTER TABLE votes RENAME TO other_votes").execute(&raw).await.unwrap();
+    let (reports, name) = (JobReports::default(), "log");
+    let job = tokio::spawn(append_public_log(sequencer, leads, reports.of(name), shutdown.clone()));
+    let failed = said.until("cannot query the oldest vote that is not in the public log").await;
+    assert!(failed.contains("no such table"), "{failed}");
+    until(async || reports.all()[name].next).await;
+    assert!(said.lines("cannot append to the public log").is_empty(), "{}", said.text());
+    shutdown.cancel();
+    job.await.unwrap();
+    raw.close().await;
 }

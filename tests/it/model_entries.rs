@@ -211,6 +211,38 @@ async fn hostile_and_useless_lists_are_refused_in_one_line() {
 }
 
 #[actix_web::test]
+async fn a_server_that_requires_a_key_is_blamed_for_no_variable_that_is_not_set() {
+    let context = SettingsFixture::new(FILE).await;
+    context.upstream.script("/models", Script::mode("err401"));
+    context.refused(&["--key-env", "NO_SUCH_KEY"], 2, "the variable NO_SUCH_KEY is not set here").await;
+}
+
+#[actix_web::test]
+async fn models_are_added_with_a_weight_of_which_0_keeps_them_out_of_battles() {
+    let context = SettingsFixture::new(FILE).await;
+    context.openai("/models", &["judge", "other"]);
+    context.refused(&["--weight=-1"], 2, "a weight must be 0 or more").await;
+    let added = context.add(&["--filter", "judge", "--weight", "0"]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let added = context.add(&["--filter", "other"]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let listed = context.models(&["list", "--format", "json"]).await;
+    let rows: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+    let states: Vec<_> = rows.iter().map(|row| (row["id"].as_str().unwrap(), row["state"].as_str().unwrap())).collect();
+    assert_eq!(states, [("mine", "active"), ("judge", "paused"), ("other", "active")]);
+}
+
+#[actix_web::test]
+async fn a_list_names_models_whose_key_is_not_set() {
+    let context = SettingsFixture::new(&format!("{FILE}api_key_env = \"NO_SUCH_KEY\"\n")).await;
+    let listed = context.models(&["list", "--format", "json"]).await;
+    let rows: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+    let row = (&rows[0]["state"], &rows[0]["key_set"]);
+    assert_eq!((listed.code, row), (Some(0), (&json!("active"), &json!(false))), "{listed:?}");
+    assert_eq!(listed.stderr.matches("the variable NO_SUCH_KEY is not set here").count(), 1, "{listed:?}");
+}
+
+#[actix_web::test]
 async fn a_list_without_end_and_a_server_that_says_nothing_are_left() {
     let (upstream, http) = (Upstream::start().await, http_client(Duration::from_secs(1)).unwrap());
     let megabyte = vec![b' '; 1 << 20];

@@ -10,6 +10,7 @@ use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::CurrentSettings;
+use langya::infra::llm::ChatError;
 use langya::infra::llm::roster::Roster;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
@@ -26,7 +27,7 @@ use crate::support::arena::{SEED, TestArena};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::{Server, langya_beside};
 use crate::support::redis::TestRedis;
-use crate::support::scripted::Scripted;
+use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::get;
 use crate::support::{size, until};
 
@@ -304,6 +305,37 @@ async fn the_register_does_not_move_before_the_vote() {
     assert_eq!(counts(&stored(&store).await), filled, "emptied and filled again, the counts are the same");
     database.close().await;
     store.close().await;
+}
+
+#[actix_web::test]
+async fn a_model_that_drops_out_of_battles_shows_how_often_once_the_day_is_counted() {
+    let says = Scripted::saying("Here.");
+    let fails = Scripted::new(|_| vec![Step::Fail(ChatError::Empty)]);
+    let arena = TestArena::start(&[("fails", &fails), ("good", &says), ("spare", &says)]).await;
+    let mut visitor = arena.visitor().await;
+    while fails.asked() == 0 {
+        visitor.ask("Who is it?").await;
+        visitor.until_ready().await;
+        assert_eq!(visitor.vote("a").await["type"], "revealed");
+    }
+    let failures = |register: &Value| row(register, "fails")["recent_failures"].clone();
+    let none = serde_json::json!({ "drawn": 0, "failed": 0, "share": null });
+    assert_eq!(failures(&json(&arena.url).await), none, "the day is not over");
+
+    let tomorrow = recorder(&arena, DAY + 2 * 3_600_000);
+    // The arena's own job counts by today's clock, and takes back that today is counted.
+    let page = until(async || {
+        tomorrow.count_battles().await.unwrap();
+        let page = get(&format!("{}/models/fails?lang=en", arena.url)).await.text().await.unwrap();
+        page.contains("failed to answer").then_some(page)
+    });
+    assert!(page.await.contains("<dd>100 % (1 of 1)</dd>"));
+    let published = until(async || {
+        tomorrow.count_battles().await.unwrap();
+        Some(failures(&json(&arena.url).await)).filter(|failures| *failures != none)
+    });
+    assert_eq!(published.await, serde_json::json!({ "drawn": 1, "failed": 1, "share": 1.0 }));
+    arena.end().await;
 }
 
 /// A clock that stands still.

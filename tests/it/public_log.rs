@@ -90,7 +90,7 @@ async fn a_voter_keeps_a_proof_of_the_vote() {
         }
     }
     let page = text(&arena, &format!("/log?vote={}", votes[0])).await;
-    assert!(page.contains("entry 0 of 4") && page.contains("c2sp.org/tlog-proof@v1"), "{page}");
+    assert!(page.contains("has index 0 in the log of 4 entries") && page.contains("c2sp.org/tlog-proof@v1"), "{page}");
     assert!(text(&arena, "/log?vote=nobody&lang=zh").await.contains("没有这个编号的投票"));
     assert!(text(&arena, "/log").await.contains(&format!("langya verify {}/log --key", arena.url)));
     arena.end().await;
@@ -180,6 +180,9 @@ async fn a_voter_is_promised_an_entry_and_can_tell_whether_it_came() {
     arena.end().await;
 }
 
+/// What `/readyz` says while no vote is promised.
+const BEHIND: &str = "ready\npublic log: behind, new votes are counted without a promise, see the log\n";
+
 /// A data folder in which the log cannot be continued, and lacks a vote that was cast two minutes ago. Returns what stands in the way.
 pub(crate) async fn folder_of_a_log_that_is_behind(data: &Path) -> PathBuf {
     let settings = StorageSettings { data_dir: data.to_owned(), ..StorageSettings::default() };
@@ -203,8 +206,7 @@ async fn while_the_log_is_behind_votes_count_without_a_promise_and_everybody_is_
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let arena = TestArena::start_with(&models, |settings| settings.storage.data_dir.clone_from(&data)).await;
-    let behind = "ready\npublic log: behind, new votes are counted without a promise, see the log\n";
-    until(async || (text(&arena, "/readyz").await == behind).then_some(())).await;
+    until(async || (text(&arena, "/readyz").await == BEHIND).then_some(())).await;
 
     let mut visitor = arena.visitor().await;
     visitor.ask("Which river is longer?").await;
@@ -225,7 +227,7 @@ async fn while_the_log_is_behind_votes_count_without_a_promise_and_everybody_is_
     let findings: Vec<Value> = serde_json::from_str(&doctor.stdout).unwrap();
     let log = findings.iter().find(|finding| finding["check"] == "public log").unwrap();
     assert_eq!((doctor.code, log["severity"].as_str()), (Some(1), Some("wrong")), "{doctor:?}");
-    assert!(log["advice"].as_str().unwrap().contains("why the public log is not continued"), "{log}");
+    assert!(log["advice"].as_str().unwrap().contains("why it cannot append to the public log"), "{log}");
 
     std::fs::remove_dir(&obstacle).unwrap();
     // Its leaderboard wakes the job.
@@ -285,12 +287,23 @@ async fn a_restored_backup_is_not_signed_and_a_restart_goes_on() {
     assert_eq!(before.lines().nth(1), Some("3"), "a restart continues the log");
     copy_database(backup.path(), &data);
     let arena = start().await;
+    until(async || (text(&arena, "/readyz").await == BEHIND).then_some(())).await;
+    let findings = examine_open(&arena.app.settings.now(), &arena.app.store, SystemClock.now()).await;
+    let shrank = |finding: &Finding| matches!(finding, Finding::PublicLogNotContinued(why) if why.contains("shrank"));
+    assert!(findings.iter().any(shrank) && !findings.contains(&Finding::PublicLogCurrent), "{findings:?}");
     let mut visitor = arena.visitor().await;
-    vote(&mut visitor, "b").await;
+    visitor.ask("Which river is longer?").await;
+    visitor.until_ready().await;
+    let unpromised = visitor.vote("b").await;
+    assert_eq!(unpromised["type"], "revealed");
+    assert!(unpromised["included_by"].is_null() && unpromised["promise"].is_null(), "{unpromised}");
     until(async || (arena.app.leaderboard.latest().leaderboard.votes.read == 3).then_some(())).await;
     let error = sequencer(&arena.app.store, &data).await.append().await.unwrap_err().to_string();
     assert!(error.contains("the public log shrank: the database has 2 entries, but 3 were signed before"), "{error}");
     assert_eq!(text(&arena, "/log/checkpoint").await.lines().nth(1), Some("2"), "the arena signs nothing either");
+    // As the error says where there is no later backup.
+    std::fs::remove_file(data.join("log-checkpoint")).unwrap();
+    until(async || (text(&arena, "/readyz").await == "ready\n").then_some(())).await;
     arena.end().await;
 }
 

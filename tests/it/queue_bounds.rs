@@ -26,6 +26,8 @@ const MIB: u64 = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Messages of one socket in ten seconds that are accepted; as many again are refused.
 const ACCEPTED: usize = 500;
+/// Resumes of one visitor that are granted at once.
+const RESUMES: usize = 60;
 
 /// A folder whose settings name two models at the upstream.
 pub(crate) fn folder_with(upstream: &Upstream, battle: &str, models: [&str; 2]) -> TempDir {
@@ -155,6 +157,74 @@ async fn readers_that_never_read_are_dropped_while_others_stream_on() {
     for socket in &mut stalled {
         socket.until_cut().await;
     }
+}
+
+#[actix_web::test]
+async fn long_answers_to_readers_that_never_read_are_bounded_in_bytes() {
+    let (readers, asked) = (6, 60);
+    let upstream = Upstream::start().await;
+    let piece = format!("{}\n\n", "x".repeat(9_998));
+    upstream.respond("one", move |request| match request.prompt() {
+        "Write at length" => Script::openai(std::iter::repeat_n(piece.as_str(), 25)),
+        _ => Script::openai(["Short."]),
+    });
+    upstream.script("two", Script::openai(["Short."]));
+    let folder = folder_with(&upstream, "", ["one", "two"]);
+    let server = serve(folder.path());
+    has_started(&server.url).await;
+    let mut other = Visitor::connect(&server.url).await;
+    // What a process keeps from its first battle and vote on is there before.
+    other.ask("Which?").await;
+    other.until_ready().await;
+    assert_eq!(other.vote("a").await["type"], "revealed");
+    let mut stalled = Vec::new();
+    for _ in 0..readers {
+        let mut socket = RawSocket::open(&server.url).await;
+        let start = r#"{"type":"start","mode":"direct","model":"one","prompt":"Write at length","render":"blocks"}"#;
+        socket.send(&text_frame(start)).await;
+        socket.until(r#""type":"ready""#).await;
+        stalled.push(socket);
+    }
+    let before = memory(&server, "VmHWM");
+    // The reply as it was written, 250 kB, again and again.
+    let questions = text_frame(r#"{"type":"text","turn":1,"side":"a"}"#).repeat(asked);
+    for socket in &mut stalled {
+        socket.send(&questions).await;
+    }
+    // One thread serves all sockets, so by the end of this battle the answers to the others have gone as far as they get.
+    other.ask("Which?").await;
+    assert_eq!(other.until_ready().await, ["Short.", "Short."]);
+    assert_eq!(other.vote("a").await["type"], "revealed");
+    let grown = memory(&server, "VmHWM").saturating_sub(before);
+    println!("{readers} readers that never read: {} bytes each", grown / readers);
+    assert!(grown < 4 * MIB * readers, "grown by {grown} bytes");
+}
+
+#[actix_web::test]
+async fn a_battle_that_is_resumed_without_end_is_refused_and_goes_on() {
+    let (_upstream, folder) = two_short_models().await;
+    let server = serve(folder.path());
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    let resume = json!({"type": "resume", "battle": visitor.battle(), "after": 0, "render": "html"});
+    let mut shown = 0;
+    let refused = loop {
+        visitor.send(resume.clone()).await;
+        match visitor.next_of(&["ready", "error"]).await {
+            ready if ready["type"] == "ready" => shown += 1,
+            refused => break refused,
+        }
+    };
+    assert_eq!((&refused["code"], &refused["battle"]), (&json!("rate_limited"), &resume["battle"]), "{refused}");
+    assert!(refused["retry_after"].is_u64(), "{refused}");
+    assert!(shown >= RESUMES, "refused after {shown}");
+    let mut other = Visitor::connect(&server.url).await;
+    other.ask("Which?").await;
+    other.until_ready().await;
+    other.send(json!({"type": "resume", "after": 0})).await;
+    assert_eq!(other.next_of(&["ready", "error"]).await["type"], "ready", "another visitor");
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
 }
 
 #[actix_web::test]

@@ -137,6 +137,24 @@ async fn a_settings_file_that_was_emptied_leaves_the_previous_settings_in_force(
 }
 
 #[actix_web::test]
+async fn an_edit_that_is_undone_is_logged_and_what_the_next_start_would_refuse_too() {
+    let bench = SettingsFixture::new().await;
+    bench.write("", &["one", "two"]);
+    let server = bench.serve();
+    bench.write("[battle]\nmax_turns = 1", &["one", "two"]);
+    server.logged("the edited settings are in force").await;
+    bench.write("[battle]\nmax_turns = \"many\"", &["one", "two"]);
+    server.logged("the previous settings stay in force").await;
+    bench.write("[battle]\nmax_turns = 1", &["one", "two"]);
+    server.logged("the settings file can be used again").await;
+    let hook = "[[webhooks]]\nid = \"ours\"\nurl = \"http://127.0.0.1:9/\"\nsecret_env = \"NO_SUCH_SECRET\"";
+    bench.write(hook, &["one", "two"]);
+    let log = server.logged("the next start will reject the edited settings").await;
+    let told = log.lines().find(|line| line.contains("the next start will reject")).unwrap();
+    assert!(told.contains("webhooks.secret_env"), "{told}");
+}
+
+#[actix_web::test]
 async fn an_edited_rating_rule_changes_the_leaderboard_without_a_vote() {
     let bench = SettingsFixture::new().await;
     for model in ["one", "two"] {

@@ -1,4 +1,4 @@
-//! Ballots sent many times at once, over many connections and instances, with answers lost on the way: each counts once,
+//! Votes sent many times at once, over many connections and instances, with answers lost on the way: each counts once,
 //! and a copy that comes again gets the answer of the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ struct Precinct {
     _upstream: Upstream,
 }
 
-/// What is known of a ballot: the outcomes that were sent, and the one answer that all its copies got.
-struct Ballot {
+/// What is known of a vote: the outcomes that were sent, and the one answer that all its copies got.
+struct SentVote {
     sent: BTreeSet<&'static str>,
     receipt: Value,
 }
@@ -41,7 +41,7 @@ struct Ballot {
 /// Sent so often, answered so often, lost so often.
 #[derive(Default)]
 struct Counts {
-    ballots: BTreeMap<String, Ballot>,
+    votes: BTreeMap<String, SentVote>,
     copies: usize,
     retries: usize,
 }
@@ -63,34 +63,34 @@ impl Precinct {
         Self { servers, proxies, _upstream: upstream }
     }
 
-    /// All visitors cast this many ballots each.
-    async fn poll(&self, ballots: usize) -> Counts {
+    /// All visitors cast this many votes each.
+    async fn poll(&self, votes: usize) -> Counts {
         let counts = Arc::new(Mutex::new(Counts::default()));
-        join_all((0..VISITORS).map(|number| Booth::cast_all(self, number, ballots, Arc::clone(&counts)))).await;
+        join_all((0..VISITORS).map(|number| Booth::cast_all(self, number, votes, Arc::clone(&counts)))).await;
         Arc::into_inner(counts).unwrap().into_inner().unwrap()
     }
 
-    /// Every row is a ballot's only one and says what all its copies got.
+    /// Every row is a vote's only one and says what all its copies got.
     fn check(&self, counts: &Counts, rows: &[VoteRow]) {
         let mut by_battle: BTreeMap<&str, &VoteRow> = BTreeMap::new();
         for row in rows {
             assert!(by_battle.insert(row.battle.as_str(), row).is_none(), "{} has two votes", row.battle);
         }
-        assert_eq!(rows.len(), counts.ballots.len(), "votes and ballots");
-        for (battle, ballot) in &counts.ballots {
+        assert_eq!(rows.len(), counts.votes.len(), "stored and sent votes");
+        for (battle, vote) in &counts.votes {
             let row = by_battle.get(battle.as_str()).unwrap_or_else(|| panic!("the vote on {battle} is lost"));
-            let told = (&ballot.receipt["vote"], &ballot.receipt["outcome"]);
+            let told = (&vote.receipt["vote"], &vote.receipt["outcome"]);
             assert_eq!(told, (&json!(row.id), &json!(row.outcome.as_str())), "{battle}");
-            assert!(ballot.sent.contains(row.outcome.as_str()), "{battle} has an outcome that nobody sent");
+            assert!(vote.sent.contains(row.outcome.as_str()), "{battle} has an outcome that nobody sent");
         }
         let lost: usize = self.proxies.iter().map(LossyProxy::lost_answers).sum();
         println!(
-            "{} ballots, {} copies at once, {} later retries, {lost} answers lost",
-            counts.ballots.len(),
+            "{} votes, {} copies at once, {} later retries, {lost} answers lost",
+            counts.votes.len(),
             counts.copies,
             counts.retries
         );
-        assert!(lost > counts.ballots.len() / 4, "only {lost} answers were lost: the test proves little");
+        assert!(lost > counts.votes.len() / 4, "only {lost} answers were lost: the test proves little");
     }
 }
 
@@ -103,7 +103,7 @@ struct Booth<'a> {
 }
 
 impl<'a> Booth<'a> {
-    async fn cast_all(precinct: &'a Precinct, number: usize, ballots: usize, counts: Arc<Mutex<Counts>>) {
+    async fn cast_all(precinct: &'a Precinct, number: usize, votes: usize, counts: Arc<Mutex<Counts>>) {
         let first = Visitor::connect(&precinct.servers[number % precinct.servers.len()].url).await;
         let mut connections = Vec::new();
         for server in &precinct.servers {
@@ -113,14 +113,14 @@ impl<'a> Booth<'a> {
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
         rng.set_stream(u64::try_from(number).unwrap());
         let mut booth = Self { precinct, connections, rng };
-        for _ in 0..ballots {
+        for _ in 0..votes {
             booth.cast(&counts).await;
-            // SharedRng passes over some connections for longer than the server waits for their pongs.
+            // The draws pass over some connections for longer than the server waits for their pongs.
             join_all(booth.connections.iter_mut().flatten().map(Visitor::answer_pings)).await;
         }
     }
 
-    /// A battle, its ballot in 2 to 20 copies at once, and another copy for each whose answer was lost.
+    /// A battle, its vote in 2 to 20 copies at once, and another copy for each whose answer was lost.
     async fn cast(&mut self, counts: &Mutex<Counts>) {
         let battle = self.battle().await;
         // 2 to 20, more often few.
@@ -149,7 +149,7 @@ impl<'a> Booth<'a> {
         let mut counts = counts.lock().unwrap();
         counts.copies += copies;
         counts.retries += lossy.len();
-        counts.ballots.insert(battle, Ballot { sent, receipt });
+        counts.votes.insert(battle, SentVote { sent, receipt });
     }
 
     async fn battle(&mut self) -> String {
@@ -177,7 +177,7 @@ impl<'a> Booth<'a> {
             async move {
                 let mut visitor = Visitor::connect_with(&url, Some(("cookie", cookie))).await.unwrap();
                 // The connection may be gone before the message is wholly out.
-                let _ = visitor.try_send(ballot(battle, outcome)).await;
+                let _ = visitor.try_send(vote_message(battle, outcome)).await;
                 assert!(visitor.try_next().await.is_err(), "an answer came through that was to be lost");
             }
         });
@@ -194,13 +194,13 @@ impl<'a> Booth<'a> {
     }
 }
 
-fn ballot(battle: &str, outcome: &str) -> Value {
+fn vote_message(battle: &str, outcome: &str) -> Value {
     json!({"type": "vote", "battle": battle, "outcome": outcome})
 }
 
 /// Votes and returns the answer to the letter.
 async fn vote(visitor: &mut Visitor, battle: &str, outcome: &str) -> String {
-    visitor.send(ballot(battle, outcome)).await;
+    visitor.send(vote_message(battle, outcome)).await;
     let answer = visitor.next_of(&["revealed", "error"]).await;
     assert_eq!((&answer["type"], &answer["battle"]), (&json!("revealed"), &json!(battle)), "{answer}");
     visitor.frames.pop().unwrap()
@@ -211,7 +211,7 @@ async fn all_votes(store: &Store) -> Vec<VoteRow> {
 }
 
 #[actix_web::test]
-async fn a_hundred_ballots_in_many_copies_count_once_each_on_sqlite() {
+async fn a_hundred_votes_in_many_copies_count_once_each_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let precinct = Precinct::open(folder.path(), 1, &["--config", "langya.toml"]).await;
     let counts = precinct.poll(100_usize.div_ceil(VISITORS)).await;
@@ -223,7 +223,7 @@ async fn a_hundred_ballots_in_many_copies_count_once_each_on_sqlite() {
 
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
-async fn two_thousand_ballots_over_two_instances_count_once_each_on_postgresql() {
+async fn two_thousand_votes_over_two_instances_count_once_each_on_postgresql() {
     let Some(database) = TestDatabase::create().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["--config", "langya.toml", "--database", &database.url];

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
 use langya::domain::rating::FitError;
 use langya::domain::rating::bradley_terry::fit;
+use langya::domain::rating::counts::tally::Tally;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::robustness::{PlaceRange, Robustness, RobustnessOptions, robustness, votes_to_separate};
 use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActivity};
-use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{Labels, VoteLog};
 use langya::domain::stats::confidence::ConfidenceLevel;
 

@@ -13,7 +13,7 @@ use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message};
 use langya::infra::redis::SharedBreakers;
-use langya::infra::storage::{IfMissing, Store};
+use langya::infra::storage::{BreakerReport, IfMissing, Store};
 use langya::server::jobs::breakers::store_breakers;
 use langya::services::arena::models::Models;
 use rand::SeedableRng;
@@ -22,14 +22,33 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::PATIENCE;
 use crate::support::arena::{SEED, card, quick_limits};
 use crate::support::instance::Instance;
 use crate::support::log::Log;
 use crate::support::redis::TestRedis;
 use crate::support::scripted::{Scripted, Step};
+use crate::support::{PATIENCE, until};
 
 const OPEN_FOR: Duration = Duration::from_secs(30);
+
+/// A model whose circuit breaker opens after two failures.
+fn model(scripted: &Scripted) -> Arc<ResilientModel> {
+    let limits = ReplyLimits { breaker: BreakerPolicy { failures: 2, open_for: OPEN_FOR }, ..quick_limits() };
+    let rng = ChaCha8Rng::seed_from_u64(SEED);
+    Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng))
+}
+
+async fn store(folder: &TempDir) -> Store {
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    Store::open(&settings, IfMissing::Create).await.unwrap()
+}
+
+async fn ask(model: &ResilientModel, times: usize) {
+    for number in 0..times {
+        let question = [Message::user(format!("question {number}"))];
+        model.reply(&question).collect::<Vec<_>>().await;
+    }
+}
 
 /// An instance with one model, whose circuit breaker is shared.
 struct Ward {
@@ -42,12 +61,8 @@ struct Ward {
 impl Ward {
     async fn start(name: &str, redis: &TestRedis, scripted: &Scripted) -> Self {
         let instance = Instance::connected(name, &redis.settings()).await;
-        let limits = ReplyLimits { breaker: BreakerPolicy { failures: 2, open_for: OPEN_FOR }, ..quick_limits() };
-        let rng = ChaCha8Rng::seed_from_u64(SEED);
-        let model = Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
-        let folder = tempfile::tempdir().unwrap();
-        let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
-        let store = Store::open(&settings, IfMissing::Create).await.unwrap();
+        let (model, folder) = (model(scripted), tempfile::tempdir().unwrap());
+        let store = store(&folder).await;
         let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
         let (breakers, shutdown) = (SharedBreakers::new(instance.bus.handle().clone()), CancellationToken::new());
         let report = JobReports::default().of("store_breakers");
@@ -63,10 +78,7 @@ impl Ward {
     }
 
     async fn ask(&self, times: usize) {
-        for number in 0..times {
-            let question = [Message::user(format!("question {number}"))];
-            self.model.reply(&question).collect::<Vec<_>>().await;
-        }
+        ask(&self.model, times).await;
     }
 }
 
@@ -74,6 +86,25 @@ impl Drop for Ward {
     fn drop(&mut self) {
         self.shutdown.cancel();
     }
+}
+
+#[actix_web::test]
+async fn a_breaker_that_opens_is_stored_and_logged_once() {
+    let (log, folder) = (Log::keep(), tempfile::tempdir().unwrap());
+    let model = model(&Scripted::new(|_| vec![Step::Fail(ChatError::Unreached("a test".into()))]));
+    let store = store(&folder).await;
+    let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
+    let (report, shutdown) = (JobReports::default().of("store_breakers"), CancellationToken::new());
+    let job = store_breakers(Arc::new(models), store.clone(), None, Arc::new(SystemClock), report, shutdown.clone());
+    let job = actix_web::rt::spawn(job);
+    for (failures, state) in [(1, "closed"), (2, "open")] {
+        ask(&model, 1).await;
+        let expected = BreakerReport { state: state.into(), failures };
+        until(async || (store.registered_models().await.unwrap()[0].breaker == expected).then_some(())).await;
+    }
+    shutdown.cancel();
+    job.await.unwrap();
+    assert_eq!(log.lines("circuit breaker").len(), 1, "{}", log.text());
 }
 
 #[actix_web::test]

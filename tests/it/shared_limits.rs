@@ -132,6 +132,18 @@ async fn with_redis_gone_instances_count_together_in_the_database_and_in_redis_w
 }
 
 #[actix_web::test]
+async fn an_emptied_redis_learns_from_each_instance_what_it_knows() {
+    let Some(place) = TwoInstances::start().await else { return };
+    let ([one, two], ann) = (place.limits(), visitor("ann"));
+    check_cap(granted(&one, &ann, 4).await, 4);
+    check_cap(granted(&two, &ann, 4).await, 4);
+    let () = place.redis.command(&["FLUSHALL"]);
+    assert_eq!(granted(&two, &ann, 1).await, 1, "nine of ten, as it knows");
+    assert!(granted(&one, &ann, 50).await <= 2, "what the second instance knows is counted");
+    place.database.drop().await;
+}
+
+#[actix_web::test]
 async fn with_redis_full_or_read_only_instances_count_in_the_database_until_it_is_mended() {
     let Some(place) = TwoInstances::start().await else { return };
     let [one, two] = place.limits();

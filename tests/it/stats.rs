@@ -14,7 +14,7 @@ use langya::domain::stats::convex_mixture::{
     FittedMixture, MixtureError, Search, best, leave_one_out, mix, permutation_test,
 };
 use langya::domain::stats::correlation::{
-    Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
+    Coefficient, Correlation, PMethod, exact_p, kendall, pearson, spearman, spearman_by_t,
 };
 use langya::domain::stats::distribution::Summary;
 use langya::domain::stats::resample::BootstrapOptions;
@@ -30,6 +30,8 @@ fn close(got: f64, want: f64, tolerance: f64) {
 }
 
 // ------------------------------------------------------------------------------------------------------ scipy
+
+const RANKED: [Coefficient; 2] = [Coefficient::Spearman, Coefficient::Kendall];
 
 #[derive(Deserialize)]
 struct Golden {
@@ -82,7 +84,7 @@ fn two_hundred_correlations_agree_with_scipy() {
             exact += 1;
         }
         if let Some(expected) = tied_p {
-            let found = [spearman(&x, &y), kendall(&x, &y)].map(|found| found.unwrap().exact_p.unwrap());
+            let found = RANKED.map(|coefficient| exact_p(coefficient, &x, &y).unwrap());
             found.into_iter().zip(expected).for_each(|(found, expected)| close(found, expected, 1e-12));
             tied += 1;
         }
@@ -124,24 +126,24 @@ fn the_method_of_p_is_reported() {
     assert_eq!(tied.p_method, PMethod::T);
     let with_tie = |n: usize| {
         let tied = [&[0.0, 0.0][..], &up[2..n]].concat();
-        [spearman, kendall].map(|find| find(&tied, &bent[..n]).unwrap().exact_p.is_some())
+        RANKED.map(|coefficient| exact_p(coefficient, &tied, &bent[..n]).is_some())
     };
     assert_eq!([8, 9].map(with_tie), [[true; 2], [false; 2]]);
-    assert_eq!(spearman(&up[..8], &bent[..8]).unwrap().exact_p, None);
+    assert_eq!(exact_p(Coefficient::Spearman, &up[..8], &bent[..8]), None, "p is exact");
 }
 
 /// The orders at least as strong, of all, as `scipy.stats.permutation_test` (1.17) counts them.
 #[test]
 fn few_values_with_ties_have_the_p_of_all_their_orders() {
     let (x, y) = ([1.0, 2.0, 2.0, 3.0, 5.0, 5.0, 7.0], [2.0, 1.0, 3.0, 3.0, 4.0, 6.0, 5.0]);
-    let exact = |found: Result<Correlation, Undefined>| found.unwrap().exact_p.unwrap();
-    close(exact(spearman(&CLOSE, &OPEN_SINGLE)), 7_992.0 / 40_320.0, 1e-12);
-    close(exact(kendall(&CLOSE, &OPEN_SINGLE)), 8_876.0 / 40_320.0, 1e-12);
-    close(exact(spearman(&x, &y)), 104.0 / 5_040.0, 1e-12);
-    close(exact(kendall(&x, &y)), 184.0 / 5_040.0, 1e-12);
+    let check = |x: &[f64], y: &[f64], expected: [f64; 2]| {
+        let found = RANKED.map(|coefficient| exact_p(coefficient, x, y).unwrap());
+        found.into_iter().zip(expected).for_each(|(found, expected)| close(found, expected, 1e-12));
+    };
+    check(&CLOSE, &OPEN_SINGLE, [7_992.0 / 40_320.0, 8_876.0 / 40_320.0]);
+    check(&x, &y, [104.0 / 5_040.0, 184.0 / 5_040.0]);
     // Student's t gives a p of 0 here.
-    close(exact(spearman(&[1.0, 2.0, 2.0, 3.0], &[1.0, 2.0, 2.0, 3.0])), 4.0 / 24.0, 1e-12);
-    assert_eq!(spearman_by_t(&x, &y).unwrap().exact_p, None);
+    check(&[1.0, 2.0, 2.0, 3.0], &[1.0, 2.0, 2.0, 3.0], [4.0 / 24.0; 2]);
 }
 
 // ----------------------------------------------------------------------------------------------------- papers

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::bradley_terry::fit;
-use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::counts::comparison::ComparisonSet;
+use langya::domain::rating::counts::tally::Tally;
 use langya::domain::rating::fit::{Fit, ModelStrength};
+use langya::domain::rating::intervals::sandwich::sandwich;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
 use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::sandwich::sandwich;
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::scoring::TieRule;
 use langya::domain::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
-use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
 use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use langya::formats::votes::{ReadOptions, read_log};

@@ -411,7 +411,7 @@ fn a_dash_that_is_given_twice_is_refused() {
         "agree --votes - --verdicts -",
     ] {
         let refused = langya(folder.path(), command.split(' '));
-        let told = "error: the standard input is read once: give - once\n";
+        let told = "error: standard input can be read only once: use - for one file only\n";
         assert_eq!((refused.code, refused.stderr.as_str()), (Some(2), told), "{command}");
     }
 }
@@ -454,6 +454,20 @@ fn parquet_is_read_from_a_pipe_too() {
         (fitted["models"].clone(), fitted["votes"]["rated"].clone()),
         leaderboard(folder.path(), &["--votes", &file])
     );
+}
+
+#[test]
+fn an_export_to_a_name_whose_extension_is_no_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    prints(folder.path(), &["import", "votes", &sample("small_votes.csv"), "--data-dir", "data"]);
+    let export = ["export", "votes", "--data-dir", "data", "--out"];
+    let refused = langya(folder.path(), [&export[..], &["votes.xlsx"]].concat());
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("votes.xlsx: end its name in .jsonl, .csv or .parquet"), "{refused:?}");
+    assert!(!folder.path().join("votes.xlsx").exists());
+    for rest in [&["votes"][..], &["votes.txt", "--format", "csv"]] {
+        prints(folder.path(), &[&export[..], rest].concat());
+    }
 }
 
 #[test]

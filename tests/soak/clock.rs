@@ -1,7 +1,7 @@
 //! R9: the system's clock jumps, and nothing that counts notices.
 //!
 //! libfaketime shows the program a time of day that the test moves while battles are under way; the monotonic clock stays.
-//! Durations stay what they were, a ballot that waits for its vote does not expire early, one that is left does not live
+//! Durations stay what they were, a battle that waits for its vote does not expire early, one that is left does not live
 //! forever, and the log keeps the order in which votes came.
 
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const LIBRARY: &str = "faketime/libfaketime.so.1";
 /// What the clock says beside the true time.
 const JUMPS: [&str; 6] = ["+1h", "-1h", "+1d", "-1d", "+0", "-2d"];
 const JUMPS_IN_SHORT_FORM: usize = 4;
-/// Ballots are left for lost after a minute.
+/// Battles are left for lost after a minute.
 const SETTINGS: &str = "[battle]\npacing = \"raw\"\nabandon_after_minutes = 1\n";
 /// The arena looks for battles that were left several times in this.
 const LEFT_WITHIN: Duration = Duration::from_secs(150);
@@ -148,7 +148,7 @@ async fn jumps(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// The clock goes a day on while a ballot waits: it is not older for it.
+/// The clock goes a day on while a battle waits: it is not older for it.
 async fn early(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     let clock = FakeClock::new(library, folder)?;
     let plan = Plan { settings: SETTINGS, environment: clock.environment(), ..Plan::quick(harness::seed()) };
@@ -159,13 +159,13 @@ async fn early(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     voter.ready_battle().await?;
     clock.show("+1d")?;
     until_swept(&arena).await?;
-    voter.vote_until_acknowledged("a").await.context("the clock went a day on, and the ballot expired with it")?;
+    voter.vote_until_acknowledged("a").await.context("the clock went a day on, and the battle expired with it")?;
     arena.stop().await?;
     let violations = arena.violations(vec![voter.into_history()]).await?;
     Ok(violations.iter().map(ToString::to_string).collect())
 }
 
-/// The clock goes a day back after a ballot was handed out: it expires nevertheless.
+/// The clock goes a day back after a battle has begun to wait: it expires nevertheless.
 async fn late(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     let clock = FakeClock::new(library, folder)?;
     let plan = Plan { settings: SETTINGS, environment: clock.environment(), ..Plan::quick(harness::seed()) };
@@ -180,7 +180,7 @@ async fn late(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     arena.stop().await?;
     Ok(left
         .err()
-        .map(|error| format!("the clock went a day back, and a ballot does not expire: {error}"))
+        .map(|error| format!("the clock went a day back, and a battle does not expire: {error}"))
         .into_iter()
         .collect())
 }
@@ -202,12 +202,12 @@ fn a_jump_of_the_clock_changes_no_duration_and_no_order() {
 
 #[test]
 #[ignore = "takes minutes and needs libfaketime: tests/soak/run starts it in its long form"]
-fn a_ballot_does_not_expire_early_when_the_clock_goes_on() {
+fn a_battle_does_not_expire_early_when_the_clock_goes_on() {
     with_library(early);
 }
 
 #[test]
 #[ignore = "takes minutes and needs libfaketime: tests/soak/run starts it in its long form"]
-fn a_ballot_expires_when_the_clock_goes_back() {
+fn a_battle_expires_when_the_clock_goes_back() {
     with_library(late);
 }

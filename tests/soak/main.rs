@@ -11,7 +11,6 @@
 
 mod arena;
 mod backup;
-mod ballots;
 mod checker;
 mod clock;
 mod disk;
@@ -25,6 +24,7 @@ mod power;
 mod processes;
 #[path = "../it/support/proxy.rs"]
 mod proxy;
+mod repeated_votes;
 mod rows;
 mod services;
 mod small_disk;

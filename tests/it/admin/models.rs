@@ -204,16 +204,20 @@ async fn a_file_that_cannot_be_used_is_reported_on_the_page_without_its_values_a
     std::fs::write(&file, format!("{}max_tokens = \"sk-CANARY\"\n", context.text())).unwrap();
     context.server.signal("HUP");
     context.server.logged("the previous settings stay in force").await;
-    let page = text(&mut ada, "/admin/models").await;
-    assert!(page.contains("the previous settings stay in force") && page.contains("max_tokens"), "{page}");
-    assert!(page.contains("stay in force: <span class=\"refusal\">"), "a sentence is no code: {page}");
-    assert!(!page.contains("CANARY"));
+    for path in ["/admin/models", "/admin", "/admin/operations"] {
+        let page = text(&mut ada, path).await;
+        assert!(page.contains("the previous settings stay in force") && page.contains("max_tokens"), "{path}: {page}");
+        assert!(page.contains("stay in force: <span class=\"refusal\">"), "a sentence is no code: {page}");
+        assert!(!page.contains("CANARY"));
+    }
     assert_eq!(context.drawn().await, ["one", "two"]);
     let refused = ada.post_form("/admin/models/pause", &[("model", "one"), ("change", "pause")]).await;
     assert_eq!(refused.status(), StatusCode::CONFLICT);
     std::fs::write(&file, context.text().replace("max_tokens = \"sk-CANARY\"\n", "weight = 2.0\n")).unwrap();
     context.server.logged("the edited settings are in force").await;
-    assert!(!text(&mut ada, "/admin/models").await.contains("the previous settings stay in force"));
+    for path in ["/admin/models", "/admin", "/admin/operations"] {
+        assert!(!text(&mut ada, path).await.contains("the previous settings stay in force"), "{path}");
+    }
 }
 
 #[actix_web::test]
@@ -294,6 +298,63 @@ async fn models_of_a_list_are_added_after_a_preview_and_a_key_goes_to_no_foreign
         assert_eq!(refused.status(), StatusCode::CONFLICT, "{from}");
     }
     assert_eq!(context.upstream.received().len(), asked, "nothing was sent");
+}
+
+#[actix_web::test]
+async fn a_refused_choice_of_models_is_corrected_on_the_same_list_and_takes_a_weight() {
+    let context = SettingsFixture::start(&["one", "two"], &[("OUR_KEY", "sk-CANARY")]).await;
+    let data: Vec<Value> = ["new", "other"].iter().map(|id| json!({"id": id, "object": "model"})).collect();
+    context.upstream.script("/v1/models", Script::json(&json!({"object": "list", "data": data})));
+    let mut ada = context.owner().await;
+    let from = format!("{}/v1", context.upstream.url());
+    let step = |step: &'static str, more: &[(&'static str, &'static str)]| {
+        [&[("from", from.as_str()), ("step", step)][..], more].concat()
+    };
+    let nothing = ada.post_form("/admin/models/add", &step("preview", &[])).await.text().await.unwrap();
+    assert!(nothing.contains("at least one model") && nothing.contains("value=\"new\""), "{nothing}");
+    let bad = step("preview", &[("only", "new"), ("weight", "much")]);
+    let bad = ada.post_form("/admin/models/add", &bad).await.text().await.unwrap();
+    assert!(bad.contains("“Weight” takes a number") && bad.contains("value=\"new\" checked"), "{bad}");
+    assert!(bad.contains("value=\"much\"") && !bad.contains("value=\"other\" checked"), "{bad}");
+    let good = step("preview", &[("only", "new"), ("weight", "0.5")]);
+    let good = ada.post_form("/admin/models/add", &good).await.text().await.unwrap();
+    assert!(good.contains("name=\"weight\" value=\"0.5\"") && good.contains("Weight: 0.5"), "{good}");
+    let added = ada.post_form("/admin/models/add", &step("add", &[("only", "new"), ("weight", "0.5")])).await;
+    assert_eq!(added.status(), StatusCode::SEE_OTHER);
+    assert!(context.text().contains("weight = 0.5"), "{}", context.text());
+
+    context.upstream.script("/v1/models", Script::whole("500 Internal Server Error", "", ""));
+    let mut requests = Vec::new();
+    for refused in [step("list", &[]), step("preview", &[("only", "new")])] {
+        let before = context.upstream.received().len();
+        assert_eq!(ada.post_form("/admin/models/add", &refused).await.status(), StatusCode::CONFLICT);
+        requests.push(context.upstream.received().len() - before);
+    }
+    assert!(
+        requests[0] > 0 && requests[0] == requests[1],
+        "a list that cannot be read is not fetched again: {requests:?}"
+    );
+
+    let no_address = [("from", "127.0.0.1:9/v1"), ("step", "list"), ("key_env", "OUR_KEY")];
+    let refused = ada.post_form("/admin/models/add", &no_address).await.text().await.unwrap();
+    assert!(refused.contains("the address cannot be used") && !refused.contains("OUR_KEY is not known"), "{refused}");
+}
+
+#[actix_web::test]
+async fn a_models_name_and_maker_are_changed_and_without_a_name_its_id_is_shown() {
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
+    let mut ada = context.owner().await;
+    for (name, shown) in [("Two B", "Two B"), ("", "two")] {
+        let values = [("model", "two"), ("name", name), ("organization", "Lab")];
+        assert_eq!(ada.post_form("/admin/models/change", &values).await.status(), StatusCode::SEE_OTHER);
+        assert_eq!(context.text().contains("name = \"Two B\"\n"), !name.is_empty(), "{}", context.text());
+        assert!(context.text().contains("organization = \"Lab\"\n"), "{}", context.text());
+        let page = text(&mut ada, "/admin/models").await;
+        assert!(page.contains(&format!("<th scope=\"row\">{shown}<br><code")), "{page}");
+    }
+    let audit = context.langya(&["admin", "audit", "--format", "json"]).await;
+    let changes = audit.as_array().unwrap().iter().filter(|entry| entry["action"] == "set_model_names").count();
+    assert_eq!(changes, 2, "{audit}");
 }
 
 #[actix_web::test]

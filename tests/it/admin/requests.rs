@@ -125,3 +125,25 @@ async fn anyone_with_the_link_to_a_battle_asks_for_its_removal_and_one_request_w
     assert_eq!(store.open_deletion_requests().await.unwrap(), 0);
     assert_eq!(asked(&mut stranger, "token1", "again", &url).await, StatusCode::SEE_OTHER, "another may follow");
 }
+
+#[actix_web::test]
+async fn a_request_is_entered_by_either_link_to_a_battle_from_whatever_host() {
+    let arena = arena(|_| {}).await;
+    let mut visitor = arena.visitor().await;
+    let (own, shared) = (play(&mut visitor, "Own?").await, play(&mut visitor, "Shared?").await);
+    let store = &arena.app.store;
+    let owner = store.battle_record(&shared).await.unwrap().unwrap().battle.visitor;
+    store.share_battle(&shared, &owner, "token1", arena.app.clock.now()).await.unwrap();
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    for (link, battle) in
+        [(format!("https://x.example/battle/{own}?lang=zh"), &own), ("https://x.example/shared/token1".into(), &shared)]
+    {
+        let add = [("battle", link.as_str()), ("scope", "battle"), ("reason", "a letter")];
+        assert_eq!(operator.post_form("/admin/requests/add", &add).await.status(), StatusCode::SEE_OTHER, "{link}");
+        assert!(store.deletion_requests(9).await.unwrap().iter().any(|row| row.request.battle == *battle), "{link}");
+    }
+    let withdrawn = [("battle", "https://x.example/shared/token2"), ("scope", "battle"), ("reason", "a letter")];
+    let refused = operator.post_form("/admin/requests/add", &withdrawn).await;
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+    assert!(refused.text().await.unwrap().contains("No battle is shared by this link any more."));
+}

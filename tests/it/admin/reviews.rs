@@ -41,6 +41,8 @@ async fn a_reviewer_confirms_a_leak_and_withdraws_another_and_neither_comes_back
     let told: Vec<(String, String)> = told.unwrap().into_iter().map(|row| (row.action, row.subject)).collect();
     let expected = [("include_votes", "vote 2"), ("confirm_leak", "vote 1")];
     assert_eq!(told[..2], expected.map(|(action, subject)| (action.to_owned(), subject.to_owned())));
+    let chinese = reviewer.get("/admin/leaks?lang=zh").await.text().await.unwrap();
+    assert!(chinese.contains("说出了作答的模型或其开发者") && !chinese.contains("which model or maker"), "{chinese}");
 }
 
 #[actix_web::test]

@@ -486,13 +486,14 @@ async fn a_sign_in_by_another_way_does_not_count_as_an_account() {
         settings.access.passphrase_hash = passphrase_hash("seven herons").unwrap().into();
     })
     .await;
-    let session = arena.app.access.sign_in("seven herons", "network").await.unwrap();
+    let former = arena.app.sessions.issue().session;
+    let session = arena.app.access.sign_in("seven herons", "network", &former).await.unwrap();
     let cookie = ("cookie", format!("langya_session={}", session.token));
     assert!(Visitor::connect_with(&arena.url, Some(cookie.clone())).await.is_ok());
     let mut settings = (*arena.app.settings.now()).clone();
     settings.access.mode = AccessMode::Oidc;
     arena.app.settings.replace(settings);
     assert!(Visitor::connect_with(&arena.url, Some(cookie)).await.is_err());
-    let refused: Value = json!(arena.app.access.sign_in("seven herons", "network").await.is_err());
+    let refused: Value = json!(arena.app.access.sign_in("seven herons", "network", &former).await.is_err());
     assert_eq!(refused, json!(true), "nor does the passphrase begin a session");
 }

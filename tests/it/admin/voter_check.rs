@@ -1,6 +1,8 @@
 //! The check that excludes flagged voters beside an arena that serves: its exclusions are public, and its outage shows.
 
 use langya::domain::admin::role::Role;
+use langya::domain::battle::Outcome;
+use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::infra::config::FlaggedVoterPolicy;
 use langya::infra::events::Event;
 use reqwest::StatusCode;
@@ -16,6 +18,23 @@ use crate::support::visitor::get;
 /// As a full disk would, for this rule alone.
 const BREAK: &str = "CREATE TRIGGER broken BEFORE INSERT ON vote_exclusions WHEN NEW.rule = 'anomalous_voter' \
      BEGIN SELECT RAISE(ABORT, 'made up'); END";
+
+/// Of 28 voters, twenty prefer one model in nine of ten votes, and eight always vote for the other one.
+fn eight_suspects() -> VoteLog {
+    let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+    let mut cast = |voter: &str, winner: &str, loser: &str, votes: usize| {
+        for _ in 0..votes {
+            log.push(winner, loser, Outcome::AWins).unwrap();
+            log.voters.as_mut().unwrap().push(Some(voter));
+        }
+    };
+    for voter in (0..20).map(|voter| format!("honest-{voter}")) {
+        cast(&voter, "strong", "weak", 18);
+        cast(&voter, "weak", "strong", 2);
+    }
+    (0..8).for_each(|voter| cast(&format!("rigger-{voter}"), "weak", "strong", 10));
+    log
+}
 
 async fn overview(browser: &mut Browser) -> String {
     let answer = browser.get("/admin").await;
@@ -66,5 +85,21 @@ async fn an_outage_of_the_check_shows_and_excludes_nobody_and_what_it_excludes_l
     let reason = exclusions["exclusions"][0]["reason"].as_str().unwrap();
     assert!(reason.starts_with("score test: 100 of 100 votes for "), "{exclusions}");
     database.close().await;
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn where_too_many_voters_seem_suspicious_to_be_flagged_the_overview_says_so() {
+    let arena = arena(|settings| settings.integrity.flagged_voters = FlaggedVoterPolicy::Exclude).await;
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let log = eight_suspects();
+    import_votes(&arena.app.store, &log, 0..log.len()).await;
+    arena.app.settings.replace((*arena.app.settings.now()).clone());
+    let suspects = until(async || arena.app.voter_check.state().withheld).await;
+    assert!(suspects >= 8, "{suspects}");
+    let seen = overview(&mut operator).await;
+    assert!(seen.contains(&format!("{suspects} voters look suspicious")), "{seen}");
+    arena.app.voter_check.run().await.unwrap();
+    assert_eq!(arena.app.voter_check.state().withheld, Some(suspects), "also where no vote has come since");
     arena.end().await;
 }

@@ -49,6 +49,8 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
         (signed_in(&arena, Role::Reviewer).await, signed_in(&arena, Role::Operator).await);
     let seen = text(&mut reviewer, &format!("/admin/votes?voter={voter}")).await;
     assert!(seen.contains("3 votes, 0 of them excluded.") && !seen.contains("/admin/votes/decide"), "{seen}");
+    let battle = arena.app.store.battles_of_votes(&[1]).await.unwrap().remove(&1).unwrap();
+    assert!(seen.contains(&format!("<code>{battle}</code>")), "a request names its battle: {seen}");
     assert!(text(&mut reviewer, "/admin/voters").await.contains("No voter is flagged."));
     assert!(text(&mut operator, "/admin/votes").await.contains("5 votes, 0 of them excluded."));
     let form = text(&mut operator, &format!("/admin/votes?voter={voter}")).await;

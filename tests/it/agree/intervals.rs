@@ -35,8 +35,8 @@ fn ends(statistics: &Value) -> [f64; 2] {
         .map(|end| statistics["interval"][end].as_f64().unwrap_or_else(|| panic!("no interval: {statistics}")))
 }
 
-/// All 6⁶ resamples of the questions, enumerated by a Python program that shares no code with this: between their 1.8th and 3.2nd
-/// percentiles lies the lower end of 10,000 random ones, and between the 96.8th and 98.2nd the upper.
+/// All 6⁶ resamples of the questions, enumerated by `tests/data/stats/mean_kappa_expected.py`: between their 1.8th and 3.2nd percentiles
+/// lies the lower end of 10,000 random ones, and between the 96.8th and 98.2nd the upper.
 #[test]
 fn intervals_are_those_of_all_resamples_of_the_questions() {
     let json = result(&six_questions(), &["--bootstrap", "10000"]);
@@ -88,7 +88,7 @@ fn repeated_questions(rows: &[(&str, &str, usize)]) -> TempDir {
 }
 
 /// Percentiles as above, of all resamples of the questions by pattern and of all resamples of the people, each with its probability,
-/// enumerated by a Python program that shares no code with this.
+/// enumerated by the same program.
 #[test]
 fn the_mean_kappa_varies_with_questions_and_from_five_people_on_with_people() {
     let mean_kappa = |rows: &[(&str, &str, usize)], kappa: f64, [lower, upper]: [[f64; 2]; 2]| {

@@ -127,7 +127,7 @@ fn dialogues() -> TempDir {
     files(&people, &judge)
 }
 
-/// All resamples of the three dialogues and of the five people, enumerated by a Python program that shares no code with this: their
+/// All resamples of the three dialogues and of the five people, enumerated by `tests/data/stats/mean_kappa_expected.py`: their
 /// percentiles 1.8 and 3.2 are -1, their percentiles 96.8 and 98.2 are 13/15 and 1. In 4 % of them nobody has a kappa.
 #[test]
 fn the_mean_kappa_of_labels_varies_with_dialogues_and_people() {

@@ -28,6 +28,9 @@ fn people_and_a_judge_agree_as_worked_out_by_hand() {
     assert!(csv.starts_with("agreement,agree,total,rate,mean_over_questions,questions,"), "{csv}");
     // Both questions drawn twice give 1 and 0, a quarter of the resamples each.
     assert!(csv.contains("\njudge-human without ties,2,3,0.6666666666666666,0.5,2,,0,1,\n"), "{csv}");
+    for line in ["\n\"p of equal sides, people\",,,,,,", "\n\"p of equal sides, judge\",,,,,,"] {
+        assert!(csv.contains(line), "{csv}");
+    }
 }
 
 /// The judge and one to four people on four questions about x and y.

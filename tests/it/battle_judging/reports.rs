@@ -171,6 +171,18 @@ async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
 }
 
 #[actix_web::test]
+async fn the_page_calls_models_and_judges_by_their_names() {
+    let models = ["x", "<judge>"].map(|name| (name, Scripted::saying("Here.")));
+    let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
+    let arena = TestArena::start(&models).await;
+    small_arena(&arena.app.store).await;
+    let page = get(&format!("{}/judges", arena.url)).await.text().await.unwrap();
+    assert!(page.contains("<bdi>Name-of-x</bdi>") && !page.contains("<bdi>x</bdi>"), "{page}");
+    assert!(page.contains("Name-of-&#60;judge&#62;</bdi>"), "{page}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn a_category_that_a_spreadsheet_would_work_out_is_defused() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;

@@ -17,7 +17,10 @@ use crate::support::upstream::{Gate, Script};
 async fn a_fair_judge_agrees_with_everybody_and_is_asked_once() {
     let battles = dozen();
     let field = field_of(&battles, fair).await;
-    let asked: Value = serde_json::from_str(&field.done(&[&RUN[..], &["--format", "json"]].concat()).await).unwrap();
+    let first = field.run(&[&RUN[..], &["--format", "json"]].concat()).await;
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stderr.contains("visitors have not been told that models judge battles"), "{}", first.stderr);
+    let asked: Value = serde_json::from_str(&first.stdout).unwrap();
     assert_eq!((asked[0]["total"].as_u64(), asked[0]["left"].as_u64()), (Some(24), Some(0)));
     assert_eq!((field.requests("judge"), field.repeated("judge")), (24, 0));
     let found = report(&field).await;
@@ -26,7 +29,8 @@ async fn a_fair_judge_agrees_with_everybody_and_is_asked_once() {
     assert_eq!(share(&judge["consistent"]), (12, 12));
     assert_eq!(share(&judge["agreement"]["with_ties"]), (12, 12));
     assert!(judge["first_position"]["share"]["undefined"].as_str().unwrap().contains("nothing to compare"));
-    field.done(&RUN).await;
+    let again = field.run(&RUN).await;
+    assert!(again.code == Some(0) && !again.stderr.contains("visitors have not been told"), "{}", again.stderr);
     assert_eq!(field.requests("judge"), 24, "what was judged is not asked again");
     for row in verdicts(&field, &battles).await {
         assert!(row.raw_text.contains("[[") && row.attempts == 1 && row.status == Status::Ok);

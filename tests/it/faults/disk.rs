@@ -5,9 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use langya::domain::doctor::Finding;
 use langya::domain::time::Timestamp;
-use langya::infra::config::StorageSettings;
+use langya::infra::config::{Settings, StorageSettings};
 use langya::infra::storage::{DatabaseMoveError, IfMissing, Store, VoteRange, transfer};
+use langya::services::doctor::examine;
 use serde_json::Value;
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -15,6 +17,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use super::{Place, begun, check, check_reported_once, lines, ready, readyz};
 use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::program::{Server, langya};
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 /// A small file system of its own.
@@ -212,6 +215,32 @@ async fn a_database_or_a_copy_that_finds_no_space_leaves_nothing_behind() {
     }
 }
 
+#[test]
+fn a_disk_that_fills_up_while_a_database_is_made_holds_a_whole_one_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
+    // Some have room for the write-ahead log of a new database, and not for the whole file beside it.
+    for size in ["1m", "1500k", "2m", "2500k", "3m", "3500k", "4m"] {
+        let Some(disk) = SmallDisk::mount(&here.join(size), size) else { return };
+        let made = langya(here, ["import", "votes", "votes.csv", "--data-dir", size]);
+        let left = names(&disk.folder);
+        if left.is_empty() {
+            let said = "the disk that holds the data folder is full: free some space";
+            assert!(made.code == Some(1) && made.stderr.contains(said), "{size}: {made:?}");
+            continue;
+        }
+        let copy = format!("copy-{size}");
+        std::fs::create_dir(here.join(&copy)).unwrap();
+        for name in &left {
+            std::fs::copy(disk.folder.join(name), here.join(&copy).join(name)).unwrap();
+        }
+        // A backup reads all of the database.
+        let checked = langya(here, ["backup", "--data-dir", &copy, "--out", &format!("{copy}.db")]);
+        assert_eq!(checked.code, Some(0), "{size}: {checked:?} after {made:?}");
+    }
+}
+
 /// A small disk at `small`, whose folder `data` has a database of one vote; `None` where no disk can be mounted.
 fn disk_with_a_vote(here: &Path) -> Option<SmallDisk> {
     let disk = SmallDisk::mount(&here.join("small"), "24m")?;
@@ -347,10 +376,42 @@ async fn what_is_acknowledged_after_a_disk_was_full_is_kept_without_a_restart() 
     let receipt = ready(&server).await.vote("a").await;
     check(&receipt, "revealed");
     receipts.push(receipt);
-    assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    // The public log tries again a second after a checkpoint that found no space.
+    until(async || (readyz(&server).await == (200, "ready\n".into())).then_some(())).await;
     assert!(server.terminate().success());
     let settings = StorageSettings { data_dir: place.path().join("data"), ..StorageSettings::default() };
     check_kept(&Store::open(&settings, IfMissing::Fail).await.unwrap(), &receipts).await;
+}
+
+#[actix_web::test]
+async fn a_doctor_finds_a_postgresql_that_reads_and_has_no_space_for_new_rows() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let (store, raw) = (database.open().await, database.raw().await);
+    store.check_write_space().await.unwrap();
+    let left = "SELECT COUNT(*) FROM pg_class WHERE relname LIKE 'langya_write_space%'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(left).fetch_one(&raw).await.unwrap(), 0, "nothing is left");
+    // As the server itself fails where a table needs another block.
+    let full = "CREATE FUNCTION fail_as_full() RETURNS event_trigger LANGUAGE plpgsql AS $$ \
+                BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$; \
+                CREATE EVENT TRIGGER full_disk ON ddl_command_end WHEN TAG IN ('CREATE TABLE') \
+                EXECUTE FUNCTION fail_as_full()";
+    sqlx::raw_sql(full).execute(&raw).await.unwrap();
+    let settings = Settings { storage: database.settings(), ..Settings::default() };
+    let findings = examine(&settings, Ok(store), Timestamp(1_790_000_000_000)).await;
+    let is_full = |finding: &Finding| matches!(finding, Finding::DatabaseUnusable(said, _) if said.contains("is full"));
+    assert!(findings.iter().any(is_full), "{findings:?}");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_postgresql_that_has_a_table_of_the_doctors_name_is_not_found_broken() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let (store, raw) = (database.open().await, database.raw().await);
+    sqlx::raw_sql("CREATE TABLE langya_write_space_check (other INTEGER)").execute(&raw).await.unwrap();
+    store.check_write_space().await.unwrap();
+    store.close().await;
+    raw.close().await;
+    database.drop().await;
 }
 
 #[actix_web::test]

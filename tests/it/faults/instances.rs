@@ -58,6 +58,7 @@ async fn instances_with_different_models_say_so_once_and_a_model_that_one_lacks_
     for server in [first, second] {
         let log = server.log_at_end().await;
         assert_eq!(lines(&log, warning), 1, "{log}");
+        assert_eq!(lines(&log, "another instance serves this arena, and redis.url is not set"), 1, "{log}");
     }
     database.drop().await;
 }

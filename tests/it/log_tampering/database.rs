@@ -1,5 +1,7 @@
 //! Changes of the database behind a log.
 
+use langya::services::public_log::PublicLogError;
+use langya::services::public_log::continuity::check_stored_log;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -145,4 +147,43 @@ async fn what_the_database_says_otherwise_than_its_log_is_found() {
     let run = langya(folder.path(), ["verify", "langya.db", "--format", "json"]);
     assert!(run.code == Some(1) && run.stderr.contains("vote 40: the rows"), "{run:?}");
     println!("{found} changed rows, all found");
+}
+
+#[actix_web::test]
+async fn what_keeps_a_stored_log_from_being_continued_is_named_before_it_is_signed() {
+    println!("seed {SEED}");
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let arena = Arena::new(&mut rng).await;
+    let fault = async |statement: &str| {
+        let (folder, store) = arena.tampered(statement).await;
+        std::fs::copy(arena.folder.path().join("log-checkpoint"), folder.path().join("log-checkpoint")).unwrap();
+        let checked = check_stored_log(&store, folder.path()).await;
+        store.close().await;
+        checked
+    };
+    fault("SELECT 1").await.unwrap();
+    for statement in
+        ["UPDATE secrets SET value = 'no key' WHERE name = 'log_key'", "DELETE FROM secrets WHERE name = 'log_key'"]
+    {
+        let found = fault(statement).await.unwrap_err();
+        assert!(matches!(found, PublicLogError::Key(_)), "{statement}: {found}");
+    }
+    let other_key = format!("UPDATE secrets SET value = '{}' WHERE name = 'log_key'", "07".repeat(32));
+    for statement in [other_key.as_str(), "UPDATE secrets SET value = 'other/log' WHERE name = 'log_origin'"] {
+        let found = fault(statement).await.unwrap_err();
+        assert!(matches!(found, PublicLogError::OtherKey), "{statement}: {found}");
+    }
+    for statement in [
+        "UPDATE log_checkpoint SET size = size - 1",
+        "UPDATE log_entries SET body = body || ' ' WHERE position = (SELECT MAX(position) FROM log_entries)",
+    ] {
+        let found = fault(statement).await.unwrap_err();
+        assert!(matches!(found, PublicLogError::Rewritten(_)), "{statement}: {found}");
+    }
+    let found = fault("DELETE FROM log_nodes").await.unwrap_err();
+    assert!(matches!(found, PublicLogError::Incomplete(_)), "{found}");
+    let found = fault("DELETE FROM log_checkpoint").await.unwrap_err();
+    assert!(matches!(found, PublicLogError::Shrank { found: 0, .. }), "{found}");
+    let found = fault("DELETE FROM log_checkpoint; DELETE FROM secrets").await.unwrap_err();
+    assert!(matches!(found, PublicLogError::Foreign(_)), "{found}");
 }

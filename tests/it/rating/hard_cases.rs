@@ -1,7 +1,7 @@
 //! Small and unusual sets of votes, with results worked out by hand.
 
 use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
-use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::vote_log::{Labels, VoteLog};

@@ -2,7 +2,7 @@
 
 use langya::domain::battle::Outcome::{AWins, BothBad, Tie};
 use langya::domain::rating::FitError;
-use langya::domain::rating::comparison::Comparison;
+use langya::domain::rating::counts::comparison::Comparison;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};

@@ -2,7 +2,7 @@
 
 use langya::domain::battle::Outcome::{AWins, Tie};
 use langya::domain::rating::FitError;
-use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::counts::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::notes::RatingNote;

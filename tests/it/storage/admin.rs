@@ -1,15 +1,18 @@
 //! What every database promises of the admin: links and codes work once, the last owner stays, and the audit log only grows.
 
+use std::collections::BTreeMap;
+
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::model_stats::ModelStats;
 use langya::domain::admin::oidc_account::RoleFrom;
 use langya::domain::admin::role::Role;
 use langya::domain::battle::progress::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
+use langya::domain::model_register::report::FailedBattles;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, BattleRow, IdentityHash, Joined, JoiningUser, LeakDecision, NewAdminInvite, NewAdminSession,
-    NewAuditEntry, NewExclusions, NewProviderUser, NewReply, SessionAge, Store, UserChange,
+    ActedVia, AuditFilter, BattleRow, DeletionTarget, IdentityHash, Joined, JoiningUser, LeakDecision, NewAdminInvite,
+    NewAdminSession, NewAuditEntry, NewExclusions, NewProviderUser, NewReply, SessionAge, Store, UserChange,
 };
 
 use super::{battle, battle_id, by, failure, ready, reply, vote};
@@ -296,6 +299,20 @@ pub(super) async fn figures_are_of_recent_battles_that_are_over(store: &Store) {
         ("two".to_owned(), of(1, 1, 1, Some(12))),
     ];
     assert_eq!((stats.battles, stats.models), (2, expected.into()));
+    let two = (ModelId::new("two"), FailedBattles { failed: 1, replaced: 1 });
+    assert_eq!(store.failed_battles(0, 0).await.unwrap(), BTreeMap::from([two]));
+    assert_eq!(store.failed_battles(1, 9).await.unwrap(), BTreeMap::new(), "of the days that are asked for");
+    for id in [&voted, &replaced] {
+        let target = DeletionTarget { battle: battle_id(id), visitor: None };
+        store.delete_texts_of_target(&target).await.unwrap();
+    }
+    let stats = store.model_stats_since(Timestamp(100)).await.unwrap();
+    let expected = [
+        ("one".to_owned(), of(2, 2, 0, Some(12))),
+        ("three".to_owned(), of(1, 1, 0, None)),
+        ("two".to_owned(), of(1, 1, 1, None)),
+    ];
+    assert_eq!((stats.battles, stats.models), (2, expected.into()), "votes know what deleted replies were");
 }
 
 pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {

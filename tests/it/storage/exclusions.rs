@@ -71,7 +71,7 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(found, [("admin on y", "ann", &withdrawn), ("duplicate on y", "ann", &None), ("again", "bob", &None)]);
 }
 
-/// Twelve battles with two ballots each at once, every third battle excluded when its vote is cast.
+/// Twelve battles with two votes each at once, every third battle excluded when its vote is cast.
 pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &Store) {
     use ExclusionRule::{Admin, FailedSide, IdentityLeak};
     let excluding = |rules: &[ExclusionRule]| {

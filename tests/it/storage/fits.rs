@@ -2,10 +2,10 @@
 
 use langya::domain::battle::Outcome;
 use langya::domain::battle::text_counts::TextCounts;
-use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::counts::comparison::ComparisonSet;
+use langya::domain::rating::counts::pair_votes::TallyProgress;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::pair_votes::TallyProgress;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};

@@ -84,7 +84,7 @@ async fn a_lock_that_keeps_votes_out_is_logged_once_and_so_is_its_end() {
     let mut held = raw.begin().await.unwrap();
     sqlx::query("LOCK TABLE votes IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
     let refused = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
-    assert!(refused.iter().all(|answer| answer.as_ref().is_err_and(StoreError::is_logged)), "{refused:?}");
+    assert!(refused.iter().all(|answer| answer.as_ref().is_err_and(StoreError::is_outage)), "{refused:?}");
     held.rollback().await.unwrap();
     for vote in &votes {
         assert_eq!(store.insert_vote(vote).await.unwrap(), InsertedVote::Stored);
@@ -92,6 +92,26 @@ async fn a_lock_that_keeps_votes_out_is_logged_once_and_so_is_its_end() {
     assert_eq!(log.lines("votes are refused while another session holds a lock").len(), 1, "{}", log.text());
     let ended = log.lines("votes are stored again: the lock has ended");
     assert!(ended.len() == 1 && ended[0].contains("votes.refused=4"), "{}", log.text());
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_lock_that_keeps_other_statements_out_is_logged_once_and_leaves_the_other_tables_usable() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let settings = StorageSettings { statement_timeout_ms: 2_000, ..database.settings() };
+    let (store, log) = (Store::open(&settings, IfMissing::Create).await.unwrap(), Log::keep());
+    let (battle, raw) = (BattleId::new("x"), database.raw().await);
+    let mut held = raw.begin().await.unwrap();
+    sqlx::query("LOCK TABLE battles IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    for answer in join_all((0..4).map(|_| store.battle(&battle))).await {
+        let refused = answer.unwrap_err();
+        assert_eq!(refused.outage_kind(), Some(OutageKind::TableLocked), "{refused}");
+    }
+    store.check().await.unwrap();
+    held.rollback().await.unwrap();
+    assert!(store.battle(&battle).await.unwrap().is_none());
+    let begun = log.lines("statements are refused while another session holds a lock");
+    assert_eq!(begun.len(), 1, "{}", log.text());
     database.drop().await;
 }
 

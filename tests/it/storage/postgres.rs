@@ -1,12 +1,21 @@
 //! What is PostgreSQL's own: a server that several instances share, and that may not be there.
 
+use std::cell::Cell;
 use std::time::Duration;
 
+use langya::domain::battle::Outcome;
+use langya::domain::time::Timestamp;
+use langya::formats::tables::Format;
+use langya::formats::votes::ReadOptions;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{DataLock, IfMissing, InsertedVote, JobLock, Store, StoreError};
+use langya::infra::storage::{DataLock, IfMissing, Imported, InsertedVote, JobLock, Store, StoreError};
+use langya::services::transfer::export::{self, ExportSelection};
+use langya::services::transfer::import::{self, VotesFile};
+use serde_json::{Value, json};
+use sqlx::postgres::PgPool;
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
+    ALWAYS, FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
     verdicts, vote,
 };
 use crate::support::postgres::TestDatabase;
@@ -27,6 +36,67 @@ async fn votes_can_neither_be_changed_nor_deleted() {
     database.drop().await;
 }
 
+/// Waits until a session waits for a lock that another one holds.
+async fn until_a_statement_waits(pool: &PgPool) {
+    let waiting =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    until(async || {
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(pool).await.unwrap();
+        (waiting > 0).then_some(())
+    })
+    .await;
+}
+
+#[actix_web::test]
+async fn an_export_beside_a_deletion_has_the_questions_and_replies_of_a_battle_or_neither() {
+    let Some(database) = TestDatabase::with_tables().await else { return };
+    let store = database.open().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    let raw = database.raw().await;
+    let mut held = raw.begin().await.unwrap();
+    sqlx::query("LOCK TABLE replies IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    let deleting = async {
+        until_a_statement_waits(&raw).await;
+        for delete in ["DELETE FROM replies", "DELETE FROM turns"] {
+            sqlx::query(delete).execute(&mut *held).await.unwrap();
+        }
+        held.commit().await.unwrap();
+    };
+    let (mut out, with_text) = (Vec::<u8>::new(), ExportSelection { with_text: true, ..ExportSelection::ALL });
+    let exporting = export::votes(&store, with_text, Format::Jsonl, &mut out, |_, _| {});
+    let (exported, ()) = futures_util::join!(exporting, deleting);
+    assert_eq!(exported.unwrap(), 1);
+    let row: Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!([&row["conversation_a"], &row["conversation_b"]], [&json!([]), &json!([])], "{row}");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn an_import_has_other_votes_wait_only_once_all_of_its_own_have_arrived() {
+    let Some(database) = TestDatabase::with_tables().await else { return };
+    let (store, folder) = (database.open().await, tempfile::tempdir().unwrap());
+    let file = folder.path().join("votes.csv");
+    std::fs::write(&file, "model_a,model_b,winner\nx,y,A\nx,y,B\n").unwrap();
+    let read = VotesFile::read(&file, &ReadOptions::default(), Timestamp(1)).unwrap();
+    let raw = database.raw().await;
+    let mut held = raw.begin().await.unwrap();
+    let as_who_inserts_votes = "SELECT pg_advisory_xact_lock(hashtextextended('langya votes ' || current_schema(), 0))";
+    sqlx::query(as_who_inserts_votes).execute(&mut *held).await.unwrap();
+    let arrived = Cell::new(0);
+    let importing = import::votes(&store, read, |done, _| arrived.set(done));
+    let releasing = async {
+        until(async || (arrived.get() == 2).then_some(())).await;
+        held.rollback().await.unwrap();
+    };
+    let (report, ()) = futures_util::join!(importing, releasing);
+    assert_eq!(report.unwrap().imported, Imported::All(2));
+    let votes = store.votes_after(0, ALWAYS[0], ALWAYS[1], 10).await.unwrap();
+    let outcomes: Vec<Outcome> = votes.iter().map(|vote| vote.outcome).collect();
+    assert_eq!(outcomes, [Outcome::AWins, Outcome::BWins], "in the order of the file");
+    database.drop().await;
+}
+
 #[actix_web::test]
 async fn a_vote_is_stored_while_reads_hold_every_other_connection() {
     let Some(database) = TestDatabase::create().await else { return };
@@ -41,13 +111,7 @@ async fn a_vote_is_stored_while_reads_hold_every_other_connection() {
         tokio::spawn(async move { store.latest_leaderboard().await })
     };
     let reads: Vec<_> = (0..4).map(read).collect();
-    let waiting =
-        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    until(async || {
-        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&raw).await.unwrap();
-        (waiting > 0).then_some(())
-    })
-    .await;
+    until_a_statement_waits(&raw).await;
     assert_eq!(store.insert_vote(&vote("v", "x", 1)).await.unwrap(), InsertedVote::Stored);
     held.rollback().await.unwrap();
     for read in reads {

@@ -33,7 +33,9 @@ pub(super) async fn a_verdict_is_kept_once_and_failures_may_repeat(store: &Store
     ready(store, "x").await;
     let failed = [verdict("1", Status::TransportFailed, 1), verdict("2", Status::TransportFailed, 2)];
     let first = verdict("3", Status::Ok, 3);
+    assert!(!store.has_verdicts().await.unwrap());
     store.insert_verdicts(&failed).await.unwrap();
+    assert!(store.has_verdicts().await.unwrap(), "a judge was sent the conversation");
     for _ in 0..2 {
         store.insert_verdicts(&[first.clone(), verdict("4", Status::Ok, 4)]).await.unwrap();
     }

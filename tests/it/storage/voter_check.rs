@@ -11,7 +11,7 @@ use langya::domain::integrity::simulated_riggers::{RiggerSimulation, RiggerStrat
 use langya::domain::integrity::vote_filter::VoteFilter;
 use langya::domain::integrity::voter_check_state::VoterCheckState;
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::vote_log::VoteLog;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
@@ -34,15 +34,8 @@ const RULE: ExclusionRule = ExclusionRule::AnomalousVoter;
 
 /// Votes of 60 honest voters on 8 models, and of three riggers with 100 votes each.
 pub(crate) fn rigged() -> VoteLog {
-    let mut simulation =
-        Simulation::new(SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() }).unwrap();
-    let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
-    let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
-    for _ in 0..3_000 {
-        let vote = simulation.vote();
-        log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-        log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
-    }
+    let options = SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() };
+    let log = Simulation::new(options).unwrap().log(3_000);
     let strategy = RiggerStrategy::TargetOnly;
     add_riggers(&log, RiggerSimulation { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap()
 }

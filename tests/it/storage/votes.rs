@@ -21,6 +21,8 @@ pub(super) async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), InsertedVote::Stored);
     assert_eq!(stage(store, "x").await, Stage::Voted);
     let first = store.vote_on(&battle_id("x")).await.unwrap().unwrap();
+    let battles = store.battles_of_votes(&[first.seq, first.seq + 1]).await.unwrap();
+    assert_eq!((battles.len(), battles.get(&first.seq)), (1, Some(&battle_id("x"))));
     let second = NewVoteRow { outcome: Outcome::Tie, ..vote("second", "x", 1) };
     assert_eq!(store.insert_vote(&second).await.unwrap(), InsertedVote::Existing(Box::new(first.clone())));
     let (new, kept) = (vote("first", "x", 1), battle("x"));
@@ -44,7 +46,7 @@ pub(super) async fn a_vote_sent_again_gets_the_answer_of_the_first_time(store: &
     assert_eq!(answers, [InsertedVote::Stored, InsertedVote::Existing(Box::new(kept)), InsertedVote::Stored]);
 }
 
-/// Of twelve battles, three ballots each, at once: the first one counts, and those between that do not change nothing.
+/// Of twelve battles, three votes each, at once: the first one counts, and those between that do not change nothing.
 pub(super) async fn every_battle_of_a_group_ends_with_its_vote(store: &Store) {
     let ids: Vec<String> = (0..12).map(|number| format!("g{number}")).collect();
     for id in &ids {

@@ -1,9 +1,9 @@
-//! R2: a ballot counts once, however often and wherever it is sent.
+//! R2: a vote counts once, however often and wherever it is sent.
 //!
-//! Two instances on PostgreSQL and Redis. Each ballot goes out in 2 to 20 copies at once, with outcomes that differ: on
+//! Two instances on PostgreSQL and Redis. Each vote goes out in 2 to 20 copies at once, with outcomes that differ: on
 //! sockets to both instances, several on one, and through a proxy that loses the answer between commit and visitor. Those
 //! whose answer was lost come back on a new connection and ask once more, with yet another outcome. The checker then
-//! wants one row a ballot, and one receipt, to the letter, for all copies.
+//! wants one row a vote, and one receipt, to the letter, for all copies.
 
 use std::path::Path;
 
@@ -44,15 +44,15 @@ impl Addresses {
     }
 }
 
-/// One visitor's ballots, one after the other.
+/// One visitor's votes, one after the other.
 async fn poll(
     mut visitor: Visitor,
     addresses: &Addresses,
-    ballots: usize,
+    votes: usize,
     mut rng: ChaCha8Rng,
     measurements: &Measurements,
 ) -> anyhow::Result<VisitorHistory> {
-    for _ in 0..ballots {
+    for _ in 0..votes {
         visitor.ready_battle().await?;
         // 2 to 20, more often few.
         let most = rng.random_range(2..=20);
@@ -95,7 +95,7 @@ fn draw_copies(addresses: &Addresses, copies: usize, rng: &mut ChaCha8Rng) -> Ve
     sockets
 }
 
-async fn ballots(folder: &Path) -> anyhow::Result<Vec<String>> {
+async fn repeated_votes(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(200);
     let upstream = Upstream::start(size.seed, Tempo::QUICK).await;
     let mut services = Services::start(folder, &upstream.url(), RAW, &mut harness::port_rng()).await?;
@@ -111,7 +111,7 @@ async fn ballots(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut wrong = services.panics();
     wrong.extend(checker::violations(&evidence).iter().map(ToString::to_string));
     if evidence.stored.votes.len() != size.count {
-        wrong.push(format!("{} votes are stored for {} ballots", evidence.stored.votes.len(), size.count));
+        wrong.push(format!("{} votes are stored, and {} were cast", evidence.stored.votes.len(), size.count));
     }
     let lost: usize = addresses.proxies.iter().map(LossyProxy::lost_answers).sum();
     println!("{lost} answers lost after the vote was taken");
@@ -123,9 +123,9 @@ async fn ballots(folder: &Path) -> anyhow::Result<Vec<String>> {
 
 #[test]
 #[ignore = "needs PostgreSQL, Redis and nginx: tests/soak/run starts it"]
-fn a_ballot_counts_once_however_often_it_is_sent() {
+fn a_vote_counts_once_however_often_it_is_sent() {
     let tools = [("pg_lsclusters", "postgresql"), ("redis-server", "redis-server"), ("nginx", "nginx-light")];
     if tools.iter().all(|(tool, package)| harness::has(tool, package)) {
-        harness::run(ballots);
+        harness::run(repeated_votes);
     }
 }

@@ -78,6 +78,22 @@ async fn an_arena_without_redis_is_ready_and_says_what_is_late() {
 }
 
 #[actix_web::test]
+async fn an_arena_whose_data_folder_takes_no_file_is_ready_and_says_so() {
+    let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
+    let folder = tempfile::tempdir().unwrap();
+    let (file, database) = (folder.path().join("file"), format!("sqlite:{}", folder.path().join("arena.db").display()));
+    std::fs::write(&file, "").unwrap();
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.storage.database = database.as_str().into();
+        settings.storage.data_dir.clone_from(&file);
+    })
+    .await;
+    let (status, body) = readyz(&arena).await;
+    assert!(status == 200 && body.contains("\ndata folder: not writable"), "{status} {body}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn an_arena_whose_database_a_newer_program_has_changed_is_not_ready() {
     let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
