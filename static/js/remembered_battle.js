@@ -22,5 +22,7 @@ export function rememberedBattle() {
   const linked = new URLSearchParams(location.hash.slice(1)).get("battle");
   // The page of an own battle leads back to it; a reload does not ask for it again.
   if (linked) history.replaceState(null, "", location.pathname + location.search);
-  return linked ?? history.state?.battle ?? kept("sessionStorage", KEPT);
+  // A link to the address of this very page keeps what its entry holds.
+  const followed = performance.getEntriesByType("navigation")[0]?.type === "navigate";
+  return linked ?? (followed ? null : history.state?.battle) ?? kept("sessionStorage", KEPT);
 }

@@ -210,6 +210,14 @@ test("Back leads to the names of a vote and to what was written below them, and 
   page.assertQuiet();
 });
 
+test("a link to the battle page begins another battle also from the page that shows the names", async () => {
+  const { page } = await readyPage();
+  await vote(page, "Tie");
+  await Promise.all([page.waitForEvent("load"), page.locator('.sections a[href="/"]').click()]);
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+});
+
 test("a link that is followed before the vote is sent leads to a page that knows of the vote", async () => {
   const { page, sent } = await readyPage();
   await choose(page, "Tie");
