@@ -1,5 +1,5 @@
 //! Intervals of ratings: [`sandwich`] from the curvature of the likelihood, also clustered by voter, and [`bootstrap`] from
-//! resampled votes or voters; [`jackknife`] leaves one voter out.
+//! resampled votes or voters; the jackknife leaves one voter out at a time.
 
 pub mod bootstrap;
 pub mod sandwich;
