@@ -50,15 +50,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::rating::options::IntervalMethod;
+    use crate::public_log::recount::tests::RULES;
 
-    const RULES: RatingRules = RatingRules {
-        confidence: 0.95,
-        interval: IntervalMethod::Auto,
-        min_votes: 30,
-        equal_within: 10.0,
-        optimal_at_battles: 100,
-    };
     const VOTES: usize = 60;
 
     fn recount() -> Recount {

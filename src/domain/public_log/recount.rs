@@ -262,4 +262,4 @@ fn compare(published: Option<&Value>, recounted: Option<&Value>, at: &str, found
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

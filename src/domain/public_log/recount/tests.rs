@@ -2,7 +2,8 @@
 
 use super::*;
 
-const RULES: RatingRules = RatingRules {
+/// The rules of an arena by its defaults.
+pub(in crate::public_log) const RULES: RatingRules = RatingRules {
     confidence: 0.95,
     interval: IntervalMethod::Auto,
     min_votes: 30,

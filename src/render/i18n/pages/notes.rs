@@ -4,6 +4,20 @@ use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 use crate::domain::rating::slice::SliceColumn;
 
+const NO_VOTES: &str = "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现";
+const UNBOUNDED_TIE_PARAMETER: &str =
+    "这些选票无法为 Davidson 模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜";
+const NO_VOTER_VARIANCE: &str = "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，或每位投票者的选票合计与拟合一致，或去掉某一位投票者后有评分不再有限，\
+    无法估计投票者之间的差异，因此这些模型没有区间";
+const NO_VOTE_VARIANCE: &str = "某些模型的每张选票都与拟合完全一致（例如只有一次平局），或重抽样中有限的评分太少，无法估计抽样误差，因此这些模型没有区间";
+const INTERVALS_OF_ONE_VOTER: &str = "全部选票来自同一位投票者：区间只说明评分对这位投票者有多可靠，不能推及他人";
+const CARRIED_BY_ONE_VOTER: &str = "去掉某一位投票者后，没有选票能把这些模型与其他模型相比，因此它们没有区间";
+const ALIKE_NAMES: &str =
+    "这些名称只在大小写、空格、Unicode 形式或外形相似的字母上不同，按不同的模型评分；若其中两个是同一模型，请统一写法";
+const UNREAD_COLUMNS: &str = "每一行计为一张选票，因此没有使用这些列；若一行代表多张选票，请重复该行";
+const PRICES_WITHOUT_RATING: &str = "这些模型有价格而没有评分，因此没有使用其价格；若名称有误，请按选票中的写法改正";
+const NOT_POOLED: &str = "只有由双向选票连起来的最大一组模型有分组评分，未包括";
+
 /// A sentence of its own, unlike in messages.
 pub(super) fn english(note: &RatingNote) -> String {
     let text = note.to_string();
@@ -17,14 +31,14 @@ pub(super) fn chinese(note: &RatingNote) -> String {
 
 fn in_chinese(note: &RatingNote) -> String {
     match note {
-        RatingNote::NoVotes => "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现".into(),
+        RatingNote::NoVotes => NO_VOTES.into(),
         RatingNote::Slice { conditions } => format!("仅统计符合以下条件的选票：{}", conditions.join("、")),
         RatingNote::NotConverged => "拟合未收敛：评分仅供参考".into(),
         RatingNote::NoTies => "没有平局，因此 Davidson 模型与 Bradley–Terry 模型相同".into(),
-        RatingNote::UnboundedTieParameter => {
-            "这些选票无法为 Davidson 模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
+        RatingNote::UnboundedTieParameter => UNBOUNDED_TIE_PARAMETER.into(),
+        RatingNote::Unbounded { models, direction, confidence } => {
+            unbounded_in_chinese(models, *direction, *confidence)
         }
-        RatingNote::Unbounded { models, direction, confidence } => unbounded_in_chinese(models, *direction, *confidence),
         RatingNote::Components { count } => {
             format!("选票把模型分成 {count} 组，组与组之间无法比较：各组分别评分，除非用锚定移动，均值为 1000")
         }
@@ -32,33 +46,16 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::InfiniteReplicates { infinite, replicates } => format!(
             "{replicates} 次自助重抽样中有 {infinite} 次使某个模型失去全部胜局或全部败局，评分不再有限：延伸到那里的区间没有端点"
         ),
-        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，或每位投票者的选票合计与拟合一致，或去掉某一位投票者后有评分不再有限，\
-            无法估计投票者之间的差异，因此这些模型没有区间"
-            .into(),
-        RatingNote::NoVoteVariance => {
-            "某些模型的每张选票都与拟合完全一致（例如只有一次平局），或重抽样中有限的评分太少，无法估计抽样误差，因此这些模型没有区间".into()
-        }
-        RatingNote::IntervalsOfOneVoter => {
-            "全部选票来自同一位投票者：区间只说明评分对这位投票者有多可靠，不能推及他人".into()
-        }
-        RatingNote::CarriedByOneVoter { models } => {
-            format!("去掉某一位投票者后，没有选票能把这些模型与其他模型相比，因此它们没有区间：{}", listed(models))
-        }
+        RatingNote::NoVoterVariance => NO_VOTER_VARIANCE.into(),
+        RatingNote::NoVoteVariance => NO_VOTE_VARIANCE.into(),
+        RatingNote::IntervalsOfOneVoter => INTERVALS_OF_ONE_VOTER.into(),
+        RatingNote::CarriedByOneVoter { models } => with_names(CARRIED_BY_ONE_VOTER, models),
         RatingNote::FewVoters { models, least } => {
             format!("这些模型的区间只依靠少数投票者（有效人数最少为 {least:.1}）：{}", listed(models))
         }
-        RatingNote::AlikeNames { models } => {
-            format!(
-                "这些名称只在大小写、空格、Unicode 形式或外形相似的字母上不同，按不同的模型评分；若其中两个是同一模型，请统一写法：{}",
-                listed(models)
-            )
-        }
-        RatingNote::UnreadColumns { columns } => {
-            format!("每一行计为一张选票，因此没有使用这些列；若一行代表多张选票，请重复该行：{}", listed(columns))
-        }
-        RatingNote::PricesWithoutRating { models } => {
-            format!("这些模型有价格而没有评分，因此没有使用其价格；若名称有误，请按选票中的写法改正：{}", listed(models))
-        }
+        RatingNote::AlikeNames { models } => with_names(ALIKE_NAMES, models),
+        RatingNote::UnreadColumns { columns } => with_names(UNREAD_COLUMNS, columns),
+        RatingNote::PricesWithoutRating { models } => with_names(PRICES_WITHOUT_RATING, models),
         RatingNote::TooFewVoters { voters, effective } => format!(
             "这些选票只来自 {voters} 位投票者（有效人数 {effective:.1}）：人数这样少时，此方法得到的区间偏窄；逐一去掉投票者（jackknife）得到的区间已考虑到这一点"
         ),
@@ -68,9 +65,7 @@ fn in_chinese(note: &RatingNote) -> String {
         }
         RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
         RatingNote::OneSlice { by } => one_slice_in_chinese(*by),
-        RatingNote::NotPooled { models } => {
-            format!("只有由双向选票连起来的最大一组模型有分组评分，未包括：{}", listed(models))
-        }
+        RatingNote::NotPooled { models } => with_names(NOT_POOLED, models),
         RatingNote::TiesNotCompared => "选票无法确定平局的频率，因此无法比较平局模型".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
@@ -80,6 +75,11 @@ fn in_chinese(note: &RatingNote) -> String {
         }
         RatingNote::Text { text } => text.clone(),
     }
+}
+
+/// A sentence, and the models or columns that it is about.
+fn with_names(sentence: &str, names: &[String]) -> String {
+    format!("{sentence}：{}", listed(names))
 }
 
 fn one_slice_in_chinese(by: SliceColumn) -> String {
