@@ -1,15 +1,15 @@
-//! Which addresses models may be asked at. Models run on this machine, on private networks and on the Internet; nothing else that the
-//! arena can reach is one.
+//! Address filter for model servers: allows this machine, configured private networks and the Internet, and nothing else that the arena can
+//! reach.
 //!
-//! An address is judged when it is connected to, not when its name is written down: a name can lead elsewhere by then.
+//! Checks the address at connection time, not when its name is configured: by then the name can resolve elsewhere.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use ipnet::IpNet;
 
-/// Networks that only this machine or its neighbours reach: loopback, private, shared by a provider's customers, unique local, and a
-/// network's own translation to IPv4 (RFC 8215), which leads wherever that network sends it.
+/// Private networks: loopback, private, shared by a provider's customers (CGNAT), unique local, and the local-use IPv4 translation prefix
+/// (RFC 8215), whose destination depends on the network.
 const PRIVATE: [&str; 9] = [
     "127.0.0.0/8",
     "10.0.0.0/8",
@@ -21,32 +21,32 @@ const PRIVATE: [&str; 9] = [
     "fec0::/10",
     "64:ff9b:1::/48",
 ];
-/// Where clouds answer with credentials, beside the link-local addresses.
+/// Cloud metadata services that answer with credentials, besides the link-local addresses.
 const METADATA_V4: [[u8; 4]; 3] = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
 const METADATA_V6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)];
 
-/// The addresses at which models may be. Cloning shares it.
+/// Addresses allowed for model servers. Clones share the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedAddresses {
     private: Arc<[IpNet]>,
 }
 
 impl Default for AllowedAddresses {
-    /// Every private network: that is where models run.
+    /// Allows every private network: models usually run there.
     fn default() -> Self {
         Self::new(&private_networks())
     }
 }
 
 impl AllowedAddresses {
-    /// The Internet, and of the private networks these.
+    /// Allows the Internet and these private networks.
     #[must_use]
     pub fn new(private: &[IpNet]) -> Self {
         Self { private: private.into() }
     }
 
-    /// Whether a model may be at an address. Link-local and metadata addresses never hold one, however they are written.
+    /// Whether a model server may have this address. Link-local and metadata addresses are refused in every notation.
     #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
         let ip = meant(ip);
@@ -55,13 +55,13 @@ impl AllowedAddresses {
     }
 }
 
-/// The networks that [`AllowedAddresses::new`] has to be given to reach them.
+/// Networks to pass to [`AllowedAddresses::new`] so that all private addresses are allowed.
 #[must_use]
 pub fn private_networks() -> Vec<IpNet> {
     PRIVATE.iter().map(|network| network.parse().expect("a network")).collect()
 }
 
-/// The address that is connected to in the end: IPv6 can carry one of IPv4 in several ways, and "no address" is this machine.
+/// Returns the effective destination address: IPv6 can embed IPv4 in several ways, and the unspecified address means this machine.
 fn meant(ip: IpAddr) -> IpAddr {
     let v4 = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
@@ -71,7 +71,7 @@ fn meant(ip: IpAddr) -> IpAddr {
     let carried = match canonical {
         IpAddr::V4(_) => canonical,
         IpAddr::V6(ip) => match ip.segments() {
-            // The translation of RFC 6052, 6to4, that of RFC 2765, and the form of IPv4 before it was given up (RFC 4291).
+            // NAT64 (RFC 6052), 6to4, RFC 2765 translation, and the deprecated IPv4-compatible form (RFC 4291).
             [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => v4(high, low),
             [0, 0, 0, 0, 0xffff, 0, high, low] => v4(high, low),
             [0, 0, 0, 0, 0, 0, high, low] if high > 0 => v4(high, low),
@@ -97,8 +97,8 @@ fn is_forbidden(ip: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 addresses that an address of a network's own translation (RFC 8215) may carry: the place depends on the length of that network's
-/// prefix (RFC 6052), which nobody else knows.
+/// Returns the IPv4 addresses that a local-use translated address (RFC 8215) may embed: their position depends on the length of the
+/// network's prefix (RFC 6052), which only that network knows.
 fn translations(ip: Ipv6Addr) -> Option<[Ipv4Addr; 4]> {
     const PLACES: [[usize; 4]; 4] = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
     let octets = ip.octets();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How far ahead a moment lies that no clock can hold: longer than any process runs.
+/// Fallback delay for moments beyond the range of the clock: longer than any process runs.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// A wait that starts at `first`, doubles with each further failure and never exceeds `longest`.
+/// Exponential backoff: starts at `first`, doubles with each further failure and never exceeds `longest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// Wait after the first failure.
@@ -18,23 +18,23 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The wait after so many failures in a row, counted from 1.
+    /// Returns the wait after this number of consecutive failures, counted from 1.
     #[must_use]
     pub fn after(self, failures: u32) -> Duration {
         let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
         self.first.saturating_mul(factor).min(self.longest)
     }
 
-    /// The same with full jitter: `share` (0 to 1) of the wait.
+    /// Returns the wait with full jitter: `share` (0 to 1) of [`Backoff::after`].
     #[must_use]
     pub fn with_jitter(self, failures: u32, share: f64) -> Duration {
         let wait = self.after(failures);
-        // Rounding may carry the longest durations past their end.
+        // Rounding may make the longest durations overflow.
         Duration::try_from_secs_f64(wait.as_secs_f64() * share).unwrap_or(wait).min(wait)
     }
 }
 
-/// The moment so long after `from`; a wait that no clock can hold ends in a hundred years.
+/// Returns `from` plus `wait`; a sum beyond the range of the clock becomes a hundred years from `from`.
 #[must_use]
 pub fn later(from: Instant, wait: Duration) -> Instant {
     from.checked_add(wait).unwrap_or_else(|| from + FAR)

@@ -2,10 +2,10 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Sets of rows in one commit, at most.
+/// Maximum number of row sets in one commit.
 const MAX_SETS: usize = 64;
 
-/// Hands rows over to a [`BatchWriter`].
+/// Sends rows to a [`BatchWriter`].
 pub struct BatchSender<T>(mpsc::Sender<QueuedRows<T>>);
 
 struct QueuedRows<T> {
@@ -14,17 +14,17 @@ struct QueuedRows<T> {
 }
 
 impl<T> BatchSender<T> {
-    /// Hands rows over and waits until they are committed; `false` where the writer has failed.
+    /// Sends rows and waits until they are committed; `false` if the writer has failed.
     pub async fn keep(&self, rows: Vec<T>) -> bool {
         let (kept, committed) = oneshot::channel();
         self.0.send(QueuedRows { rows, kept }).await.is_ok() && committed.await.is_ok()
     }
 }
 
-/// Commits what it is handed.
+/// Commits the rows it receives in batches.
 pub struct BatchWriter<T>(mpsc::Receiver<QueuedRows<T>>);
 
-/// A writer, and what hands rows over to it.
+/// Creates a writer and its sender.
 pub fn batch_writer<T>() -> (BatchSender<T>, BatchWriter<T>) {
     let (sender, receiver) = mpsc::channel(MAX_SETS);
     (BatchSender(sender), BatchWriter(receiver))
@@ -34,7 +34,7 @@ impl<T> BatchWriter<T> {
     /// Commits until every sender is gone.
     ///
     /// # Errors
-    /// The first failure; what was handed over then is not kept, and those who wait get the error.
+    /// The first failure. The rows sent with it are not stored, and their senders get the error.
     pub async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
     where
         F: Future<Output = Result<(), E>>,
@@ -44,7 +44,7 @@ impl<T> BatchWriter<T> {
             let (rows, waiting): (Vec<Vec<T>>, Vec<_>) = queued.drain(..).map(|set| (set.rows, set.kept)).unzip();
             commit(rows.into_iter().flatten().collect()).await?;
             for kept in waiting {
-                // Who does not wait any more needs no answer.
+                // A sender that stopped waiting needs no answer.
                 let _ = kept.send(());
             }
         }

@@ -1,4 +1,4 @@
-//! How long a result that was computed from the vote log is shown although there are newer votes.
+//! Validity period of results computed from the vote log when newer votes exist.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use tokio::time::Instant;
 
 use crate::backoff::later;
 
-/// Minimum time for which a result stays valid although there are newer votes.
+/// Minimum validity period of a result when newer votes exist.
 const MIN_VALID: Duration = Duration::from_secs(60);
-/// The same time as a multiple of the duration of the computation.
+/// Validity period as a multiple of the computation's duration.
 const VALID_FACTOR: u32 = 10;
 
-/// How long a result is valid: forever while no vote is newer than those it includes, otherwise until `valid_until`.
+/// Validity of a result: unlimited while no vote is newer than those it includes, otherwise until `valid_until`.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheValidity {
     last_vote_seq: i64,
@@ -19,7 +19,7 @@ pub struct CacheValidity {
 }
 
 impl CacheValidity {
-    /// Of a result that took so long; `last_vote_seq` was the latest vote when it began.
+    /// Creates the validity of a result that took `cost` to compute; `last_vote_seq` was the latest vote when the computation began.
     pub fn new(last_vote_seq: i64, cost: Duration) -> Self {
         let valid = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
         Self { last_vote_seq, valid_until: later(Instant::now(), valid) }

@@ -1,6 +1,6 @@
 //! Time as an argument: wall-clock time for records, monotonic time for durations.
 //!
-//! The only place that asks the system for the time of day; everything else is handed a [`Clock`].
+//! The only module that reads the system's time of day; all other code receives a [`Clock`].
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,19 +8,19 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::domain::time::Timestamp;
 
-/// Returns the time of day. Durations are never measured with it: they come from `tokio::time::Instant`.
+/// Source of the time of day. Durations are never measured with it: they come from `tokio::time::Instant`.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Takes over the time of a clock that several machines share, which was asked for it at `asked_at` and has just
-    /// answered. A clock that does not follow another stays as it is.
+    /// Adopts the time of a clock shared by several machines, requested at `asked_at` and just received. A clock that follows no other
+    /// ignores it.
     fn follow(&self, shared: Timestamp, asked_at: Timestamp) {
         let _ = (shared, asked_at);
     }
 }
 
-/// The machine's clock.
+/// The machine's system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -32,14 +32,14 @@ impl Clock for SystemClock {
     }
 }
 
-/// The clock that counts from boot, including time asleep.
+/// Clock that counts from boot, including time asleep.
 #[cfg(target_os = "linux")]
 const SINCE_BOOT: ClockId = ClockId::Boottime;
-/// On macOS the monotonic clock also counts time asleep.
+/// Clock that counts from boot: on macOS the monotonic clock includes time asleep.
 #[cfg(not(target_os = "linux"))]
 const SINCE_BOOT: ClockId = ClockId::Monotonic;
 
-/// Time since the machine started, with what it slept through: no setting of the time of day changes it.
+/// Returns the time since boot, including time asleep; changes of the time of day do not affect it.
 #[must_use]
 pub fn time_since_boot() -> Duration {
     Duration::try_from(clock_gettime(SINCE_BOOT)).unwrap_or_default()

@@ -1,9 +1,9 @@
-//! Jumps of the system clock, and how long battles may wait for a vote in spite of them.
+//! Detects jumps of the system clock, so that they do not shorten or extend the time that battles may wait for a vote.
 //!
-//! Rows carry the time of day. Where it goes a day on, every battle that waits looks a day older; where it goes a day back,
-//! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic
-//! clock, and counted out for as long as a battle may wait. A jump before the process began is known to nobody, so nothing
-//! is left for too long until the process has watched for as long as a battle may wait.
+//! Rows carry the time of day. After a forward jump of a day, every waiting battle looks a day older; after a backward jump, battles seem
+//! to come from the future and would wait that much longer. So jumps are detected by comparison with the monotonic clock and subtracted for
+//! as long as a battle may wait. Jumps before the process started are unknown, so no battle is abandoned until the process has watched the
+//! clock for that long.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,31 +14,31 @@ use tokio::time::Instant;
 use crate::clock::Clock;
 use crate::domain::time::Timestamp;
 
-/// Less than this between two looks is drift or a correction, and no jump.
+/// Difference between two readings below which it counts as drift or correction, not as a jump.
 const TOLERANCE_MS: i64 = 5_000;
 
-/// A clock that detects jumps at each reading, so that every timestamp is taken after the jumps before it are known.
+/// Clock that detects jumps at each reading, so that every timestamp is taken after the jumps before it are known.
 pub struct JumpDetectingClock {
     clock: Arc<dyn Clock>,
     jumps: Mutex<ClockJumps>,
 }
 
 impl JumpDetectingClock {
-    /// Watches this clock from now on.
+    /// Starts to watch this clock.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let jumps = Mutex::new(ClockJumps::new(clock.now()));
         Self { clock, jumps }
     }
 
-    /// Whether the time of day has gone on evenly for so long, all of it watched by this process.
+    /// Whether the time of day has had no jump for this long, all of it watched by this process.
     pub fn is_steady_for(&self, time: Duration) -> bool {
         let mut jumps = self.jumps.lock();
         jumps.look(self.clock.now());
         jumps.last.1 - jumps.steady_since >= time
     }
 
-    /// Which battles may wait on when each may wait for `patience`.
+    /// Returns the limits outside which battles are abandoned when each may wait for `patience`.
     pub fn wait_limits(&self, patience: Duration) -> WaitLimits {
         let mut jumps = self.jumps.lock();
         jumps.look(self.clock.now());
@@ -59,34 +59,34 @@ impl Clock for JumpDetectingClock {
     }
 }
 
-/// The jumps of the time of day.
+/// Detected jumps of the time of day.
 #[derive(Debug)]
 struct ClockJumps {
     started: Instant,
-    /// The latest jump, or the beginning.
+    /// Time of the latest jump, or the start.
     steady_since: Instant,
     last: (Timestamp, Instant),
-    /// When each was found, and by how many milliseconds the time of day went on (or back, below zero).
+    /// Detection time and size of each jump in milliseconds; negative for a backward jump.
     jumps: Vec<(Instant, i64)>,
 }
 
-/// Battles last touched outside of these are abandoned.
+/// Time range of the last activity of waiting battles; battles outside it are abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitLimits {
-    /// Touched earlier: left for too long. `None` while the clock may have gone on before it was watched.
+    /// Lower limit: earlier activity means that the battle timed out. `None` while the clock may have jumped forward before it was watched.
     pub oldest: Option<Timestamp>,
-    /// Touched later: dated by a clock that went back meanwhile. `None` while some of them may still wait.
+    /// Upper limit: later activity was dated by a clock that has since jumped back. `None` while some of these battles may still wait.
     pub newest: Option<Timestamp>,
 }
 
 impl ClockJumps {
-    /// No jump was seen yet.
+    /// Starts without jumps.
     fn new(now: Timestamp) -> Self {
         let started = Instant::now();
         Self { started, steady_since: started, last: (now, started), jumps: Vec::new() }
     }
 
-    /// Compares both clocks.
+    /// Compares both clocks and records a jump.
     fn look(&mut self, now: Timestamp) {
         let at = Instant::now();
         let (former, former_at) = std::mem::replace(&mut self.last, (now, at));
@@ -98,7 +98,7 @@ impl ClockJumps {
         }
     }
 
-    /// Which battles may wait on, by the time of the last look. Forgets what no battle can have seen.
+    /// Computes the limits as of the last reading. Forgets jumps older than `patience`.
     fn limits(&mut self, patience: Duration) -> WaitLimits {
         let (now, at) = self.last;
         self.jumps.retain(|(found, _)| at - *found < patience);
@@ -130,7 +130,7 @@ mod tests {
     const DAY: i64 = 24 * 60 * MINUTE;
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// A clock that shows what a test sets.
+    /// Clock with a time set by a test.
     struct ShownClock(AtomicI64);
 
     impl Clock for ShownClock {
@@ -150,13 +150,13 @@ mod tests {
             Self { watched: JumpDetectingClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
         }
 
-        /// The time of day that something is dated by.
+        /// Converts a shown time to the timestamp that a row gets.
         fn date(&self, shown: i64) -> Timestamp {
             self.shown.0.store(shown, Relaxed);
             self.watched.now()
         }
 
-        /// Half a minute goes by, and then the clock shows this.
+        /// Advances time by half a minute, then sets the clock to `shown`.
         async fn half_a_minute_later(&self, shown: i64) -> WaitLimits {
             tokio::time::advance(PATIENCE / 2).await;
             self.shown.0.store(shown, Relaxed);
@@ -178,7 +178,7 @@ mod tests {
     async fn a_clock_that_went_on_before_the_process_began_expires_nothing_early() {
         let former = ClockFixture::new(DAY);
         let touched = former.date(DAY);
-        // A restart, and a clock that is a day on.
+        // A restart with a clock that is a day ahead.
         let fixture = ClockFixture::new(2 * DAY);
         assert_eq!(fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await.oldest, None);
         let limits = fixture.half_a_minute_later(2 * DAY + MINUTE).await;

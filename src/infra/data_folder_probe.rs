@@ -1,5 +1,5 @@
-//! Whether files can be made in the data folder, for probes that come every few seconds: on a disk that hangs a look does not end, and each
-//! look takes a thread.
+//! Probe of whether files can be created in the data folder, for health checks every few seconds: on a hanging disk a check never ends, and
+//! each one takes a thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// Looks at the folder, and never twice at the same time.
+/// Checks the folder, with at most one check at a time.
 #[derive(Debug)]
 pub struct DataFolderProbe {
     looks: Arc<Semaphore>,
@@ -17,15 +17,15 @@ pub struct DataFolderProbe {
 }
 
 impl Default for DataFolderProbe {
-    /// Before the first look the folder counts as writable.
+    /// Before the first check the folder counts as writable.
     fn default() -> Self {
         Self { looks: Arc::new(Semaphore::new(1)), was_writable: AtomicBool::new(true) }
     }
 }
 
 impl DataFolderProbe {
-    /// What `look` finds, which may wait for the disk; the last result where another look has not ended. A look that takes longer than
-    /// `patience` counts as one that found the folder not writable.
+    /// Returns the result of `look`, which may block on the disk, or the last result while another check is running. A check longer than
+    /// `patience` counts as not writable.
     pub async fn is_writable(&self, patience: Duration, look: impl FnOnce() -> bool + Send + 'static) -> bool {
         let Ok(permit) = Arc::clone(&self.looks).try_acquire_owned() else {
             return self.was_writable.load(Ordering::Relaxed);

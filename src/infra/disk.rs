@@ -1,55 +1,55 @@
-//! How much space a disk has.
+//! Disk space and file permissions.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
-/// Space of the disk that a folder is on, in bytes.
+/// Space of a folder's disk in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// What this user may still write.
+    /// Space available to this user.
     pub free: u64,
-    /// All of it.
+    /// Total space.
     pub total: u64,
 }
 
-/// Asks the system. Of a folder that does not exist yet, the nearest one above it that does.
+/// Returns the space of the disk. If the folder does not exist yet, uses its nearest existing ancestor.
 ///
 /// # Errors
-/// No folder above it can be asked.
+/// No ancestor can be queried.
 pub fn space(folder: &Path) -> io::Result<DiskSpace> {
     let found = rustix::fs::statvfs(&existing(folder)?)?;
     let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
     Ok(DiskSpace { free: bytes(found.f_bavail), total: bytes(found.f_blocks) })
 }
 
-/// Whether a file cannot be written because the disk, or this user's share of it, is full.
+/// Whether an error means that the disk, or this user's quota, is full.
 #[must_use]
 pub fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Whether this user can make files in a folder, or make the folder where it does not exist yet. Nothing is changed.
+/// Whether this user can create files in a folder, or create a missing folder. Changes nothing.
 #[must_use]
 pub fn is_writable(folder: &Path) -> bool {
     let allowed = Access::WRITE_OK | Access::EXEC_OK;
     existing(folder).is_ok_and(|there| there.is_dir() && rustix::fs::access(&there, allowed).is_ok())
 }
 
-/// Whether this user can read a file that is there.
+/// Whether this user can read an existing file.
 #[must_use]
 pub fn is_readable_file(file: &Path) -> bool {
     rustix::fs::access(file, Access::READ_OK).is_ok()
 }
 
-/// Whether this user can write a file that is there.
+/// Whether this user can write an existing file.
 #[must_use]
 pub fn is_writable_file(file: &Path) -> bool {
     rustix::fs::access(file, Access::WRITE_OK).is_ok()
 }
 
-/// The folder, or the nearest one above it that exists.
+/// Returns the folder, or its nearest existing ancestor.
 fn existing(folder: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(folder)?;
     Ok(absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned())

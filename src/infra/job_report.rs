@@ -1,4 +1,4 @@
-//! What each job of this process did last: for the people who run the arena. Nothing of it is stored.
+//! Status of each job of this process, for administrators. Not stored.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,47 +10,47 @@ use tokio::time::Instant;
 
 use crate::backoff::later;
 
-/// Characters that are kept of an error.
+/// Maximum length of a stored error in characters.
 const LONGEST_REASON: usize = 300;
 
-/// The jobs of this process, by name.
+/// Jobs of this process, by name.
 #[derive(Debug, Clone, Default)]
 pub struct JobReports(Arc<Mutex<BTreeMap<&'static str, JobStatus>>>);
 
-/// What a job did.
+/// Status of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobStatus {
-    /// Runs that came to their end, failures included.
+    /// Number of finished runs, failures included.
     pub runs: u64,
-    /// When the run under way began.
+    /// Start of the current run.
     pub running_since: Option<Instant>,
-    /// The last run that came to its end.
+    /// Last finished run.
     pub last: Option<JobRun>,
-    /// When it runs again at the latest.
+    /// Latest time of the next run.
     pub next: Option<Instant>,
-    /// The last failure, whatever went well since.
+    /// Last failure, even if later runs succeeded.
     pub failure: Option<JobFailure>,
 }
 
-/// A run that came to its end.
+/// A finished run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobRun {
-    /// When it ended.
+    /// End of the run.
     pub ended: Instant,
-    /// How long it took.
+    /// Duration of the run.
     pub took: Duration,
 }
 
-/// Why a run failed.
+/// Failure of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFailure {
-    /// When.
+    /// Time of the failure.
     pub at: Instant,
-    /// In the words of the error.
+    /// Message of the error.
     pub reason: String,
 }
 
-/// A job's own entry, which it keeps up to date.
+/// Reports the status of one job.
 #[derive(Debug, Clone)]
 pub struct JobReport {
     name: &'static str,
@@ -58,14 +58,14 @@ pub struct JobReport {
 }
 
 impl JobReports {
-    /// The entry of a job, which is listed from now on.
+    /// Adds a job to the list and returns its report.
     #[must_use]
     pub fn of(&self, name: &'static str) -> JobReport {
         self.0.lock().entry(name).or_default();
         JobReport { name, reports: self.clone() }
     }
 
-    /// All jobs, by name.
+    /// Returns the status of all jobs by name.
     #[must_use]
     pub fn all(&self) -> BTreeMap<&'static str, JobStatus> {
         self.0.lock().clone()
@@ -73,10 +73,10 @@ impl JobReports {
 }
 
 impl JobReport {
-    /// Does a job's work once, and notes how long it took and what it failed with.
+    /// Runs a job's work once and records its duration or failure.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Errors of the work.
     pub async fn run<T, E: Display>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         let run = RunUnderWay::begin(self);
         let done = work.await;
@@ -87,13 +87,13 @@ impl JobReport {
         done
     }
 
-    /// Notes a failure.
+    /// Records a failure.
     pub fn fail(&self, reason: &impl Display) {
         let reason: String = reason.to_string().chars().take(LONGEST_REASON).collect();
         self.change(|status| status.failure = Some(JobFailure { at: Instant::now(), reason }));
     }
 
-    /// Notes that the job runs again after this time at the latest.
+    /// Records that the job runs again within this time.
     pub fn runs_within(&self, wait: Duration) {
         self.change(|status| status.next = Some(later(Instant::now(), wait)));
     }
@@ -103,7 +103,7 @@ impl JobReport {
     }
 }
 
-/// A run that is dropped on the way has not come to its end, and is not under way any more.
+/// A run in progress. If it is dropped, it counts as neither finished nor running.
 struct RunUnderWay<'r> {
     report: &'r JobReport,
     began: Instant,

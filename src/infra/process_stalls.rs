@@ -32,6 +32,23 @@ pub async fn timeout_unless_stalled<T>(limit: Duration, wait: impl Future<Output
     timeout(limit, wait).await.ok()
 }
 
+/// The result of a wait that has a limit of its own. Where that was up in a stall, `again` is waited for.
+///
+/// # Errors
+/// Those of the waits.
+pub async fn repeated_after_stall<T, E>(
+    limit: Duration,
+    wait: impl Future<Output = Result<T, E>>,
+    is_timeout: impl Fn(&E) -> bool,
+    again: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let deadline = later(Instant::now(), limit);
+    match wait.await {
+        Err(error) if is_timeout(&error) && has_stalled_past(deadline) => again.await,
+        done => done,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::sync::oneshot;
@@ -52,6 +69,20 @@ mod tests {
         };
         let (done, ()) = tokio::join!(waiting, stalled);
         assert_eq!(done, Some(Ok("here")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_whose_own_limit_was_up_in_a_stall_is_repeated() {
+        let failing_after = async |time: Duration, error: &'static str| {
+            let wait = async {
+                advance(time).await;
+                Err(error)
+            };
+            repeated_after_stall(SECOND, wait, |error: &&str| *error == "time is up", async { Ok("here") }).await
+        };
+        assert_eq!(failing_after(SECOND, "time is up").await, Err("time is up"));
+        assert_eq!(failing_after(3_600 * SECOND, "refused").await, Err("refused"));
+        assert_eq!(failing_after(3_600 * SECOND, "time is up").await, Ok("here"));
     }
 
     #[tokio::test(start_paused = true)]

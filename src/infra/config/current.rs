@@ -1,4 +1,4 @@
-//! The settings in force: replaced as a whole when the file changes, read again at each use.
+//! The current settings: replaced as a whole when the file changes, read again at each use.
 
 use std::sync::Arc;
 
@@ -6,30 +6,29 @@ use tokio::sync::watch;
 
 use super::Settings;
 
-/// A handle that every part of the arena shares. Code that needs several keys takes one [`CurrentSettings::now`]
-/// and keeps it, so that they belong together.
+/// Shared handle of the current settings. Code that needs several consistent keys calls [`CurrentSettings::now`] once and keeps the result.
 #[derive(Debug, Clone)]
 pub struct CurrentSettings(Arc<watch::Sender<Arc<Settings>>>);
 
 impl CurrentSettings {
-    /// Begins with these.
+    /// Starts with these settings.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self(Arc::new(watch::Sender::new(Arc::new(settings))))
     }
 
-    /// The settings in force.
+    /// Returns the current settings.
     #[must_use]
     pub fn now(&self) -> Arc<Settings> {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Puts others in force.
+    /// Replaces the current settings.
     pub fn replace(&self, settings: Settings) {
         self.0.send_replace(Arc::new(settings));
     }
 
-    /// Announces every change.
+    /// Returns a receiver that is notified of every change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<Settings>> {
         self.0.subscribe()

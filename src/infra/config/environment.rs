@@ -15,30 +15,30 @@ impl Environment {
         Self(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect())
     }
 
-    /// Variables given by a test.
+    /// Creates an environment for a test.
     pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Self {
         Self(pairs.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
     }
 
-    /// A variable's value as a secret; `None` where it is not set or empty.
+    /// Returns a variable's value as a secret; `None` if it is unset or empty.
     #[must_use]
     pub fn secret(&self, name: &str) -> Option<SecretString> {
         self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
     }
 
-    /// Name of the user of the operating system; `None` where no variable names one.
+    /// Returns the name of the operating system's user; `None` if no variable holds one.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| self.0.get(name));
         named.map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Settings among the variables: `SECTION__KEY` and the value.
+    /// Returns the settings among the variables: `SECTION__KEY` and the value.
     pub(super) fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
     }
 
-    /// Variables of this program whose names are no setting's: `LANGYA_` and the rest of the name.
+    /// Returns the variables of this program that are not settings: `LANGYA_` and the rest of the name.
     pub(super) fn others(&self) -> impl Iterator<Item = &str> {
         self.0.keys().filter_map(|name| name.strip_prefix("LANGYA_").filter(|rest| !rest.starts_with('_')))
     }

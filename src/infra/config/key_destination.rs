@@ -1,19 +1,19 @@
-//! Where a key may be sent. Who runs models on a page need not know the environment, so a page never sends the value of a variable to a
-//! server that has nothing to do with it.
+//! Restricts the servers that an API key may be sent to. A person who manages models on a page may not know the environment, so a page
+//! never sends the value of a variable to an unrelated server.
 
 use reqwest::Url;
 
 use super::Settings;
 
-/// Variables whose keys are for one server only, whatever the settings say.
+/// Variables whose keys belong to one server only, whatever the settings say.
 const KNOWN: [(&str, &str); 3] = [
     ("OPENAI_API_KEY", "https://api.openai.com"),
     ("ANTHROPIC_API_KEY", "https://api.anthropic.com"),
     ("OPENROUTER_API_KEY", "https://openrouter.ai"),
 ];
 
-/// Whether the key in a variable is for the server at an address: the provider's that the variable is named after, or one that a
-/// model of the settings is asked at with this key already.
+/// Whether the key in a variable belongs to the server at an address: that of the provider the variable is named after, or of a configured
+/// model that already uses this key.
 #[must_use]
 pub fn belongs_to(variable: &str, address: &str, settings: &Settings) -> bool {
     let Some(server) = origin(address) else { return false };
@@ -22,7 +22,7 @@ pub fn belongs_to(variable: &str, address: &str, settings: &Settings) -> bool {
     known.chain(used).filter_map(origin).any(|home| home == server)
 }
 
-/// Scheme, host and port.
+/// Returns scheme, host and port.
 fn origin(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok().filter(Url::has_host)?;
     Some(url.origin().ascii_serialization())

@@ -1,4 +1,4 @@
-//! Reads the settings: `langya.toml`, and the environment over it.
+//! Loads the settings: `langya.toml`, overridden by the environment.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use super::environment::Environment;
 use super::{ConfigError, DEFAULT_FILE, Settings};
 
 impl Settings {
-    /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
+    /// Reads `path` (or `langya.toml` if it exists and no path is given) and applies the environment's overrides.
     ///
     /// # Errors
-    /// [`ConfigError`] names the key and the way out.
+    /// [`ConfigError`] names the key and the remedy.
     pub fn load(path: Option<&Path>, env: &Environment) -> Result<Self, ConfigError> {
         let (origin, text) = match path {
             Some(path) => (path.display().to_string(), read(path)?),
@@ -22,10 +22,10 @@ impl Settings {
     /// Reads settings from TOML text; `origin` names it in messages.
     ///
     /// # Errors
-    /// As [`Settings::load`].
+    /// Same as [`Settings::load`].
     pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
         let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
-        // Once by itself, for messages that name the line; the environment may still complete it.
+        // Once without the environment, for messages that name the line; the environment may still complete it.
         toml::from_str::<Settings>(text).map_err(|error| invalid(with_advice(in_one_line_without_values(&error))))?;
         let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
         if let Some((name, meant)) = env.others().find_map(|name| Some((name, meant_setting(name)?))) {
@@ -44,7 +44,7 @@ impl Settings {
     }
 }
 
-/// What the reader of TOML says, in one line, and of the text that it points at only the key: a value may be secret.
+/// Condenses a TOML error to one line that quotes only the key of the text: a value may be secret.
 fn in_one_line(error: &toml::de::Error) -> String {
     let message = error.to_string();
     let mut said = Vec::new();
@@ -52,7 +52,7 @@ fn in_one_line(error: &toml::de::Error) -> String {
         match line.split_once('|') {
             Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
                 let key = text.split_once('=').map(|(key, _)| key.trim());
-                // What goes on from the line above may have the sign within a value.
+                // A line that continues a value may contain the sign.
                 if let Some(key) = key.filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)))
                 {
                     said.push(format!("at \"{key}\""));
@@ -65,7 +65,7 @@ fn in_one_line(error: &toml::de::Error) -> String {
     PLAIN_WORDS.iter().fold(line, |line, (rust, plain)| line.replace(rust, plain))
 }
 
-/// The refusal with what to write, where that is known; the list of all keys is then left out.
+/// Adds the advice to a refusal if there is one, and then leaves out the list of all keys.
 fn with_advice(line: String) -> String {
     match advice(&line) {
         Some(advice) => format!("{}: {advice}", line.split(", expected one of").next().unwrap_or_default()),
@@ -73,9 +73,9 @@ fn with_advice(line: String) -> String {
     }
 }
 
-/// What to write in place of a key that stands where it is unknown, or of a table that should be a list.
+/// Returns advice for a key in the wrong section, or for a table that should be a list.
 fn advice(line: &str) -> Option<String> {
-    // With a key, it is a value and no header.
+    // With a key, it is a value and not a header.
     if line.contains("invalid type: map, expected a list") && !line.contains(": at \"") {
         return Some("a header of a list has two brackets, such as [[models]]".into());
     }
@@ -88,7 +88,7 @@ fn advice(line: &str) -> Option<String> {
     }
 }
 
-/// The keys of an entry `[[models]]`: an entry as text lacks those that are not set.
+/// Keys of a `[[models]]` entry; a serialised entry lacks unset keys.
 pub(super) const MODEL_KEYS: [&str; 21] = [
     "id",
     "name",
@@ -113,7 +113,7 @@ pub(super) const MODEL_KEYS: [&str; 21] = [
     "extra_body",
 ];
 
-/// The headers under which a key may stand.
+/// Returns the sections that have this key, as headers.
 fn sections_of(key: &str) -> Option<String> {
     let of_models = MODEL_KEYS.contains(&key).then(|| "[[models]]".to_owned());
     let sections = defaults().into_iter().filter(|(_, keys)| keys.get(key).is_some());
@@ -121,7 +121,7 @@ fn sections_of(key: &str) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" or "))
 }
 
-/// The refusal of a value from the environment, with the name of its variable where that is known.
+/// Builds the error for a value from the environment, with the name of its variable if known.
 fn in_environment(reason: &str, env: &Environment) -> ConfigError {
     let (said, place) = reason.rsplit_once(": in `").unwrap_or((reason, ""));
     let field = said.split_once("unknown field `").and_then(|(_, rest)| rest.split('`').next());
@@ -139,7 +139,7 @@ fn in_environment(reason: &str, env: &Environment) -> ConfigError {
     }
 }
 
-/// Kinds of values in the words of the reader of TOML, and of people.
+/// TOML type names and their plain equivalents.
 const PLAIN_WORDS: [(&str, &str); 9] = [
     ("expected a sequence", "expected a list such as [1, 2] or [\"a\", \"b\"]"),
     ("expected a boolean", "expected true or false"),
@@ -152,7 +152,7 @@ const PLAIN_WORDS: [(&str, &str); 9] = [
     ("expected f64", "expected a number"),
 ];
 
-/// As [`in_one_line`], for a file: the reader repeats a text that stands where another kind of value is expected.
+/// Condenses an error like [`in_one_line`] and drops the value that the parser quotes where it expected another type.
 fn in_one_line_without_values(error: &toml::de::Error) -> String {
     let line = in_one_line(error);
     match (line.find(": string \""), line.rfind("\", expected ")) {
@@ -161,7 +161,7 @@ fn in_one_line_without_values(error: &toml::de::Error) -> String {
     }
 }
 
-/// The longest settings file in bytes: room for tens of thousands of models.
+/// Maximum size of a settings file in bytes: room for tens of thousands of models.
 const LONGEST_FILE: u64 = 16 << 20;
 
 fn read(path: &Path) -> Result<String, ConfigError> {
@@ -173,12 +173,12 @@ fn read(path: &Path) -> Result<String, ConfigError> {
     String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
 }
 
-/// Every key with its default.
+/// Returns every key with its default.
 fn defaults() -> toml::Table {
     toml::Table::try_from(Settings::default()).unwrap_or_default()
 }
 
-/// The variable of the setting that `SECTION_KEY` names with one underscore.
+/// Returns the variable of the setting that `SECTION_KEY` spells with one underscore.
 fn meant_setting(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     defaults().into_iter().find_map(|(section, keys)| {
@@ -188,8 +188,8 @@ fn meant_setting(name: &str) -> Option<String> {
     })
 }
 
-/// The variables that look like a setting and are not read, each with what to write instead. Others that begin with `LANGYA_`
-/// are somebody else's: Kubernetes sets `LANGYA_PORT` where a service has the name.
+/// Returns the unread variables that look like settings, each with a suggested replacement. Other variables that begin with `LANGYA_` may
+/// be foreign: Kubernetes sets `LANGYA_PORT` for a service of that name.
 #[must_use]
 pub fn ignored_variables(env: &Environment) -> Vec<(String, String)> {
     env.others().filter_map(|name| Some((format!("LANGYA_{name}"), instead_of(name)?))).collect()
@@ -208,8 +208,7 @@ fn instead_of(name: &str) -> Option<String> {
     (!variables.is_empty()).then(|| variables.join(" or "))
 }
 
-/// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and
-/// lists.
+/// Sets `SECTION__KEY=value` in the table: verbatim if the key holds text, otherwise parsed as a TOML number, boolean or list.
 fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_lowercase();
     let Some((section, key)) = lower.split_once("__") else {

@@ -38,64 +38,64 @@ pub use sections::{
 pub use service_url::ServiceUrl;
 pub use value_checks::is_variable_name;
 
-/// The settings file that is read where it exists and no other is named.
+/// Settings file that is read if it exists and no other is named.
 pub const DEFAULT_FILE: &str = "langya.toml";
 
-/// Everything that an operator can set.
+/// All settings of an arena.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Where the arena listens and what it accepts.
+    /// Listen address, proxies and connection limits.
     pub server: ServerSettings,
-    /// What the arena is called and who runs it.
+    /// Name, appearance and operator of the arena.
     pub site: SiteSettings,
-    /// Where the data is kept.
+    /// Database and data folder.
     pub storage: StorageSettings,
-    /// How battles run.
+    /// Modes, pacing and size limits of battles.
     pub battle: BattleSettings,
-    /// Which rules exclude votes from the ratings.
+    /// Rules that exclude votes from the ratings.
     pub integrity: IntegritySettings,
-    /// What may not be asked.
+    /// Refusal rules and the moderation endpoint.
     pub moderation: ModerationSettings,
-    /// How long what was said is kept.
+    /// Retention period of texts.
     pub retention: RetentionSettings,
-    /// How two models are chosen.
+    /// Policy that pairs models.
     pub pairing: PairingSettings,
-    /// How and when the leaderboard is fitted.
+    /// Fit schedule and statistical options of the leaderboard.
     pub rating: RatingSettings,
-    /// The bus between instances.
+    /// Connection to Redis, the bus between instances.
     pub redis: RedisSettings,
-    /// How much one visitor or address may do.
+    /// Rate and concurrency limits.
     pub limits: LimitSettings,
-    /// Who may take part.
+    /// Admission of visitors.
     pub access: AccessSettings,
-    /// Sessions of people who run the arena.
+    /// Sessions of administrators.
     pub admin: AdminSettings,
-    /// What programs may read, and pages of which sites.
+    /// Public API: readers of the vote log and CORS origins.
     pub api: ApiSettings,
-    /// Where people sign in, if not here.
+    /// OpenID Connect provider for sign-ins.
     pub oidc: OidcSettings,
-    /// Who signs the public log beside the arena.
+    /// Witnesses that cosign the public log.
     pub public_log: PublicLogSettings,
-    /// What the log looks like.
+    /// Log format.
     pub log: LoggingSettings,
-    /// Limits of time and repetition for every model.
+    /// Timeouts and retries for every model.
     pub providers: ProviderSettings,
-    /// How benchmarks ask models and judges.
+    /// Retry policy of benchmark requests.
     pub bench: BenchSettings,
-    /// Which models judge the arena's own battles.
+    /// Automatic judging of the arena's own battles.
     pub judge: JudgeSettings,
-    /// What the prices of models are in.
+    /// Currency of model prices.
     pub prices: PriceSettings,
-    /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
+    /// Alternative names of models by id, as papers, tables and other leaderboards use them.
     pub aliases: BTreeMap<String, Vec<String>>,
-    /// Addresses that events are posted to.
+    /// Webhooks that events are posted to.
     pub webhooks: Vec<WebhookSettings>,
     /// The models under test.
     pub models: Vec<ModelSettings>,
 }
 
-/// Why the settings cannot be used. Each message names the key and the way out.
+/// Error in the settings. Each message names the key and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file that `--config` names cannot be read.
@@ -103,18 +103,18 @@ pub enum ConfigError {
     Unreadable {
         /// Its path.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The text is not TOML, has an unknown key or a value of the wrong kind.
     #[error("{origin}: {reason}; deploy/langya.example.toml and /docs/settings list every key")]
     Invalid {
-        /// Where the text came from.
+        /// Source of the text.
         origin: String,
-        /// What is wrong, with the key's name.
+        /// Description of the problem, with the key's name.
         reason: String,
     },
-    /// A key variable is named and not set.
+    /// A key variable is named but unset.
     #[error(
         "model \"{model}\" needs the key variable {variable}, which is unset or empty: export it, or take api_key_env out"
     )]
@@ -132,34 +132,34 @@ pub enum ConfigError {
     OutOfRange {
         /// The key with its section.
         key: &'static str,
-        /// What stands there.
+        /// The refused value.
         value: RefusedValue,
-        /// What may stand there.
+        /// Rule for allowed values.
         rule: SettingRule,
     },
-    /// No battle could begin.
+    /// No battle could start.
     #[error(
         "a battle needs two models and {0} can be drawn: add [[models]] with a weight above 0, or set \
          providers.practice = \"always\""
     )]
     TooFewModels(usize),
-    /// The HTTP client for the providers cannot be made.
+    /// The HTTP client for the providers cannot be created.
     #[error("no HTTP client for the providers: {reason}; install the system's certificates (ca-certificates)")]
     NoHttpClient {
-        /// The system's reason.
+        /// Error of the operating system.
         reason: String,
     },
 }
 
 impl ConfigError {
-    /// The refusal of a value that breaks a rule.
+    /// Builds the error for a value that breaks a rule.
     pub(crate) fn out_of_range(key: &'static str, value: RefusedValue, rule: impl Into<SettingRule>) -> Self {
         Self::OutOfRange { key, value, rule: rule.into() }
     }
 }
 
 impl Settings {
-    /// The models that have prices.
+    /// Returns the prices of the models that have them.
     #[must_use]
     pub fn price_list(&self) -> PriceList {
         let price = |model: &ModelSettings| Some((model.id.clone(), model.price()?));
@@ -169,7 +169,7 @@ impl Settings {
         }
     }
 
-    /// Whether images may stand beside a question: two models that take part see them.
+    /// Whether prompts may have images: at least two active models accept them.
     #[must_use]
     pub fn takes_images(&self) -> bool {
         let seeing = self.models.iter().filter(|model| model.images && model.weight > 0.0);

@@ -1,4 +1,4 @@
-//! The settings of `[battle]` that say how text is released, as the pacing core takes them.
+//! Converts the release settings of `[battle]` to the types of the pacing core.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
 use crate::domain::settings_rule::{MAX_CHARS_PER_SECOND, MAX_WAIT_MS, NumberRule};
 
 impl BattleSettings {
-    /// Characters of a step.
+    /// Returns the characters per step.
     #[must_use]
     pub fn quantum(&self) -> usize {
         let per_tick = u128::from(self.pace_chars_per_second) * TICK.as_millis() / 1000;
         usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
     }
 
-    /// How a battle with this draw is released.
+    /// Returns the pacing of a battle with this class draw.
     #[must_use]
     pub fn pace(&self, draw: ClassDraw) -> Pace {
         let reserve = Duration::from_millis(self.reserve_ms);

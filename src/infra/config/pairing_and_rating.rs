@@ -1,4 +1,4 @@
-//! The rules of pairing and rating that the settings come to.
+//! Converts the settings to pairing and rating rules.
 
 use super::{PairingPolicySetting, PairingSettings, RatingSettings};
 use crate::domain::battle::pairing::{PairingRules, Policy};
@@ -11,7 +11,7 @@ impl PairingPolicySetting {
     /// All policies.
     pub const ALL: [Self; 4] = [Self::Uniform, Self::Weighted, Self::Elo, Self::Active];
 
-    /// The policy itself.
+    /// Returns the domain's policy.
     #[must_use]
     pub fn policy(self) -> Policy {
         match self {
@@ -23,7 +23,7 @@ impl PairingPolicySetting {
     }
 }
 
-/// A text that is no policy.
+/// Text that is not a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected uniform, weighted, elo or active")]
 pub struct UnknownPolicy;
@@ -37,7 +37,7 @@ impl std::str::FromStr for PairingPolicySetting {
 }
 
 impl PairingSettings {
-    /// The pairing rules.
+    /// Returns the pairing rules.
     #[must_use]
     pub fn rules(&self) -> PairingRules {
         PairingRules {
@@ -51,7 +51,7 @@ impl PairingSettings {
 }
 
 impl RatingSettings {
-    /// The options of the published leaderboard.
+    /// Returns the options of the published leaderboard.
     ///
     /// # Errors
     /// [`FitError`] for an invalid confidence level.

@@ -1,9 +1,9 @@
-//! Which keys only a start can change: addresses that are listened on or connected to once.
+//! Keys that need a restart to change: addresses that are bound or connected to once.
 
 use super::Settings;
 
 impl Settings {
-    /// Keeps what only a start can change as it is in `running`, and returns the names of the keys that differ.
+    /// Restores the keys that need a restart to their values in `running`, and returns the names of those that differed.
     pub fn keep_until_restart(&mut self, running: &Self) -> Vec<&'static str> {
         let mut kept = Vec::new();
         let mut keep = |key, differs: bool| {

@@ -1,22 +1,22 @@
-//! The address of a database or of Redis: it may hold a password, so it is shown without one.
+//! Address of a database or of Redis; it may hold a password, so it is displayed without credentials.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An address that is never printed whole.
+/// Address with credentials that is never printed in full.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ServiceUrl(String);
 
 impl ServiceUrl {
-    /// The complete address with its credentials, for connecting.
+    /// Returns the complete address with its credentials, for connecting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether none was given.
+    /// Whether the address is unset.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -42,7 +42,7 @@ impl fmt::Display for ServiceUrl {
             return f.write_str(self.0.split(':').next().unwrap_or_default());
         };
         let (place, options) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
-        // A password that should have been escaped: where it ends, nobody knows.
+        // An unescaped password: its end is ambiguous.
         if options.contains('@') {
             return write!(f, "{scheme}://…");
         }

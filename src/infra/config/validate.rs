@@ -1,4 +1,4 @@
-//! Checks all sections, and what concerns several of them: each section checks its own values beside its fields.
+//! Checks all sections, and rules across sections: each section checks its own values beside its fields.
 
 use super::sections::{ModelSettings, WebhookSettings};
 use super::value_checks::{is_variable_name, require, require_as};
@@ -6,7 +6,7 @@ use super::{ConfigError, Settings};
 use crate::domain::settings_rule::{NumberRule, RefusedValue, VariableRule};
 
 impl Settings {
-    /// The settings, if every value can be used.
+    /// Returns the settings if all values are valid.
     pub(super) fn checked(self) -> Result<Self, ConfigError> {
         self.check_models()?;
         self.server.check()?;
@@ -45,7 +45,7 @@ impl Settings {
             require_as(
                 model.api_key_env.is_empty() || is_variable_name(&model.api_key_env),
                 "models.api_key_env",
-                // What stands there may be the key.
+                // The value may be the key itself.
                 RefusedValue::UnusableForModel(model.id.clone()),
                 VariableRule::KeyName,
             )?;

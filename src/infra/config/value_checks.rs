@@ -1,4 +1,4 @@
-//! The rules that settings of several sections share, and the refusal of a value.
+//! Validation rules shared by several sections, and the error for a refused value.
 
 use std::net::IpAddr;
 
@@ -9,41 +9,41 @@ use serde::{Deserialize, Deserializer};
 use super::ConfigError;
 use crate::domain::settings_rule::{RefusedValue, SettingRule};
 
-/// Whether an environment variable can have this name.
+/// Whether a text is a valid name of an environment variable.
 #[must_use]
 pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether a text is the origin of a site: a scheme, a host and perhaps a port, as a policy for frames can name it.
+/// Whether a text is a web origin (a scheme, a host and optionally a port), as a frame policy can name it.
 pub(super) fn is_web_origin(text: &str) -> bool {
     let is_plain =
         |url: reqwest::Url| matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text;
     reqwest::Url::parse(text).is_ok_and(is_plain)
 }
 
-/// Whether a text is an address of the web, with a host.
+/// Whether a text is an HTTP(S) address with a host.
 pub(super) fn is_web_address(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// Whether a text is an address that visitors can open, of a scheme, a host and perhaps a port alone.
+/// Whether a text is an address that visitors can open: only a scheme, a host and optionally a port.
 pub(super) fn is_site_address(text: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(text) else { return false };
     let is_plain = url.username().is_empty() && url.password().is_none() && url.path() == "/" && url.query().is_none();
     let host = url.host_str().unwrap_or_default();
-    // What every address of a machine is called is none that a visitor could open.
+    // Visitors cannot open a wildcard address.
     let is_host = !host.contains(['*', ',']) && !matches!(host, "0.0.0.0" | "[::]");
     is_web_address(text) && is_plain && url.fragment().is_none() && is_host && text.trim() == text
 }
 
-/// A network; an address alone is the network of this one address.
+/// A network; a single address is the network of that address.
 struct Network(IpNet);
 
 impl<'de> Deserialize<'de> for Network {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Within the visit, so that the error names the line of this text and not that of the list.
+        // Inside the visitor, so that the error names the line of this text and not that of the list.
         deserializer.deserialize_str(NetworkVisitor)
     }
 }
@@ -59,12 +59,12 @@ impl Visitor<'_> for NetworkVisitor {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Network, E> {
         let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        // The text is not repeated: it may be an address with a password that stands in the wrong place.
+        // The text is not repeated: it may be a misplaced address with a password.
         network.map(Network).map_err(|_| E::custom("not a network: write one such as 10.0.0.0/8, or an address"))
     }
 }
 
-/// Networks, each as [`Network`] reads it.
+/// Deserializes a list of networks, each as [`Network`].
 pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     Ok(Vec::<Network>::deserialize(deserializer)?.into_iter().map(|network| network.0).collect())
 }
@@ -79,7 +79,7 @@ pub(super) fn require(
     if holds { Ok(()) } else { Err(ConfigError::out_of_range(key, RefusedValue::Shown(value.to_string()), rule)) }
 }
 
-/// As [`require`], with what the error says in place of the value.
+/// Refuses a value like [`require`], with a description in place of the value.
 pub(super) fn require_as(
     holds: bool,
     key: &'static str,

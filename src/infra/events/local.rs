@@ -1,14 +1,14 @@
-//! The event bus of a single process: broadcast channels.
+//! Event bus of a single process: broadcast channels.
 
 use tokio::sync::{broadcast, watch};
 
 use super::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 
-/// Events and messages that a slow listener may be behind before it misses some.
+/// Capacity of each channel: events and messages that a slow listener may lag behind before it misses some.
 const EVENTS: usize = 64;
 const MESSAGES: usize = 1_024;
 
-/// The bus of an arena that is one process.
+/// Event bus of a single-process arena.
 #[derive(Debug)]
 pub struct LocalBus {
     instance: InstanceId,
@@ -18,7 +18,7 @@ pub struct LocalBus {
 }
 
 impl LocalBus {
-    /// A bus without listeners.
+    /// Creates a bus without listeners.
     #[must_use]
     pub fn new(instance: InstanceId) -> Self {
         Self {
@@ -31,9 +31,9 @@ impl LocalBus {
 }
 
 impl LocalBus {
-    /// Delivers a message to the current readers.
+    /// Delivers a message to the current receivers.
     pub(super) fn deliver(&self, message: InstanceMessage) {
-        // No reader is fine: messages are repeated.
+        // No receiver is fine: messages are repeated.
         let _ = self.messages.send(message);
     }
 }

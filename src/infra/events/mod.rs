@@ -1,7 +1,7 @@
-//! Events say that something changed; the state is always read from where it is kept.
+//! Events announce that something changed; the state itself is always read from storage.
 //!
-//! [`EventBus`] has one implementation for a single process and one for several instances of an arena. A listener that
-//! falls behind, or an instance that is cut off, misses events and messages, never state.
+//! [`EventBus`] has one implementation for a single process and one for several instances of an arena. A slow listener, or a disconnected
+//! instance, misses events and messages, but never state.
 
 mod local;
 mod redis;
@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, watch};
 pub use local::LocalBus;
 pub use redis::RedisBus;
 
-/// Something changed.
+/// Notification of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -25,7 +25,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Every one of them.
+    /// All events.
     pub const ALL: [Self; 2] = [Self::VoteRecorded, Self::LeaderboardPublished];
 }
 
@@ -40,43 +40,43 @@ impl fmt::Display for InstanceId {
     }
 }
 
-/// A message from one instance to another. It may get lost; a caller that needs an answer asks again.
+/// Message from one instance to another. It may get lost; a caller that needs an answer asks again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceMessage {
     /// The sender.
     pub from: InstanceId,
-    /// What it says: the services' own words.
+    /// Payload in the format of the sending service.
     pub body: String,
 }
 
-/// Whether other instances can be reached.
+/// Connection state to other instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BusState {
-    /// There are no others.
+    /// There are no other instances.
     Alone,
-    /// They can.
+    /// Other instances can be reached.
     Connected,
-    /// They cannot at the moment.
+    /// Other instances cannot be reached at the moment.
     Lost,
 }
 
-/// Carries events to every listener of every instance, and messages to one of them.
+/// Delivers events to every listener of every instance, and messages to one instance.
 pub trait EventBus: Send + Sync {
-    /// The instance that this process is.
+    /// Returns the id of this process.
     fn instance(&self) -> &InstanceId;
 
     /// Publishes an event to the current listeners. Never waits and never fails: a later listener reads the state itself.
     fn publish(&self, event: Event);
 
-    /// Events of this and of other instances from now on.
+    /// Subscribes to events of this and other instances.
     fn subscribe(&self) -> broadcast::Receiver<Event>;
 
-    /// Sends a message to an instance, without waiting.
+    /// Sends a message to an instance without waiting.
     fn send(&self, to: &InstanceId, body: String);
 
-    /// Messages to this instance from now on.
+    /// Subscribes to messages for this instance.
     fn messages(&self) -> broadcast::Receiver<InstanceMessage>;
 
-    /// Whether other instances can be reached.
+    /// Returns a receiver of the connection state to other instances.
     fn state(&self) -> watch::Receiver<BusState>;
 }

@@ -1,7 +1,7 @@
-//! Events between instances of one arena, through Redis.
+//! Event bus between instances of one arena, through Redis.
 //!
-//! What is published here reaches this instance at once, whether Redis is there or not. The others hear of it where
-//! they and Redis can be reached in that moment; after each connection everything counts as changed once.
+//! Events published here reach this instance at once, with or without Redis. Other instances receive them if they and Redis can be reached
+//! at that moment; after each reconnection every event is published once.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use super::{BusState, Event, EventBus, InstanceId, InstanceMessage, LocalBus};
 use crate::config::RedisSettings;
 use crate::redis::{AddressError, ConnectionEvent, RedisConnectionTask, RedisHandle};
 
-/// The bus of an arena that is several processes.
+/// Event bus of a multi-process arena.
 pub struct RedisBus {
     listener: Arc<BusListener>,
     handle: RedisHandle,
     prefix: String,
 }
 
-/// Passes what Redis says on to this instance.
+/// Forwards messages from Redis to this instance.
 struct BusListener {
     local: LocalBus,
     state: watch::Sender<BusState>,
     message_channel: String,
 }
 
-/// An event on its way.
+/// An event with its sender.
 #[derive(Serialize, Deserialize)]
 struct Envelope {
     from: InstanceId,
@@ -34,10 +34,10 @@ struct Envelope {
 }
 
 impl RedisBus {
-    /// A bus, and the task that keeps it connected, which somebody has to run. Redis need not be there yet.
+    /// Creates a bus and the task that keeps it connected, which the caller must run. Redis may still be unavailable.
     ///
     /// # Errors
-    /// [`AddressError`] where the address cannot be one.
+    /// [`AddressError`] if the address is invalid.
     pub fn new(settings: &RedisSettings, instance: InstanceId) -> Result<(Self, RedisConnectionTask), AddressError> {
         let prefix = settings.prefix.clone();
         let (events_channel, message_channel) = (events_channel(&prefix), message_channel(&prefix, &instance));
@@ -53,7 +53,7 @@ impl RedisBus {
         Ok((Self { listener, handle, prefix }, task))
     }
 
-    /// The connection to Redis, for what else is shared.
+    /// Returns the connection to Redis, for other shared state.
     #[must_use]
     pub fn handle(&self) -> &RedisHandle {
         &self.handle
@@ -97,7 +97,7 @@ impl BusListener {
         match event {
             ConnectionEvent::Up => {
                 self.state.send_replace(BusState::Connected);
-                // Something may have been missed: listeners read the state again.
+                // Events may have been missed: listeners read the state again.
                 Event::ALL.into_iter().for_each(|event| self.local.publish(event));
             }
             ConnectionEvent::Down => {
@@ -127,7 +127,7 @@ fn json(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("messages are plain text")
 }
 
-/// A message that cannot be read is of another version, which is to be expected while instances are renewed.
+/// Parses a message. An unreadable one is from another version, which is expected during a rolling update.
 fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
     let read = serde_json::from_slice(body);
     if read.is_err() {

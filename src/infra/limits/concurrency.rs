@@ -1,24 +1,24 @@
-//! Counts the turns that run at the same time for each visitor and each network.
+//! Counts concurrent turns of each visitor and each network.
 //!
-//! Counted in this process alone: a turn is answered by one instance, and ends with it.
+//! Counts in this process alone: a turn is answered by one instance, and ends with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// The turns under way, by whom they are counted for; nobody is listed with none.
+/// Concurrent turns by counter name; entries with zero are removed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnderWay(Arc<Mutex<HashMap<String, u32>>>);
 
-/// A limit and whom it counts.
+/// A concurrency limit and the counter that it applies to.
 #[derive(Debug, Clone)]
 pub(super) struct ConcurrencyLimit {
     pub(super) name: String,
     pub(super) limit: u32,
 }
 
-/// The place of one turn that is being answered; dropping it gives the place back.
+/// Slot of a turn that is being answered; dropping it releases the slot.
 #[derive(Debug)]
 #[must_use = "the place is free again when this is dropped"]
 pub struct TurnPermit {
@@ -27,7 +27,7 @@ pub struct TurnPermit {
 }
 
 impl UnderWay {
-    /// Takes one place for each of these; `None` where one of them has none left, and then takes none.
+    /// Takes one slot of each limit; `None` if one of them has none left, and then takes none.
     pub(super) fn take(&self, places: Vec<ConcurrencyLimit>) -> Option<TurnPermit> {
         let mut counts = self.lock();
         let has_room = |place: &ConcurrencyLimit| counts.get(&place.name).is_none_or(|count| *count < place.limit);
@@ -41,7 +41,7 @@ impl UnderWay {
         Some(TurnPermit { under_way: self.clone(), names })
     }
 
-    /// A panic elsewhere leaves counts that can be used.
+    /// Counts stay valid after a panic elsewhere.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, u32>> {
         self.0.lock()
     }

@@ -1,9 +1,8 @@
-//! The rule behind every limit: the generic cell rate algorithm. A window's worth may be used at once, and comes back
-//! evenly.
+//! The generic cell rate algorithm (GCRA), the rule of every rate limit. A window's quota may be used at once and is replenished evenly.
 //!
-//! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
-//! use is granted where that moment then lies at most one [`WindowRate::span`] ahead. Pure: time is handed in. The script in
-//! `redis_counts.rs` is the same rule in Redis, and the function `charge_limits` of the migrations in PostgreSQL.
+//! For each visitor and window one moment is stored: when the quota will be full again ("due"). A further use is granted if that moment is
+//! then at most one [`WindowRate::span`] ahead. Pure: time is an argument. The script in `redis_counts.rs` implements the same rule in
+//! Redis, and the function `charge_limits` of the migrations in PostgreSQL.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,48 +11,48 @@ use tokio::time::Instant;
 
 use super::LimitScope;
 
-/// Visitors and addresses that are remembered at most.
+/// Maximum number of stored visitors and addresses.
 const MAX_KEYS: usize = 100_000;
-/// A minute, an hour, a day.
+/// Number of windows: a minute, an hour, a day.
 pub(super) const WINDOWS: usize = 3;
 const WINDOW_SECONDS: [u64; WINDOWS] = [60, 3_600, 86_400];
 
-/// A number per window.
+/// Rate of one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WindowRate {
-    /// From one to the next at an even pace.
+    /// Time in which one use is replenished.
     pub(super) interval: Duration,
-    /// All that may be used at once takes this long to come back: the window but for rounding.
+    /// Time in which the whole quota is replenished: the window except for rounding.
     pub(super) span: Duration,
 }
 
-/// The rates of one limit by window; `None` is no limit.
+/// Rates of one limit by window; `None` means no limit.
 pub(super) type Rates = [Option<WindowRate>; WINDOWS];
 
-/// Rates from numbers per minute, hour and day; 0 is no limit.
+/// Computes rates from quotas per minute, hour and day; 0 means no limit.
 pub(super) fn rates(per_window: [u32; WINDOWS]) -> Rates {
     std::array::from_fn(|window| WindowRate::new(per_window[window], Duration::from_secs(WINDOW_SECONDS[window])))
 }
 
 impl WindowRate {
-    /// A number per window; `None`, which is no limit, for 0.
+    /// Computes the rate of a quota per window; `None`, which means no limit, for 0.
     pub(super) fn new(count: u32, window: Duration) -> Option<Self> {
         let interval = (window / count.max(1)).max(Duration::from_micros(1));
-        // Whole microseconds, as Redis counts them.
+        // Whole microseconds, as in Redis.
         let interval = Duration::from_micros(u64::try_from(interval.as_micros()).unwrap_or(u64::MAX));
         (count > 0).then(|| Self { interval, span: interval.saturating_mul(count) })
     }
 
-    /// When everything will have come back after one more use now; how long to wait where it is not granted.
+    /// Returns when the quota will be full again after one more use now, or the time to wait if that is not granted.
     fn charge(self, due: Instant, now: Instant) -> Result<Instant, Duration> {
-        // No further ahead than this rate goes: the one before a change of the settings may have gone further.
+        // Clamped to this rate's span: before a change of the settings the rate may have allowed more.
         let due = due.clamp(now, now + self.span) + self.interval;
         let ahead = due - now;
         if ahead <= self.span { Ok(due) } else { Err(ahead - self.span) }
     }
 }
 
-/// One limit and whom it counts.
+/// A rate limit and the counter that it applies to.
 #[derive(Debug, Clone)]
 pub(super) struct Count {
     pub(super) name: String,
@@ -61,24 +60,24 @@ pub(super) struct Count {
     pub(super) rates: Rates,
 }
 
-/// How long to wait, and which limit says so.
+/// Time to wait, and the limit that requires it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
     pub(super) wait: Duration,
     pub(super) scope: LimitScope,
 }
 
-/// What all instances together have used.
+/// Answer of the backend shared by all instances.
 pub(super) enum LimitAnswer {
-    /// For each limit.
+    /// How far ahead the due moment of each limit is, by window.
     Granted(Vec<Ahead>),
     Refused(Wait),
-    /// Nobody could be asked, or did not answer in time.
+    /// No backend could be asked, or none answered in time.
     Nothing,
 }
 
 impl LimitAnswer {
-    /// What the numbers of the script in Redis, and of the function in PostgreSQL, mean.
+    /// Parses the answer of the Redis script and of the PostgreSQL function.
     pub(super) fn read(answer: &[u64], counts: &[Count]) -> Self {
         match answer.split_first() {
             Some((0, ahead)) => {
@@ -95,19 +94,19 @@ impl LimitAnswer {
     }
 }
 
-/// By window: when everything that was used will have come back.
+/// Moments when the quota will be full again, by window.
 type Dues = [Instant; WINDOWS];
-/// By window: how long until everything that was used will have come back.
+/// Times until the quota will be full again, by window.
 pub(super) type Ahead = [Duration; WINDOWS];
 
-/// What was used in this process, and what Redis said of it.
+/// Counts of this process, including those learned from the shared backend.
 #[derive(Debug, Default)]
 pub(super) struct LimitCounts {
     due: HashMap<String, Dues>,
 }
 
 impl LimitCounts {
-    /// How long to wait until all of these grant one more; `None` where they do now.
+    /// Returns the time until all limits grant one more use; `None` if they do now.
     pub(super) fn wait(&self, counts: &[Count], now: Instant) -> Option<Wait> {
         let waits = counts.iter().flat_map(|count| {
             let used = count.rates.iter().zip(self.dues(&count.name, now));
@@ -117,7 +116,7 @@ impl LimitCounts {
         waits.max_by_key(|wait| wait.wait)
     }
 
-    /// Counts one more on all of these, where they grant it.
+    /// Counts one more use on all limits that grant it.
     pub(super) fn charge(&mut self, counts: &[Count], now: Instant) {
         self.make_room(counts.len(), now);
         for count in counts {
@@ -131,7 +130,7 @@ impl LimitCounts {
         }
     }
 
-    /// Learns what all instances together have used: how far ahead each window of a limit is.
+    /// Merges the counts of the shared backend: how far ahead each window of a limit is.
     pub(super) fn learn(&mut self, counts: &[Count], ahead: &[Ahead], now: Instant) {
         for (count, ahead) in counts.iter().zip(ahead) {
             if let Some(dues) = self.due.get_mut(&count.name) {
@@ -140,12 +139,12 @@ impl LimitCounts {
         }
     }
 
-    /// How far ahead each window of a limit is.
+    /// Returns how far ahead each window of a limit is.
     pub(super) fn ahead(&self, name: &str, now: Instant) -> Ahead {
         self.dues(name, now).map(|due| due.saturating_duration_since(now))
     }
 
-    /// The used share of a limit, 0 to 1, in the window where most is used.
+    /// Returns the used share of a limit, 0 to 1, in the window where it is highest.
     pub(super) fn used_share(&self, count: &Count, now: Instant) -> f64 {
         let used = count.rates.iter().zip(self.dues(&count.name, now));
         let share = |(rate, due): (&Option<WindowRate>, Instant)| {
@@ -158,8 +157,8 @@ impl LimitCounts {
         self.due.get(name).copied().unwrap_or([now; WINDOWS])
     }
 
-    /// Forgets callers that have everything back; where that is too little, the half that will have it back soonest, whom
-    /// forgetting favours least. Nobody is refused for want of room.
+    /// Evicts counters that are full again; if that is not enough, the half that will be full soonest, which gain least from eviction. No
+    /// use is refused for lack of room.
     fn make_room(&mut self, more: usize, now: Instant) {
         if self.due.len() + more <= MAX_KEYS {
             return;
@@ -225,7 +224,7 @@ mod tests {
         let (mut counts, start) = (LimitCounts::default(), Instant::now());
         let wanted = [windows("ann", [10, 25, 30])];
         let mut granted = [0, 0, 0, 0];
-        // Each minute as much as is granted: ten, ten, and what is left of the hour.
+        // Each minute as much as is granted: ten, ten, and the rest of the hour.
         for (minute, granted) in (0..).zip(&mut granted) {
             let now = start + Duration::from_secs(60 * minute);
             *granted = (0..100).filter(|_| take(&mut counts, &wanted, now)).count();

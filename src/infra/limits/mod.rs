@@ -1,8 +1,8 @@
 //! Rate limits and concurrency limits for each visitor, each network and the arena as a whole, in a minute, an hour and a day.
 //!
-//! Several instances count together in Redis, and in PostgreSQL while Redis cannot be asked. Where the database does not answer
-//! either, each counts by itself at the same rates. What was granted is always counted here too: a process refuses without asking
-//! what it knows to be too much.
+//! Several instances count together in Redis, and in PostgreSQL while Redis is unavailable. If the database does not answer either, each
+//! instance counts by itself at the same rates. Granted uses are always counted locally too, so that a process can refuse a known excess
+//! without asking a backend.
 
 mod concurrency;
 mod gcra;
@@ -22,42 +22,45 @@ pub use concurrency::TurnPermit;
 pub use rate_limits::RateLimits;
 pub use single_use::SingleUse;
 
-/// Where instances count together.
+/// Backends that count for all instances.
 #[derive(Clone)]
 pub struct SharedBackends {
-    /// Counts, as long as it can be asked.
+    /// Counts while it is available.
     pub redis: RedisHandle,
-    /// Counts otherwise; a SQLite database does not, since one process serves it.
+    /// Counts otherwise; a SQLite database does not, since only one process uses it.
     pub store: Store,
 }
 
-/// What is limited.
+/// Rate-limited action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitedAction {
     /// A battle, a further question, or a reply that is generated again.
     Turn,
     /// A vote.
     Vote,
-    /// A battle that a client comes back to.
+    /// A battle that a client resumes.
     Resume,
-    /// An image that is sent.
+    /// The text of a reply, requested again by a client.
+    Text,
+    /// An image upload.
     Image,
-    /// A try to sign in.
+    /// A sign-in attempt.
     SignIn,
-    /// A try to sign in to the admin.
+    /// An admin sign-in attempt.
     AdminSignIn,
     /// An unknown API key.
     WrongKey,
 }
 
 impl LimitedAction {
-    /// The word in metrics and keys.
+    /// Returns the name in metrics and keys.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turns",
             Self::Vote => "votes",
             Self::Resume => "resumes",
+            Self::Text => "texts",
             Self::Image => "images",
             Self::SignIn => "sign_ins",
             Self::AdminSignIn => "admin_sign_ins",
@@ -65,32 +68,33 @@ impl LimitedAction {
         }
     }
 
-    /// The word in messages.
+    /// Returns the name in messages.
     fn shown(self) -> &'static str {
         match self {
             Self::Resume => "reconnections",
             Self::SignIn | Self::AdminSignIn => "sign-ins",
             Self::WrongKey => "wrong keys",
+            Self::Text => "requests for texts",
             Self::Turn | Self::Vote | Self::Image => self.as_str(),
         }
     }
 }
 
-/// Whose limit it is.
+/// Scope of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitScope {
-    /// One visitor's.
+    /// One visitor.
     Visitor,
-    /// One network's.
+    /// One network.
     Network,
-    /// One account's of the admin.
+    /// One admin account.
     Account,
-    /// The arena's.
+    /// The whole arena.
     Arena,
 }
 
 impl LimitScope {
-    /// The word in metrics.
+    /// Returns the name in metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -105,26 +109,26 @@ impl LimitScope {
 /// Visitor and network of a request, as pseudonyms.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The visitor.
+    /// Pseudonym of the visitor.
     pub visitor: VisitorId,
-    /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
+    /// Network of the address; `None`, and then not counted, if it is unknown or this machine.
     pub network: Option<String>,
 }
 
-/// Too much in too short a time. Nothing was done or kept.
+/// Error of a rate limit. Nothing was done or stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("too many {what} {whose}: try again in {seconds} s", what = .act.shown(), whose = self.whose(), seconds = self.seconds())]
 pub struct RateLimited {
-    /// What was too much.
+    /// The limited action.
     pub act: LimitedAction,
-    /// Whose limit it is.
+    /// Scope of the limit.
     pub scope: LimitScope,
-    /// How long to wait.
+    /// Time to wait.
     pub wait: Duration,
 }
 
 impl RateLimited {
-    /// Whole seconds to wait, 1 or more.
+    /// Returns whole seconds to wait, 1 or more.
     #[must_use]
     pub fn seconds(&self) -> u64 {
         self.wait.as_secs() + u64::from(self.wait.subsec_nanos() > 0)
@@ -140,13 +144,13 @@ impl RateLimited {
     }
 }
 
-/// Why a turn may not begin. Nothing was done or kept.
+/// Reason why a turn may not begin. Nothing was done or stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRefused {
     /// Too many turns in too short a time.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// Too many turns of the visitor or the network are being answered.
+    /// Too many concurrent turns of the visitor or the network.
     #[error("too many battles of yours or of your network are being answered: wait until one ends, or stop one")]
     TooManyAtOnce,
 }

@@ -1,5 +1,5 @@
-//! Limits that all instances count together in PostgreSQL while Redis cannot be asked. The rule is that of `gcra.rs`; the server's
-//! own clock decides.
+//! Rate limits that all instances count together in PostgreSQL while Redis is unavailable. Same rule as in `gcra.rs`; the server's clock
+//! decides.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tokio::time::timeout;
 use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
 use crate::storage::{LimitCharge, Store};
 
-/// For so long an act waits for the database; then this instance counts by itself.
+/// Timeout of the database, after which this instance counts by itself.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// Counts in the database.
+/// Rate limit counters in the database.
 #[derive(Clone)]
 pub(super) struct PostgresCounts {
     store: Store,
@@ -22,8 +22,8 @@ impl PostgresCounts {
         Self { store }
     }
 
-    /// Counts one more on all of these, where all of them grant it. What this instance has learned in `known` and the database has
-    /// not counted is taken as used, so that an outage of Redis does not reset anybody's limits.
+    /// Counts one more use on all limits if all of them grant it. Uses that this instance learned in `known` and the database has not
+    /// counted are added, so that an outage of Redis does not reset any limit.
     pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
         let charge = limit_charge(counts, known);
         match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {
@@ -33,7 +33,7 @@ impl PostgresCounts {
             }
             Ok(Ok(None)) | Err(_) => LimitAnswer::Nothing,
             Ok(Err(error)) => {
-                // The write of the vote or the battle fails, too, and says what is wrong.
+                // The write of the vote or the battle fails too, and reports the reason.
                 tracing::debug!(error = ?error, "the database could not count");
                 LimitAnswer::Nothing
             }

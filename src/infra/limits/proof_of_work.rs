@@ -1,8 +1,8 @@
-//! Proofs of work before a battle, where many battles come from one network or in all: signed challenges that no instance has to
-//! keep, and solutions that count once.
+//! Proof of work before a battle while many battles come from one network or overall: signed challenges that no instance has to store, and
+//! solutions that count once.
 //!
-//! A challenge is the text `EXPIRES.PUZZLES.BITS.NUMBER.SEED`; its seed is the signature of the rest and of the visitor, by the key
-//! of the sessions, so every instance knows its own arena's, and nobody can use another visitor's.
+//! A challenge is the text `EXPIRES.PUZZLES.BITS.NUMBER.SEED`; its seed is the signature of the rest and of the visitor with the session
+//! key, so every instance can verify it, and no visitor can use another visitor's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,66 +17,66 @@ use crate::metrics;
 use crate::rng::SharedRng;
 use crate::sessions::Sessions;
 
-/// A challenge may be answered for so long: longer than anybody needs, and short enough to remember what was answered.
+/// Lifetime of a challenge: longer than any client needs, and short enough to remember used solutions.
 const VALID: Duration = Duration::from_secs(120);
-/// Clocks of instances may differ by so much.
+/// Maximum clock difference between instances.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 /// Hexadecimal digits of a seed: 128 bits of the signature.
 const SEED_DIGITS: usize = 32;
 
-/// What a visitor computes.
+/// Challenge that a visitor must solve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Challenge {
     /// The text to send back.
     pub challenge: String,
-    /// What the puzzles begin with.
+    /// Prefix of the puzzles' input.
     pub seed: String,
-    /// How many.
+    /// Number of puzzles.
     pub puzzles: u32,
-    /// Zero bits of each.
+    /// Leading zero bits of each solution.
     pub bits: u32,
     /// Seconds until it expires.
     pub expires_in: u64,
 }
 
-/// What a visitor has computed.
+/// Solution of a challenge.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Solution {
-    /// The challenge's text.
+    /// Text of the challenge.
     pub challenge: String,
     /// A number for each puzzle.
     pub numbers: Vec<u64>,
 }
 
-/// Why a battle may not begin yet.
+/// Reason why a battle may not begin yet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}: solve the puzzles of \"proof\" and send the message again with the solution")]
 pub struct ProofRequired {
-    /// What is missing.
+    /// The problem with the solution.
     pub reason: ProofProblem,
-    /// What to compute.
+    /// Challenge to solve.
     pub challenge: Challenge,
 }
 
-/// What is missing.
+/// Problem with a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofProblem {
     /// There is no solution.
     #[error("many battles are being started, so a little computation is asked for first")]
     Missing,
-    /// A solution of no challenge of this arena and visitor, or of one that has expired, or a wrong one.
+    /// The solution is wrong, or its challenge is expired, of another visitor or of another arena.
     #[error("this solution is wrong, expired or another visitor's")]
     Invalid,
-    /// It was used.
+    /// The solution was already used.
     #[error("this solution was used already")]
     Used,
 }
 
-/// A solution that is right and not yet used; `None` where none was needed.
+/// A correct solution that is not yet used; `None` if none was required.
 #[must_use = "a solution counts once: `Proofs::spend` it"]
 pub struct CheckedSolution(Option<String>);
 
-/// Asks for proofs and checks them.
+/// Issues challenges and verifies solutions.
 pub struct Proofs {
     sessions: Arc<Sessions>,
     limits: Arc<RateLimits>,
@@ -86,34 +86,34 @@ pub struct Proofs {
     used: SingleUse,
 }
 
-/// What [`Proofs`] is made of.
+/// Dependencies of [`Proofs`].
 pub struct ProofParts {
-    /// Whose key signs.
+    /// Sessions whose key signs challenges.
     pub sessions: Arc<Sessions>,
-    /// Who knows the pressure.
+    /// Rate limits that measure the pressure.
     pub limits: Arc<RateLimits>,
-    /// Where the threshold is.
+    /// Settings with the threshold.
     pub settings: CurrentSettings,
-    /// Randomness.
+    /// Random number generator.
     pub rng: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
-    /// What is used once.
+    /// Store of used solutions.
     pub used: SingleUse,
 }
 
 impl Proofs {
-    /// Puts it together.
+    /// Creates the verifier.
     #[must_use]
     pub fn new(parts: ProofParts) -> Self {
         let ProofParts { sessions, limits, settings, rng, clock, used } = parts;
         Self { sessions, limits, settings, rng, clock, used }
     }
 
-    /// Whether this visitor may begin a battle: without pressure everybody may. Uses nothing up.
+    /// Checks that this visitor may begin a battle: without pressure everyone may. Does not use the solution up.
     ///
     /// # Errors
-    /// [`ProofRequired`], with what to compute.
+    /// [`ProofRequired`], with a challenge.
     pub fn check(&self, caller: &Caller, solution: Option<&Solution>) -> Result<CheckedSolution, ProofRequired> {
         let pressure = self.limits.pressure(caller);
         let Some(puzzles) = proof_of_work::puzzles_under(pressure, self.settings.now().limits.proof_above) else {
@@ -126,10 +126,10 @@ impl Proofs {
         }
     }
 
-    /// Uses a solution up.
+    /// Marks a solution as used.
     ///
     /// # Errors
-    /// [`ProofRequired`] where it was used before, on any instance.
+    /// [`ProofRequired`] if it was used before, on any instance.
     pub async fn spend(&self, caller: &Caller, checked: CheckedSolution) -> Result<(), ProofRequired> {
         let Some(challenge) = checked.0 else { return Ok(()) };
         if self.used.claim(&challenge, VALID + 2 * CLOCK_SKEW).await {
@@ -162,7 +162,7 @@ impl Proofs {
 
     fn is_right(&self, caller: &Caller, solution: &Solution) -> bool {
         let Some((signed, seed)) = solution.challenge.rsplit_once('.') else { return false };
-        // A seed is public to the visitor who was given it, and useless to others.
+        // A seed is public to the visitor that received it, and useless to others.
         if seed != self.seed(caller, signed) {
             return false;
         }
@@ -176,14 +176,14 @@ impl Proofs {
         signature
     }
 
-    /// Seconds since 1970.
+    /// Returns seconds since 1970.
     fn now(&self) -> u64 {
         u64::try_from(self.clock.now().0 / 1_000).unwrap_or(0)
     }
 }
 
 impl ProofProblem {
-    /// The word in metrics.
+    /// Returns the name in metrics.
     fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "proof_required",
@@ -193,7 +193,7 @@ impl ProofProblem {
     }
 }
 
-/// When it expires, and its puzzles.
+/// Parses the expiry time and the puzzles.
 fn read_challenge(signed: &str) -> Option<(u64, Puzzles)> {
     let mut parts = signed.split('.');
     let expires = parts.next()?.parse().ok()?;
@@ -223,7 +223,7 @@ mod tests {
         clock: Arc<SetClock>,
     }
 
-    /// An arena of two turns a minute for each network.
+    /// Creates an arena with two turns a minute for each network.
     fn arena(key: &str) -> Under {
         let turns_per_address = WindowLimits::new(2, 0, 0);
         let limits = LimitSettings { turns_per_address, proof_above: 0.4, ..LimitSettings::default() };

@@ -1,4 +1,4 @@
-//! Counts acts against the limits of the settings.
+//! Counts actions against the rate limits of the settings.
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
@@ -11,14 +11,14 @@ use crate::config::{CurrentSettings, WindowLimits};
 use crate::domain::battle::VisitorId;
 use crate::metrics;
 
-/// Tries that a network has on an account of the admin that too many tried.
+/// Sign-in attempts left to each network for an admin account that exceeded its limit.
 const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
-/// Resumes of a visitor: more than all tabs of a person need whose connection is lost again and again.
+/// Resumes, and requested reply texts, of a visitor: more than all tabs of a person with a flaky connection need.
 const RESUMES: WindowLimits = WindowLimits::new(60, 0, 0);
-/// Resumes of a network: all tabs of a school may come back at once when an arena has restarted.
+/// Resumes of a network: all tabs of a school may reconnect at once when an arena has restarted.
 const RESUMES_PER_NETWORK: WindowLimits = WindowLimits::new(1_200, 0, 0);
 
-/// The limits of the arena.
+/// Rate limits of the arena.
 pub struct RateLimits {
     settings: CurrentSettings,
     under_way: UnderWay,
@@ -27,55 +27,66 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Limits as the settings have them at each use, counted together with other instances where these share something.
+    /// Creates limits that follow the current settings, counted together with other instances if there are shared backends.
     #[must_use]
     pub fn new(settings: CurrentSettings, shared: Option<SharedBackends>) -> Self {
         let shared = shared.map(SharedCounts::new);
         Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared }
     }
 
-    /// Counts one act.
+    /// Counts one action.
     ///
     /// # Errors
-    /// [`RateLimited`] where it would be too much; then it is not counted.
+    /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub async fn take(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
         self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
     }
 
-    /// Counts one battle that a client comes back to, in this process alone: what is limited is its own work, as it sends and
-    /// renders again what the client may have already.
+    /// Counts one resume of a battle, in this process alone: the limit protects the work of sending and rendering text that the client may
+    /// already have.
     ///
     /// # Errors
-    /// [`RateLimited`] where it would be too much; then it is not counted.
+    /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub fn take_resume(&self, caller: &Caller) -> Result<(), RateLimited> {
-        let act = LimitedAction::Resume;
+        self.take_here(LimitedAction::Resume, caller)
+    }
+
+    /// Counts one requested reply text, in this process alone like a resume: a small frame causes a long answer.
+    ///
+    /// # Errors
+    /// [`RateLimited`] if it exceeds a limit; then it is not counted.
+    pub fn take_text(&self, caller: &Caller) -> Result<(), RateLimited> {
+        self.take_here(LimitedAction::Text, caller)
+    }
+
+    fn take_here(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
         let counts = self.counts(act, Some(&caller.visitor), caller.network.as_deref());
         self.take_alone(&counts).map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
-    /// Counts one try to sign in, by network alone: a guesser takes a fresh cookie each time, and must not keep others out.
+    /// Counts one sign-in attempt, by network alone: a guesser takes a new cookie each time, and must not lock out others.
     ///
     /// # Errors
-    /// [`RateLimited`] where it would be too much; then it is not counted.
+    /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
         self.take_all(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
     }
 
-    /// Counts one place of a campaign's shared link, as a vote of the network: a person who takes a place comes to vote from it, and takes as
-    /// many places as they like.
+    /// Counts one place taken through a campaign's shared link, as a vote of the network: a person takes a place in order to vote, and
+    /// could take any number of them.
     ///
     /// # Errors
-    /// [`RateLimited`] where it would be too much; then it is not counted.
+    /// [`RateLimited`] if it exceeds a limit; then it is not counted.
     pub async fn take_place(&self, network: Option<&str>) -> Result<(), RateLimited> {
         self.take_all(LimitedAction::Vote, self.counts(LimitedAction::Vote, None, network)).await
     }
 
-    /// Counts one try to sign in to an account of the admin. `account` is the name as it was typed, whether there is such an
-    /// account or not. Where too many tried it, each network has one try an hour left: guessing is slow from however many
-    /// networks, and the owner still gets in from any that did not guess.
+    /// Counts one attempt to sign in to an admin account. `account` is the name as typed, whether or not the account exists. Above the
+    /// account's limit, each network has one attempt per hour left: guessing is slow from any number of networks, and the owner can still
+    /// sign in from a network that did not guess.
     ///
     /// # Errors
-    /// [`RateLimited`] where it would be too much.
+    /// [`RateLimited`] if it exceeds a limit.
     pub async fn take_admin_sign_in(&self, account: &str, network: &str) -> Result<(), RateLimited> {
         let (settings, act) = (self.settings.now(), LimitedAction::AdminSignIn);
         let counts = |limits: WindowLimits, scope: LimitScope, name: String| {
@@ -94,7 +105,7 @@ impl RateLimits {
         self.take_all(act, of_both).await
     }
 
-    /// Refuses a network that has sent too many wrong API keys, as far as this instance knows; nothing is counted.
+    /// Refuses a network that has sent too many wrong API keys, as far as this instance knows; counts nothing.
     ///
     /// # Errors
     /// [`RateLimited`].
@@ -104,11 +115,11 @@ impl RateLimits {
         wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
-    /// Counts one wrong API key. Where other instances have counted too many, this one learns it, so that it looks at no more of
-    /// the network's keys than its own share.
+    /// Counts one wrong API key. If other instances have counted too many, this one learns it, so that it checks no more of the network's
+    /// keys than its own share.
     ///
     /// # Errors
-    /// [`RateLimited`] where it was one too many.
+    /// [`RateLimited`] if it exceeds the limit.
     pub async fn take_wrong_key(&self, network: &str) -> Result<(), RateLimited> {
         let counts = self.counts(LimitedAction::WrongKey, None, Some(network));
         let taken = self.take_all(LimitedAction::WrongKey, counts.clone()).await;
@@ -123,12 +134,12 @@ impl RateLimits {
         wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
-    /// Counts one turn, and gives it a place among those that are being answered.
+    /// Counts one turn and takes a concurrency slot for it.
     ///
     /// # Errors
-    /// [`TurnRefused`] where it would be too much; then it is not counted.
+    /// [`TurnRefused`] if it exceeds a limit; then it is not counted.
     pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
-        // The place first: it is given back where the rate refuses, and what was counted could not be.
+        // The slot first: it can be released if the rate limit refuses, while a counted use cannot be undone.
         let permit = self.under_way.take(self.places(caller)).ok_or_else(|| {
             metrics::refused(LimitedAction::Turn.as_str(), "at_once");
             TurnRefused::TooManyAtOnce
@@ -137,8 +148,8 @@ impl RateLimits {
         Ok(permit)
     }
 
-    /// How much of the turns of the caller's network and of the whole arena is used, 0 to 1, as far as this instance knows: what
-    /// others granted it learns whenever something is counted.
+    /// Returns the used share of the turns of the caller's network or the whole arena, whichever is higher, 0 to 1, as far as this instance
+    /// knows: it learns the uses granted by others whenever something is counted.
     #[must_use]
     pub fn pressure(&self, caller: &Caller) -> f64 {
         let counts = self.counts(LimitedAction::Turn, Some(&caller.visitor), caller.network.as_deref());
@@ -147,7 +158,7 @@ impl RateLimits {
         of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
     }
 
-    /// The limits that are on for turns at the same time, and whom they count.
+    /// Returns the active concurrency limits for a turn, with their counters.
     fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
         let settings = self.settings.now();
         let limits = &settings.limits;
@@ -159,7 +170,7 @@ impl RateLimits {
         visitor.into_iter().chain(network).collect()
     }
 
-    /// Counts one more on all of these; how long to wait where one of them does not grant it.
+    /// Counts one more use on all limits; returns the time to wait if one of them refuses it.
     async fn wait(&self, counts: &[Count]) -> Option<Wait> {
         let Some(shared) = &self.shared else { return self.take_alone(counts) };
         let known = match self.known(counts) {
@@ -181,7 +192,7 @@ impl RateLimits {
         }
     }
 
-    /// How far ahead these are as this instance knows, or how long to wait where that is already too much.
+    /// Returns how far ahead these limits are as this instance knows, or the time to wait if that already exceeds one.
     fn known(&self, counts: &[Count]) -> Result<Vec<Ahead>, Wait> {
         let (local, now) = (self.local(), Instant::now());
         match local.wait(counts, now) {
@@ -199,14 +210,14 @@ impl RateLimits {
         wait
     }
 
-    /// The limits that are on for this act, and whom they count.
+    /// Returns the active rate limits for this action, with their counters.
     fn counts(&self, act: LimitedAction, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
         let settings = self.settings.now();
         let limits = &settings.limits;
         let [of_visitor, of_network, of_arena] = match act {
             LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_per_arena],
             LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_per_arena],
-            LimitedAction::Resume => [RESUMES, RESUMES_PER_NETWORK, WindowLimits::NONE],
+            LimitedAction::Resume | LimitedAction::Text => [RESUMES, RESUMES_PER_NETWORK, WindowLimits::NONE],
             LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             LimitedAction::SignIn | LimitedAction::WrongKey => {
                 [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]
@@ -220,19 +231,19 @@ impl RateLimits {
         [visitor, network, arena].into_iter().flatten().collect()
     }
 
-    /// A panic elsewhere leaves counts that can be used.
+    /// Counts stay valid after a panic elsewhere.
     fn local(&self) -> MutexGuard<'_, LimitCounts> {
         self.local.lock()
     }
 }
 
-/// A refusal, which is counted.
+/// Builds a refusal and counts it in the metrics.
 fn refused(act: LimitedAction, Wait { wait, scope }: Wait) -> RateLimited {
     metrics::refused(act.as_str(), scope.as_str());
     RateLimited { act, scope, wait }
 }
 
-/// A limit of this name, where it is on.
+/// Returns a limit with this counter name if it is active.
 fn count(limits: WindowLimits, scope: LimitScope, name: String) -> Option<Count> {
     let rates = rates([limits.minute, limits.hour, limits.day]);
     rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
@@ -291,11 +302,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn guessing_at_an_account_is_slow_from_one_network_and_from_many_and_its_owner_still_gets_in() {
         let (limits, _) = limits(LimitSettings::default());
-        // What may be used at once and what comes back within the hour.
+        // The immediate quota plus what is replenished within the hour.
         for (networks, most) in [(1_u32, 30 + 30), (500, 30 + 30 + 500 * (1 + 1))] {
             let account = format!("ada of {networks}");
             let mut granted = 0;
-            // Ten thousand tries within an hour.
+            // Ten thousand attempts within an hour.
             for guess in 0..10_000 {
                 let network = format!("guesser {} of {networks}", guess % networks);
                 granted += u32::from(limits.take_admin_sign_in(&account, &network).await.is_ok());

@@ -1,5 +1,5 @@
-//! Limits that all instances count together, in Redis. One script asks and counts, so that no two instances can grant
-//! the last use twice; Redis's own clock decides, so that theirs need not agree. While Redis cannot be asked, PostgreSQL counts.
+//! Rate limits that all instances count together, in Redis. One script checks and counts, so that no two instances can both grant the last
+//! use; Redis's clock decides, so that the instances' clocks need not agree. While Redis is unavailable, PostgreSQL counts.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
 use super::postgres_counts::PostgresCounts;
 use crate::redis::RedisHandle;
 
-/// The rule of `gcra.rs`. Arguments: interval, span and how far ahead the moment is as the caller knows, in microseconds, for each key and
-/// window; an interval of 0 is no limit. A key holds the moments of its windows, with spaces between them, and expires when everything of
-/// it has come back. What callers know is counted, so that an emptied Redis soon has it again. Answers
-/// with the microseconds to wait and the number of the key that says so, or, where all grant it, and only then it is counted, with
-/// 0 and how far ahead the moment of each key and window is.
+/// The rule of `gcra.rs`. Arguments: interval, span and how far ahead the due moment is as the caller knows, in microseconds, for each key
+/// and window; an interval of 0 means no limit. A key holds the due moments of its windows, separated by spaces, and expires when its
+/// quotas are full again. Moments known to callers are merged, so that an emptied Redis soon has them again. Answers with the microseconds
+/// to wait and the number of the refusing key, or, if all grant the use, counts it and answers with 0 and how far ahead the due moment of
+/// each key and window is.
 const SCRIPT: &str = r"
 local windows = 3
 local time = redis.call('TIME')
@@ -48,7 +48,7 @@ end
 return answer
 ";
 
-/// Counts in Redis, or else in the database.
+/// Rate limit counters in Redis, with the database as fallback.
 pub(super) struct SharedCounts {
     link: RedisHandle,
     script: Script,
@@ -60,7 +60,7 @@ impl SharedCounts {
         Self { link: redis, script: Script::new(SCRIPT), stored: PostgresCounts::new(store) }
     }
 
-    /// Counts one more on all of these, where all of them grant it. `known` is how far ahead each of them is as this instance knows.
+    /// Counts one more use on all limits if all of them grant it. `known` is how far ahead each of them is as this instance knows.
     pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
         match self.charge_in_redis(counts, known).await {
             LimitAnswer::Nothing => self.stored.charge(counts, known).await,
@@ -82,7 +82,7 @@ impl SharedCounts {
         match answer {
             Ok(answer) => LimitAnswer::read(&answer, counts),
             Err(error) => {
-                // The task of the connection finds out and says what is wrong.
+                // The connection task detects and reports the reason.
                 tracing::debug!(reason = error.category(), "redis could not count");
                 LimitAnswer::Nothing
             }

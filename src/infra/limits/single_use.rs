@@ -1,5 +1,5 @@
-//! What may be used once, by all instances together: Redis remembers it for everybody, PostgreSQL while Redis cannot be asked, and
-//! each instance for itself, so that a Redis that is emptied or lost does not forgive what this instance has seen.
+//! Single-use tokens across all instances: stored in Redis, in PostgreSQL while Redis is unavailable, and in each instance's memory, so
+//! that an emptied or lost Redis does not forget what this instance has seen.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::{LimitScope, SharedBackends};
 use crate::metrics;
 use crate::redis::RedisHandle;
 
-/// Names that are remembered at most; where they are more, those that expire soonest are forgotten.
+/// Maximum number of names in memory; beyond it, those that expire soonest are evicted.
 const MAX_NAMES: usize = 100_000;
 
-/// Remembers names until they expire.
+/// Stores used names until they expire.
 pub struct SingleUse {
     kind: &'static str,
     seen: Mutex<HashMap<String, Instant>>,
@@ -25,14 +25,14 @@ pub struct SingleUse {
 }
 
 impl SingleUse {
-    /// An empty memory for names of a kind.
+    /// Creates an empty store for names of a kind.
     #[must_use]
     pub fn new(kind: &'static str, shared: Option<SharedBackends>) -> Self {
         let shared = shared.map(|SharedBackends { redis, store }| (redis, PostgresCounts::new(store)));
         Self { kind, seen: Mutex::default(), shared }
     }
 
-    /// Uses a name; `false` where it was used before.
+    /// Claims a name; `false` if it was used before.
     pub async fn claim(&self, name: &str, remembered: Duration) -> bool {
         if !self.claim_here(name, remembered) {
             return false;
@@ -58,7 +58,7 @@ impl SingleUse {
         seen.insert(name.to_owned(), now + remembered).is_none_or(|until| until <= now)
     }
 
-    /// One use comes back after this time: a limit like the others.
+    /// A rate limit of one use per `remembered`.
     async fn claim_stored(&self, stored: &PostgresCounts, name: &str, remembered: Duration) -> bool {
         let once = WindowRate::new(1, remembered);
         let name = format!("{}:{name}", self.kind);
@@ -73,7 +73,7 @@ impl SingleUse {
         }
     }
 
-    /// `None` where Redis cannot be asked.
+    /// Claims a name in Redis; `None` if Redis is unavailable.
     async fn claim_in_redis(&self, link: &RedisHandle, name: &str, remembered: Duration) -> Option<bool> {
         let mut connection = link.connection()?;
         let expiry = SetExpiry::PX(u64::try_from(remembered.as_millis()).unwrap_or(u64::MAX));

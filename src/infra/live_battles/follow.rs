@@ -1,4 +1,4 @@
-//! Following a battle that another instance answers.
+//! Follows a battle that another instance answers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::record::BattleRecord;
 
 impl LiveBattle {
-    /// Takes in events of the instance that answers, if they are still listened to: [`ActiveBattle::take_in`].
+    /// Applies events of the answering instance, if they are still accepted: [`ActiveBattle::take_in`].
     ///
     /// [`ActiveBattle::take_in`]: crate::domain::battle::active_battle::ActiveBattle::take_in
     pub fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
@@ -25,14 +25,14 @@ impl LiveBattle {
         false
     }
 
-    /// The other instance cannot be reached: what the database holds is sent.
+    /// Marks the answering instance as unreachable: watchers get the state of the database.
     pub fn mark_unreachable(&self) {
         let mut state = self.state();
         state.active.mark_unreachable();
         self.announce(&state);
     }
 
-    /// The turn has ended elsewhere: from now on the battle is one of this instance.
+    /// Ends the following after the turn ended elsewhere: from now on the battle belongs to this instance.
     pub fn catch_up(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.active.catch_up(record, apart);
@@ -40,7 +40,7 @@ impl LiveBattle {
         self.announce(&state);
     }
 
-    /// The instance that answered is gone, and this one takes its place.
+    /// Takes over the battle of an answering instance that is gone.
     pub fn adopt(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.active.adopt(record, apart);
@@ -48,30 +48,30 @@ impl LiveBattle {
         self.announce(&state);
     }
 
-    /// The battle continues elsewhere: watchers have to reconnect and request it again.
+    /// Marks the battle as moved: watchers must reconnect and request it again.
     pub fn move_away(&self) {
         self.head.send_modify(|head| head.moved = true);
     }
 
-    /// Whether another instance answers it.
+    /// Whether another instance answers the battle.
     #[must_use]
     pub fn is_followed(&self) -> bool {
         self.state().active.is_followed()
     }
 
-    /// Whether events of another instance are taken in.
+    /// Whether events of another instance are accepted.
     #[must_use]
     pub fn listens(&self) -> bool {
         self.state().active.listens()
     }
 
-    /// Waits until a followed battle has something to send, `patience` at most.
+    /// Waits until a followed battle has an event to send, at most for `patience`.
     pub async fn first_event(&self, patience: Duration) {
-        // Either outcome is fine: the caller looks at the log.
+        // Either outcome is fine: the caller reads the log.
         let _ = tokio::time::timeout(patience, self.first_event_received.cancelled()).await;
     }
 
-    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    /// Returns the number of the latest event received from the answering instance; 0 before the first one.
     #[must_use]
     pub fn last_received_seq(&self) -> u64 {
         self.state().active.log().last_seq().unwrap_or(0)

@@ -1,7 +1,7 @@
-//! The [battles in memory](crate::domain::battle::active_battle) of this process and those who watch them.
+//! The [battles in memory](crate::domain::battle::active_battle) of this process and their watchers.
 //!
-//! Events are kept until the battle leaves memory, so that a socket that comes back says how far it got and misses nothing.
-//! Writing never waits for a reader.
+//! Events are kept until the battle leaves memory, so that a reconnecting socket states its position and misses nothing. Writing never
+//! waits for a reader.
 
 mod follow;
 mod running;
@@ -21,21 +21,20 @@ use crate::domain::battle::{BattleId, VisitorId};
 use crate::process_stalls::timeout_unless_stalled;
 pub use running::RunningBattles;
 
-/// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
-/// beside it.
+/// Maximum lag of the fastest watcher in bytes before the battle waits for it: text, and the overhead of each event.
 const BEHIND: u64 = 64 * 1024;
 
 /// A battle in memory.
 #[derive(Debug)]
 pub struct LiveBattle {
-    /// Its id.
+    /// Id of the battle.
     pub id: BattleId,
     /// Pseudonym of its visitor.
     pub visitor: VisitorId,
     state: Mutex<LiveState>,
     head: watch::Sender<LogHead>,
     audience: watch::Sender<usize>,
-    /// Bytes of the log that the fastest watcher has.
+    /// Bytes of the log sent to the fastest watcher.
     furthest: AtomicU64,
     /// Notified when the fastest watcher has caught up.
     caught_up: Notify,
@@ -43,28 +42,28 @@ pub struct LiveBattle {
     first_event_received: CancellationToken,
 }
 
-/// What every watcher waits for.
+/// Head of the event log, which every watcher awaits.
 #[derive(Debug, Clone, Copy)]
 struct LogHead {
-    /// The number of the latest event.
+    /// Number of the latest event.
     seq: u64,
     /// Bytes of all events so far.
     bytes: u64,
-    /// Another instance continues the battle.
+    /// Whether another instance continues the battle.
     moved: bool,
 }
 
-/// What changes while a battle lives; reached through [`LiveBattle::state`].
+/// Mutable state of a battle; reached through [`LiveBattle::state`].
 #[derive(Debug)]
 pub struct LiveState {
-    /// Where it stands, its texts and its events.
+    /// Progress, texts and events of the battle.
     pub active: ActiveBattle,
-    /// Ends both replies of the turn that is being answered here.
+    /// Stops both replies of the turn that is being answered here.
     pub stopper: Option<oneshot::Sender<()>>,
 }
 
 impl LiveBattle {
-    /// A battle that is in memory from now on.
+    /// Creates a battle in memory.
     #[must_use]
     pub fn new(active: ActiveBattle) -> Self {
         let (seq, bytes) = (active.log().head(), active.log().bytes());
@@ -80,13 +79,13 @@ impl LiveBattle {
         }
     }
 
-    /// Its state, locked.
+    /// Locks and returns the state.
     pub fn state(&self) -> MutexGuard<'_, LiveState> {
         // The state is valid after each statement, so a panic elsewhere does not spoil it.
         self.state.lock()
     }
 
-    /// Where the battle stands.
+    /// Returns the progress of the battle.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.state().active.row.progress
@@ -99,28 +98,28 @@ impl LiveBattle {
         self.announce(&state);
     }
 
-    /// Moves the battle on and adds an event in one step, so that no watcher sees one without the other.
+    /// Advances the battle to a stage and adds an event atomically, so that no watcher sees one without the other.
     pub fn move_on(&self, stage: Stage, event: BattleEvent) {
         let mut state = self.state();
         state.active.move_on(stage, event);
         self.announce(&state);
     }
 
-    /// Ends both replies as they stand, if the turn is being answered here.
+    /// Stops both replies at their current text, if the turn is being answered here.
     pub fn stop(&self) {
         if let Some(stopper) = self.state().stopper.take() {
-            // The turn may just have ended by itself, which is what was asked for.
+            // The turn may just have ended by itself, which has the same effect.
             let _ = stopper.send(());
         }
     }
 
-    /// The number of the first event in the log.
+    /// Returns the number of the first event in the log.
     #[must_use]
     pub fn first_seq(&self) -> u64 {
         self.state().active.log().first_seq()
     }
 
-    /// The events after the one numbered `after`.
+    /// Returns the events after the one numbered `after`.
     #[must_use]
     pub fn after(&self, after: u64) -> Vec<EventEntry> {
         self.state().active.log().after(after).to_vec()
@@ -130,39 +129,39 @@ impl LiveBattle {
         self.head.send_modify(|head| (head.seq, head.bytes) = (state.active.log().head(), state.active.log().bytes()));
     }
 
-    /// Watches the battle; events up to `after` are known already.
+    /// Starts to watch the battle; events up to `after` are already known.
     #[must_use]
     pub fn watch(self: &Arc<Self>, after: u64) -> Watcher {
         self.audience.send_modify(|watching| *watching += 1);
         Watcher { head: self.head.subscribe(), battle: Arc::clone(self), last_sent: after }
     }
 
-    /// The number of the latest event.
+    /// Returns the number of the latest event.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
         self.head.borrow().seq
     }
 
-    /// Whether a turn is under way: the battle waits for models, not for its visitor.
+    /// Whether a turn is being answered: the battle waits for models, not for its visitor.
     #[must_use]
     pub fn is_answering(&self) -> bool {
         self.state().stopper.is_some()
     }
 
-    /// Whether its visitor has more to see before a vote can be cast.
+    /// Whether more events are to come before the visitor can vote.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         let state = self.state();
         state.stopper.is_some() || state.active.row.progress.stage == Stage::Answering
     }
 
-    /// Whether anybody watches.
+    /// Whether the battle has watchers.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         *self.audience.borrow() > 0
     }
 
-    /// Whether even the quickest watcher is far behind, or was when it left.
+    /// Whether even the fastest watcher lags too far behind, or did when it left.
     #[must_use]
     pub fn readers_are_behind(&self) -> bool {
         self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
@@ -171,7 +170,7 @@ impl LiveBattle {
     /// Waits while [`LiveBattle::readers_are_behind`].
     pub async fn readers_catch_up(&self) {
         loop {
-            // Asked for before the look, so that what happens in between is not missed.
+            // Subscribed before the check, so that a notification in between is not missed.
             let caught_up = self.caught_up.notified();
             if !self.readers_are_behind() {
                 return;
@@ -180,14 +179,14 @@ impl LiveBattle {
         }
     }
 
-    /// Waits until nobody has watched for `grace`.
+    /// Waits until the battle has had no watchers for `grace`.
     pub async fn left_alone(&self, grace: Duration) {
         let mut audience = self.audience.subscribe();
         loop {
             // The sender lives in `self`, so waiting cannot fail.
             let _ = audience.wait_for(|watching| *watching == 0).await;
             let returned = async { audience.wait_for(|watching| *watching > 0).await.is_ok() };
-            // After a stall, sockets of those who came back may wait to be accepted.
+            // After a stall, sockets of returning visitors may wait to be accepted.
             if timeout_unless_stalled(grace, returned).await.is_none() {
                 return;
             }
@@ -204,20 +203,19 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// The battle that is watched.
+    /// Returns the watched battle.
     #[must_use]
     pub fn battle(&self) -> &Arc<LiveBattle> {
         &self.battle
     }
 
-    /// All events up to and including the known ones: what a client that comes back has on its screen.
+    /// Returns all events up to the last known one: those that a returning client already shows.
     #[must_use]
     pub fn known(&self) -> Vec<EventEntry> {
         self.battle.state().active.log().up_to(self.last_sent).to_vec()
     }
 
-    /// Waits for events that were not sent yet; `None` where the battle goes on in another place. Safe to cancel:
-    /// nothing is taken before it returns.
+    /// Waits for unsent events; `None` if the battle has moved to another instance. Cancel-safe: nothing is consumed before it returns.
     pub async fn next(&mut self) -> Option<Vec<EventEntry>> {
         let sent = self.last_sent;
         // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to send.
@@ -225,13 +223,13 @@ impl Watcher {
         (head.seq > sent).then(|| self.missed())
     }
 
-    /// The number of the latest event that was sent.
+    /// Returns the number of the latest event that was sent.
     #[must_use]
     pub fn last_sent(&self) -> u64 {
         self.last_sent
     }
 
-    /// Events that were not sent yet, without waiting.
+    /// Returns the unsent events without waiting.
     pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
         let missed = state.active.log().after(self.last_sent).to_vec();

@@ -1,4 +1,4 @@
-//! The battles that this process holds in memory.
+//! Battles in the memory of this process.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use crate::domain::battle::BattleId;
 pub struct RunningBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
 
 impl RunningBattles {
-    /// How many there are.
+    /// Returns the number of battles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no battles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// The one with this id.
+    /// Returns the battle with this id.
     #[must_use]
     pub fn get(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().get(id).cloned()
     }
 
-    /// Adds a battle; where one with its id is there already, that one stays and is returned.
+    /// Adds a battle; if one with its id exists, keeps and returns that one.
     pub fn add(&self, battle: &Arc<LiveBattle>) -> Arc<LiveBattle> {
         Arc::clone(self.lock().entry(battle.id.clone()).or_insert_with(|| Arc::clone(battle)))
     }
 
-    /// Takes out the one with this id.
+    /// Removes the battle with this id.
     pub fn remove(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().remove(id)
     }
 
-    /// Takes out this very battle, not one that was read back meanwhile.
+    /// Removes exactly this battle, not one that was reloaded in the meantime.
     pub fn forget(&self, battle: &Arc<LiveBattle>) {
         let mut all = self.lock();
         if is_held(&all, battle) {
@@ -49,7 +49,7 @@ impl RunningBattles {
         }
     }
 
-    /// Whether this very battle is in memory, not one that was read back meanwhile.
+    /// Whether exactly this battle is in memory, not one that was reloaded in the meantime.
     #[must_use]
     pub fn holds(&self, battle: &Arc<LiveBattle>) -> bool {
         is_held(&self.lock(), battle)
@@ -67,12 +67,12 @@ impl RunningBattles {
         true
     }
 
-    /// Takes out battles that nobody watches and that wait for nothing.
+    /// Removes idle battles without watchers.
     pub fn sweep(&self) {
         self.lock().retain(|_, battle| battle.is_watched() || battle.is_under_way() || battle.is_followed());
     }
 
-    /// Battles whose turn is being answered here.
+    /// Returns the number of battles whose turn is being answered here.
     #[must_use]
     pub fn answering(&self) -> usize {
         self.lock().values().filter(|battle| battle.is_answering()).count()

@@ -1,4 +1,4 @@
-//! Anthropic's Messages API: the system prompt stands beside the messages, text and thinking come as block deltas.
+//! Client of Anthropic's Messages API: the system prompt is a field beside the messages; text and thinking arrive as block deltas.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -21,29 +21,29 @@ use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
 
-/// Where Anthropic listens.
+/// Default address of Anthropic's API.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
-/// The version of the API that is spoken.
+/// Supported version of the API.
 pub const API_VERSION: &str = "2023-06-01";
 
-/// A model behind a Messages API.
+/// A model served by a Messages API.
 #[derive(Debug)]
 pub struct AnthropicModel {
     endpoint: Endpoint,
     template: Map<String, Value>,
     system_prompt: String,
-    /// What the settings say beside: these keys are never changed.
+    /// Additional request keys of the settings, which are never overridden.
     fixed: Map<String, Value>,
 }
 
 impl AnthropicModel {
-    /// Takes the settings of one model and the value of its key variable.
+    /// Creates the client from the settings of one model and the value of its key variable.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`] for an unusable address or key.
     pub fn new(settings: &ModelSettings, key: Option<&SecretString>, http: &HttpClient) -> Result<Self, ConfigError> {
-        // With and without the version in the address: both are in use.
+        // Addresses with and without the version are both in use.
         let with_version = settings.base_url.trim_end_matches('/').ends_with("/v1");
         let path = if with_version { "/messages" } else { "/v1/messages" };
         let endpoint = Endpoint::new(settings, DEFAULT_BASE_URL, path, http)?
@@ -100,7 +100,7 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
     body
 }
 
-/// A message as the Messages API takes it: one with images has a list as its content.
+/// Converts a message to the Messages API's format: one with images has a list as its content.
 fn message_json(message: &Message) -> Value {
     if message.images.is_empty() {
         return json!(message);
@@ -119,7 +119,7 @@ struct StreamEvent<'a> {
     kind: Cow<'a, str>,
     delta: Option<ContentBlock>,
     content_block: Option<ContentBlock>,
-    /// All blocks where the reply comes whole.
+    /// All blocks of an unstreamed reply.
     #[serde(default)]
     content: Vec<ContentBlock>,
     error: Option<Value>,

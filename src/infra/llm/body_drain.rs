@@ -1,6 +1,6 @@
-//! Reads what follows a finished reply, so that its connection can be used again: another one may cost a TLS handshake.
+//! Drains the rest of a finished reply's body, so that its connection can be reused: a new one may cost a TLS handshake.
 //!
-//! Nobody waits for it. It is bounded in time, bytes and number, and ends with the HTTP client or the runtime.
+//! Runs in the background, bounded in time, bytes and number, and ends with the HTTP client or the runtime.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How long the rest of a body is read.
+/// Maximum duration of draining a body.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Bytes of it at most.
+/// Maximum number of bytes drained.
 const MOST_BYTES: usize = 64 << 10;
-/// Bodies that are read at the same time at most.
+/// Maximum number of bodies drained at the same time.
 const MOST_AT_ONCE: usize = 256;
 
-/// The bodies of one HTTP client that are read to their ends.
+/// Background tasks that drain the bodies of one HTTP client.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BackgroundDrain(Arc<Mutex<JoinSet<()>>>);
 
 impl BackgroundDrain {
-    /// Reads the answer to its end in the background. Beyond the limits, and without a runtime, its connection is closed.
+    /// Drains the response in the background. Beyond the limits, and without a runtime, its connection is closed.
     pub(super) fn read(&self, response: Response) {
         let Ok(runtime) = Handle::try_current() else { return };
         let mut under_way = self.0.lock();
@@ -35,7 +35,7 @@ impl BackgroundDrain {
         }
     }
 
-    /// Waits until all that is under way has ended.
+    /// Waits until all draining has ended.
     #[cfg(test)]
     pub(super) async fn ended(&self) {
         let under_way = std::mem::take(&mut *self.0.lock());
@@ -54,7 +54,7 @@ async fn read_to_end<B: AsRef<[u8]>, E>(body: impl Stream<Item = Result<B, E>>) 
             }
         }
     };
-    // Too late: then the connection is closed, and nobody needs it.
+    // On a timeout the connection is closed.
     let _ = timeout(LONGEST, rest).await;
 }
 
@@ -74,7 +74,7 @@ mod tests {
 
     const FINISHED: &str = r#"data: {"choices":[{"delta":{"content":"one"},"finish_reason":"stop"}]}"#;
 
-    /// Reads a request up to the end of its head; its body comes along or is skipped with the next head.
+    /// Reads a request up to the end of its head; its body arrives with it or is skipped with the next head.
     async fn read_request(stream: &mut TcpStream) {
         let mut head = Vec::new();
         while !head.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -93,7 +93,7 @@ mod tests {
         let (reply_has_ended, late) = oneshot::channel();
         let server = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            // Where the connection is not used again, the next request is refused.
+            // If the connection is not reused, the next request is refused.
             drop(listener);
             let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
             read_request(&mut stream).await;
@@ -115,7 +115,7 @@ mod tests {
             [Some(Ok(ReplyPart::Text("one".into()))), Some(Ok(ReplyPart::TextEnded))];
         let mut reply = model.reply(&[Message::user("Hi")]);
         assert_eq!([reply.next().await, reply.next().await], parts);
-        // As for a visitor, who does not wait for what is late.
+        // Like a visitor that does not wait for late data.
         drop(reply);
         reply_has_ended.send(()).unwrap();
         http.background_drain().ended().await;
@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_without_end_is_read_within_limits_of_time_and_bytes() {
-        // One that hangs: without the limit of time, this never returns.
+        // A hanging body: without the timeout, this never returns.
         read_to_end(stream::pending::<Result<[u8; 1], ()>>()).await;
 
         let chunks = Cell::new(0);

@@ -1,9 +1,9 @@
-//! A circuit breaker: it opens after failures in a row, and after a pause one reply tries the model (half-open).
+//! Circuit breaker: opens after consecutive failures, and after a pause one trial request tests the model (half-open).
 //!
-//! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
-//! the last change of phase are not counted, so that a late failure does not keep it open for longer. A failure that may
-//! concern its conversation alone counts once for each conversation, and never opens the breaker: visitors choose what they ask,
-//! and a visitor can be many. It raises a suspicion, which a question of the arena's own decides.
+//! A pure state machine: time is an argument. Every request holds a [`Ticket`]; results of requests that began before the last change of
+//! phase are ignored, so that a late failure does not keep the breaker open for longer. A failure that may be caused by its conversation
+//! counts once for each conversation, and never opens the breaker: visitors choose their prompts, and one person can pose as many visitors.
+//! It raises a suspicion, which a probe request of the arena decides.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use tokio::time::Instant;
 
 use crate::backoff::later;
 
-/// Conversations that are remembered; more failures in a row than that say enough of the model.
+/// Maximum number of stored conversations; more consecutive failures than that are evidence enough against the model.
 const MOST_CONVERSATIONS: usize = 64;
 
-/// When the breaker opens and for how long.
+/// Thresholds of the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerPolicy {
-    /// Failures in a row after which it opens; 0 means never.
+    /// Consecutive failures after which it opens; 0 means never.
     pub failures: u32,
-    /// How long it stays open.
+    /// Duration for which it stays open.
     pub open_for: Duration,
 }
 
-/// What the breaker lets through.
+/// Phase of the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerPhase {
-    /// Every request.
+    /// Every request passes.
     Closed,
-    /// None until it may close again.
+    /// No request passes until the pause ends.
     Open,
-    /// One, whose result decides.
+    /// One request passes, and its result decides.
     HalfOpen,
 }
 
 impl BreakerPhase {
-    /// The word for tables and logs.
+    /// Returns the name in tables and logs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,38 +48,38 @@ impl BreakerPhase {
     }
 }
 
-/// What a breaker shows of itself.
+/// Visible state of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakerState {
-    /// What it lets through.
+    /// Current phase.
     pub phase: BreakerPhase,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u32,
 }
 
-/// A request that was let through.
+/// Permit of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a ticket that is not given back may keep the breaker half open"]
 pub struct Ticket {
-    /// The period in which it was let through.
+    /// Period in which it was issued.
     period: u64,
-    /// Whether it is a question of the arena's own.
+    /// Whether the request is a probe of the arena.
     is_own: bool,
 }
 
-/// The state machine of one model.
+/// Circuit breaker of one model.
 #[derive(Debug)]
 pub struct Breaker {
     policy: BreakerPolicy,
     phase: BreakerStage,
     failures: u32,
-    /// Of the failures in a row, the conversations that may have been their reason.
+    /// Conversations that may have caused some of the consecutive failures.
     conversations: Vec<u64>,
-    /// Whether there are enough of these failures for a question of the arena's own.
+    /// Whether such failures are numerous enough for a probe.
     is_suspected: bool,
-    /// Whether that question is under way.
+    /// Whether a probe is running.
     is_questioned: bool,
-    /// Counts the changes of phase.
+    /// Number of changes of phase.
     period: u64,
 }
 
@@ -91,7 +91,7 @@ enum BreakerStage {
 }
 
 impl Breaker {
-    /// A closed breaker.
+    /// Creates a closed breaker.
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
         Self {
@@ -105,8 +105,8 @@ impl Breaker {
         }
     }
 
-    /// Lets a request through, or says no while it is open. Beside a trial it lets through those who were not drawn, such as a
-    /// visitor who chose the model: a refusal would say that the trial is in somebody's battle.
+    /// Issues a ticket, or `None` while the breaker is open. During a trial it also admits models that were not drawn, such as one chosen
+    /// by the visitor: a refusal would reveal that the trial runs in another battle.
     pub fn admit(&mut self, now: Instant) -> Option<Ticket> {
         if self.remaining_open(now).is_some() {
             return None;
@@ -119,7 +119,7 @@ impl Breaker {
         Some(Ticket { period: self.period, is_own: false })
     }
 
-    /// Whether the model may be drawn now: beside a trial it may not.
+    /// Whether the model may be drawn now: not during a trial.
     #[must_use]
     pub fn may_be_drawn(&self, now: Instant) -> bool {
         match self.phase {
@@ -129,7 +129,7 @@ impl Breaker {
         }
     }
 
-    /// The request was answered.
+    /// Records that the request was answered.
     pub fn succeeded(&mut self, ticket: Ticket) {
         if self.take_back(ticket) {
             self.failures = 0;
@@ -141,7 +141,7 @@ impl Breaker {
         }
     }
 
-    /// The request failed.
+    /// Records that the request failed.
     pub fn failed(&mut self, ticket: Ticket, now: Instant) {
         if self.take_back(ticket) {
             self.failures = self.failures.saturating_add(1);
@@ -151,8 +151,8 @@ impl Breaker {
         }
     }
 
-    /// The request failed, and its conversation may be the reason: the same one counts once among failures in a row. A trial's
-    /// always counts. Where failures are enough to open it, the model is suspected.
+    /// Records a failure that the conversation may have caused: the same conversation counts once among consecutive failures. A trial's
+    /// failure always counts. If the failures suffice to open the breaker, the model becomes suspected.
     pub fn failed_on(&mut self, ticket: Ticket, conversation: u64) {
         if !self.take_back(ticket) {
             return;
@@ -167,7 +167,7 @@ impl Breaker {
         self.is_suspected |= self.has_failed_enough();
     }
 
-    /// Whether the latest failure is reason to open it: so many in a row, or one of a trial, whatever had opened it.
+    /// Whether the latest failure should open the breaker: the threshold is reached, or it was a trial, whatever had opened the breaker.
     fn has_failed_enough(&self) -> bool {
         self.policy.failures > 0 && (self.failures >= self.policy.failures || self.is_on_trial())
     }
@@ -176,8 +176,7 @@ impl Breaker {
         matches!(self.phase, BreakerStage::HalfOpen { .. })
     }
 
-    /// Lets the arena's own question through where the model is suspected, once for each suspicion. A suspicion that arises beside such a
-    /// question waits for its end.
+    /// Issues a ticket for a probe of a suspected model, once for each suspicion. A suspicion that arises during a probe waits for its end.
     pub fn take_suspicion(&mut self) -> Option<Ticket> {
         if self.is_questioned {
             return None;
@@ -186,7 +185,7 @@ impl Breaker {
         self.is_questioned.then_some(Ticket { period: self.period, is_own: true })
     }
 
-    /// The request was given up by the one who asked: it says nothing about the model.
+    /// Records that the caller gave the request up: it says nothing about the model.
     pub fn abandoned(&mut self, ticket: Ticket) {
         if self.take_back(ticket)
             && let BreakerStage::HalfOpen { asked } = &mut self.phase
@@ -195,13 +194,13 @@ impl Breaker {
         }
     }
 
-    /// Takes a ticket back; returns whether its result counts.
+    /// Returns a ticket; returns whether its result counts.
     fn take_back(&mut self, ticket: Ticket) -> bool {
         self.is_questioned &= !ticket.is_own;
         ticket.period == self.period
     }
 
-    /// Opens until then for another reason than failures in a row, which are counted on: a trial follows here too.
+    /// Opens the breaker until then for a reason other than consecutive failures, which stay counted: a trial follows here too.
     pub fn open_until(&mut self, until: Instant) {
         if self.policy.failures == 0 {
             return;
@@ -213,7 +212,7 @@ impl Breaker {
         }
     }
 
-    /// How long it stays open from now on; `None` if it is not open.
+    /// Returns the remaining time until it may close; `None` if it is not open.
     #[must_use]
     pub fn remaining_open(&self, now: Instant) -> Option<Duration> {
         match self.phase {
@@ -222,7 +221,7 @@ impl Breaker {
         }
     }
 
-    /// What it shows of itself.
+    /// Returns the visible state.
     #[must_use]
     pub fn state(&self) -> BreakerState {
         let phase = match self.phase {
@@ -329,7 +328,7 @@ mod tests {
         check(&breaker, BreakerPhase::Closed, 1);
     }
 
-    /// After failures of three conversations.
+    /// Creates a breaker with failures of three conversations.
     fn suspected(now: Instant) -> Breaker {
         let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
         for conversation in 1..=3 {
@@ -391,7 +390,7 @@ mod tests {
             let ticket = breaker.admit(now).unwrap();
             breaker.failed_on(ticket, 4);
             assert_eq!(breaker.take_suspicion(), None, "one question at a time");
-            // Opened by another instance: the result counts no more, and the question ends all the same.
+            // Opened by another instance: the result no longer counts, and the probe ends all the same.
             breaker.open_until(now + OPEN_FOR);
             if answers {
                 breaker.succeeded(own)

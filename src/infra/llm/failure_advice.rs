@@ -1,10 +1,10 @@
-//! What to change after a model failed, with the keys of the settings.
+//! Advice on failures of models, with the keys of the settings.
 
 use super::ChatError;
 use super::batch::BatchEnd;
 use crate::config::{ModelSettings, ProviderKind};
 
-/// What to change after this failure of the model with this entry.
+/// Returns advice on a failure of the model with this entry.
 #[must_use]
 pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
     let variable = match entry.api_key_env.as_str() {
@@ -60,7 +60,7 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
     }
 }
 
-/// An address may carry a password before its host; it is left out.
+/// Removes a password before the host of an address.
 fn without_password(address: &str) -> String {
     match address.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
         Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),

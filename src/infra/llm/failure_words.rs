@@ -1,4 +1,4 @@
-//! What broke, in words of our own. They are stored, and pages show each in Chinese too (`render::i18n`).
+//! Own wording of connection failures. The texts are stored, and pages translate each to Chinese (`render::i18n`).
 
 /// Nothing listens at the address.
 pub(super) const REFUSED: &str = "refused: nothing listens there";
@@ -9,7 +9,7 @@ pub(super) const TIMED_OUT: &str = "timed out";
 pub(super) const NO_CONNECTION: &str = "no connection, or not in time";
 pub(super) const UNREACHABLE: &str = "the host is unreachable";
 pub(super) const UNKNOWN_HOST: &str = "the host's name is unknown";
-/// The name leads to an address that the settings do not allow.
+/// The name resolves to an address that the settings do not allow.
 pub(super) const FORBIDDEN: &str = "the name leads to a forbidden address";
 pub(super) const UNBUILDABLE: &str = "the request cannot be built";
 pub(super) const NO_TLS: &str = "the TLS handshake failed: the certificate is not trusted, or no TLS is spoken there";
@@ -20,7 +20,7 @@ pub(super) const WEB_PAGE: &str = "its body is a web page";
 pub(super) const ONE_DOCUMENT: &str = "its body is one JSON document, not a stream";
 pub(super) const NO_EVENT: &str = "its body holds no event";
 
-/// All that [`ChatError::Unreached`](super::ChatError::Unreached) and [`ChatError::Connection`](super::ChatError::Connection) say.
+/// All texts of [`ChatError::Unreached`](super::ChatError::Unreached) and [`ChatError::Connection`](super::ChatError::Connection).
 pub const OF_CONNECTIONS: [&str; 12] = [
     REFUSED,
     RESET,
@@ -36,5 +36,5 @@ pub const OF_CONNECTIONS: [&str; 12] = [
     NO_HTTP,
 ];
 
-/// All that [`ChatError::Malformed`](super::ChatError::Malformed) says of a body without an event.
+/// All texts of [`ChatError::Malformed`](super::ChatError::Malformed) for a body without an event.
 pub const OF_BODIES: [&str; 4] = [COMPRESSED, WEB_PAGE, ONE_DOCUMENT, NO_EVENT];

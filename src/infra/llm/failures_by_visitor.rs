@@ -1,51 +1,51 @@
-//! The latest result of each of the last visitors with one model: whether it fails on most questions that other models answer.
+//! Latest results of one model by visitor: detects a model that fails on most questions that other models answer.
 //!
-//! Pure. A visitor has one result however much they ask, and only a failure beside another model's answer counts against the model, so
-//! one visitor cannot take it from the others. Every visitor it answered stands against those it failed.
+//! Pure. Each visitor has one result however much they ask, and only a failure where another model answered counts against the model, so
+//! one visitor cannot exclude it. Visitors it answered are weighed against those it failed.
 
 use std::collections::VecDeque;
 
 use crate::domain::battle::{RunId, VisitorId};
 
-/// Visitors that are remembered; later ones replace the oldest.
+/// Number of stored visitors; later ones replace the oldest.
 const REMEMBERED: usize = 32;
-/// Failures of one visitor that may become lone ones: those of questions that are asked at the same time, each in a tab of its own.
+/// Maximum number of undecided failures of one visitor: those of questions asked at the same time, each in its own tab.
 const MOST_UNDECIDED: usize = 8;
-/// Visitors on whose questions it alone failed, at least.
+/// Minimum number of visitors on whose questions only this model failed.
 const FEWEST: usize = 8;
-/// It fails on most questions if it failed so many visitors alone for each one that it answered.
+/// Ratio of visitors failed alone to visitors answered at which the model fails on most questions.
 const FAILED_FOR_EACH_ANSWERED: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum VisitorResult {
     /// The model answered.
     Answered,
-    /// It failed, and the questions may be the reason: those of these answerings, the oldest first.
+    /// It failed, possibly because of the questions; ids of their runs, the oldest first.
     Failed(VecDeque<RunId>),
-    /// It failed, and another model answered the question.
+    /// It failed, while another model answered the question.
     FailedAlone,
 }
 
-/// A visitor who is remembered.
+/// Stored result of one visitor.
 #[derive(Debug)]
 struct RememberedVisitor {
     id: VisitorId,
     latest: VisitorResult,
-    /// Whether the model has failed this visitor alone before: then another such failure opens nothing, also after an answer.
+    /// Whether a lone failure of this visitor was already counted: another one changes nothing, even after an answer.
     has_counted: bool,
 }
 
-/// Results of the last visitors, the oldest first.
+/// Results of the latest visitors, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct FailuresByVisitor(VecDeque<RememberedVisitor>);
 
 impl FailuresByVisitor {
-    /// The model answered this visitor.
+    /// Records that the model answered this visitor.
     pub(super) fn answered(&mut self, visitor: &VisitorId) {
         self.put(visitor, |_| VisitorResult::Answered);
     }
 
-    /// It failed on a question of this visitor, which may be the reason. A visitor whom it failed alone stays one.
+    /// Records a failure that a question of this visitor may have caused. A visitor with a lone failure keeps it.
     pub(super) fn failed(&mut self, visitor: &VisitorId, run: Option<&RunId>) {
         self.put(visitor, |latest| {
             let mut runs = match latest {
@@ -61,7 +61,7 @@ impl FailuresByVisitor {
         });
     }
 
-    /// Another model answered the question of this answering. Does nothing unless this model failed on it by its own fault. Returns
+    /// Records that another model answered the question of this run. Does nothing unless this model failed on it by its own fault. Returns
     /// whether that is the first such question of this visitor, and the model fails on most questions.
     pub(super) fn failed_alone(&mut self, visitor: &VisitorId, run: &RunId) -> bool {
         let failed_on_it = |known: &RememberedVisitor| match &known.latest {
@@ -76,7 +76,7 @@ impl FailuresByVisitor {
         is_first && failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
     }
 
-    /// Makes a visitor the newest one, with a result that may follow from the latest one before.
+    /// Makes a visitor the newest one, with a result that may depend on the previous one.
     fn put(&mut self, visitor: &VisitorId, result: impl FnOnce(Option<VisitorResult>) -> VisitorResult) {
         let at = self.0.iter().position(|known| known.id == *visitor);
         let before = at.and_then(|at| self.0.remove(at));
@@ -101,7 +101,7 @@ mod tests {
         RunId::new("here.1")
     }
 
-    /// Fails on a question of this visitor that another model answers.
+    /// Records a failure on a question of this visitor that another model answers.
     fn fail_alone(results: &mut FailuresByVisitor, number: usize) -> bool {
         results.failed(&visitor(number), Some(&run()));
         results.failed_alone(&visitor(number), &run())
@@ -156,7 +156,7 @@ mod tests {
         let mut results = FailuresByVisitor::default();
         let mut in_two_tabs = |number: usize| {
             results.failed(&visitor(number), Some(&run()));
-            // One with a question of its own, and one after a vote, which belongs to no answering.
+            // One with another question, and one after a vote, which belongs to no run.
             results.failed(&visitor(number), number.is_multiple_of(2).then_some(&other_tab));
             results.failed_alone(&visitor(number), &run())
         };

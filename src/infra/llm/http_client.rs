@@ -1,8 +1,7 @@
-//! The HTTP client of all models, with a pool of connections for each thread.
+//! HTTP client of all models, with a connection pool for each thread.
 //!
-//! A connection is driven by the thread that opened it. Where a turn that another thread runs reads from it, each token
-//! wakes two threads instead of one, so each thread keeps connections of its own. Every address is held against [`AllowedAddresses`] at the
-//! moment when it is connected to.
+//! A connection is driven by the thread that opened it. If a turn on another thread reads from it, each token wakes two threads instead of
+//! one, so each thread has its own connections. Every address is checked against [`AllowedAddresses`] when it is connected to.
 
 use std::error::Error;
 use std::io;
@@ -19,14 +18,14 @@ use super::key_redaction::KnownKeys;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::ConfigError;
 
-/// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
+/// Maximum number of idle connections of a thread to one host, kept for the pool's half minute: as many as battles that end together.
 const IDLE_CONNECTIONS: usize = 512;
 
-/// The HTTP client of all models. Cloning shares the connections.
+/// HTTP client of all models. Clones share the connections.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
     allowed: AllowedAddresses,
-    /// For this machine without TLS, as most local models are asked.
+    /// Clients for this machine without TLS, as used by most local models.
     plain: Arc<Pools>,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
@@ -34,21 +33,21 @@ pub struct HttpClient {
     known_keys: KnownKeys,
 }
 
-/// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself. The system's
-/// certificates are read by each thread that asks for something by TLS or through a proxy, at its first request.
+/// Creates the HTTP client: TLS by rustls with ring, no redirects, no proxy to this machine itself. Each thread reads the system's
+/// certificates at its first request by TLS or through a proxy.
 ///
 /// # Errors
-/// [`ConfigError::NoHttpClient`] where the system has no means for it.
+/// [`ConfigError::NoHttpClient`] if the system cannot create it.
 pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
     http_client_within(connect_timeout, &AllowedAddresses::default())
 }
 
-/// As [`http_client`], for addresses that are allowed.
+/// Creates the client like [`http_client`], restricted to allowed addresses.
 ///
 /// # Errors
-/// As [`http_client`].
+/// Same as [`http_client`].
 pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses) -> Result<HttpClient, ConfigError> {
-    // An error says that a provider is installed already, by an earlier call.
+    // An error means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let proxied = HttpRecipe { connect_timeout, proxied: true, certificates: true, allowed: allowed.clone() };
     let direct = HttpRecipe { proxied: false, ..proxied.clone() };
@@ -65,7 +64,7 @@ pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses)
 }
 
 impl HttpClient {
-    /// This thread's client for an address: loopback is never asked through a proxy.
+    /// Returns this thread's client for an address: loopback is never reached through a proxy.
     pub(crate) fn for_url(&self, url: &Url) -> &Client {
         let local = url.host_str() == Some("localhost") || address_in(url).is_some_and(|ip| ip.is_loopback());
         let pools = match (local, url.scheme()) {
@@ -76,22 +75,22 @@ impl HttpClient {
         pools.of_this_thread()
     }
 
-    /// What reads the rest of bodies whose replies have ended.
+    /// Returns the background drain for the bodies of finished replies.
     pub(super) fn background_drain(&self) -> &BackgroundDrain {
         &self.background_drain
     }
 
-    /// The same with the keys of an earlier client, and those that it is told later.
+    /// Shares the known keys of an earlier client, present and future.
     pub(super) fn with_known_keys(self, known_keys: &KnownKeys) -> Self {
         Self { known_keys: known_keys.clone(), ..self }
     }
 
-    /// The keys of the models that are asked, which no reply may show.
+    /// Returns the keys of all used models, which no reply may show.
     pub(super) fn known_keys(&self) -> &KnownKeys {
         &self.known_keys
     }
 
-    /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.
+    /// Whether the IP address in a URL is allowed. A host name is checked when it is connected to.
     pub(crate) fn reaches(&self, url: &Url) -> bool {
         address_in(url).is_none_or(|ip| self.allowed.contains(ip))
     }
@@ -101,11 +100,11 @@ fn address_in(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 
-/// One client a thread, all made alike.
+/// One client per thread, all with the same configuration.
 #[derive(Debug)]
 struct Pools {
     recipe: HttpRecipe,
-    /// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
+    /// Fallback for a machine without certificates: local models work, and only TLS providers are unreachable.
     without_certificates: Client,
     first: OnceLock<Client>,
     clients: ThreadLocal<Client>,
@@ -119,7 +118,7 @@ impl Pools {
         Ok(Self { recipe, without_certificates, first: OnceLock::new(), clients: ThreadLocal::new() })
     }
 
-    /// A client that cannot be made a second time shares the first one's connections.
+    /// Returns this thread's client. If it cannot be created, shares the first one's connections.
     fn of_this_thread(&self) -> &Client {
         self.clients.get_or(|| match self.recipe.builder().build() {
             Ok(client) => {
@@ -137,7 +136,7 @@ impl Pools {
     }
 }
 
-/// How a client is made.
+/// Configuration of a client.
 #[derive(Debug, Clone)]
 struct HttpRecipe {
     connect_timeout: Duration,
@@ -169,7 +168,7 @@ fn innermost(error: &dyn Error) -> String {
     current.to_string()
 }
 
-/// Resolves names like the system does and leaves out what is out of reach. What it returns is what is connected to.
+/// DNS resolver that drops addresses that are not allowed. Connections use only its results.
 #[derive(Debug, Clone)]
 struct ResolveAllowed(AllowedAddresses);
 
@@ -206,7 +205,7 @@ mod tests {
         let url: Url = format!("http://localhost:{}/v1", listener.local_addr().unwrap().port()).parse().unwrap();
         let http = http_client_within(Duration::from_secs(5), &AllowedAddresses::new(&[])).unwrap();
         assert!(http.reaches(&url), "a name says nothing of its address yet");
-        // Reached only where somebody came.
+        // Reached only if a connection arrived.
         let request = http.for_url(&url).get(url.clone()).timeout(Duration::from_secs(20));
         let error = request.send().await.unwrap_err();
         let said = super::super::transport::connection_error(&error).to_string();

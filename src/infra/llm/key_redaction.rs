@@ -1,8 +1,8 @@
 //! Redacts the providers' keys in replies, such as one that echoes the request.
 //!
-//! A whole key is always redacted. A part of one is not, so that a visitor who has a model repeat a guess learns nothing. Every reply is
-//! checked against the keys of all models, so that whoever knows a key does not recognise its model by it. Text that could be a part of a
-//! key, judged by its characters alone ([`may_be_key`]), is held until the next piece.
+//! A whole key is always redacted. A part of one is not, so that a visitor who lets a model repeat a guess learns nothing. Every reply is
+//! checked against the keys of all models, so that a person who knows a key cannot recognise its model by it. Text that could be a part of
+//! a key, judged by its characters alone ([`may_be_key`]), is held until the next piece.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::ReplyPart;
 
-/// Stands in the place of a key.
+/// Replacement of a key.
 const REDACTED: &str = "[redacted]";
-/// Bytes of a key at least. Shorter values are no secrets but words that a local server is given, such as "none".
+/// Minimum length of a key in bytes. Shorter values are not secrets but placeholders for a local server, such as "none".
 const MIN_KEY_BYTES: usize = 16;
-/// Bytes of the beginning of a key at the end of a reply that are redacted, where they are at least half of the key. Fewer could be guessed:
-/// providers publish how their keys begin, up to 13 bytes, and a JSON Web Token begins with a header that all of them share.
+/// Minimum length in bytes of a key's beginning that is redacted at the end of a reply, if it is at least half of the key. Shorter ones
+/// could be guessed: providers publish how their keys begin, up to 13 bytes, and all JSON Web Tokens share a header.
 const MIN_REDACTED_PREFIX: usize = 24;
-/// Visible ASCII characters in a row that are held, where not all of them are letters.
+/// Minimum number of consecutive visible ASCII characters that are held, if not all of them are letters.
 const MIN_HELD_BYTES: usize = 8;
-/// The same where all are letters: hardly any word is as long.
+/// The same if all are letters: hardly any word is as long.
 const MIN_HELD_LETTERS: usize = 16;
-/// Text is held up to the length of the longest key, rounded up to a multiple of this: the exact length is nobody's business.
+/// Text is held up to the length of the longest key, rounded up to a multiple of this, which hides the exact length.
 const HELD_STEP: usize = 64;
 
-/// The keys of all models that a process asks, also former ones. Cloning shares them.
+/// Keys of all models that a process uses, former ones included. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownKeys(Arc<RwLock<Arc<[SecretString]>>>);
 
 impl KnownKeys {
-    /// Keeps this key out of replies that begin from now on.
+    /// Adds a key that is redacted in all replies that begin from now on.
     pub(super) fn add(&self, key: &SecretString) {
         let mut keys = self.0.write();
         let is_known = keys.iter().any(|known| known.expose_secret() == key.expose_secret());
@@ -55,12 +55,12 @@ pub(super) struct KeyRedaction {
 }
 
 impl KeyRedaction {
-    /// For a reply of any model.
+    /// Creates the redaction for a reply of any model.
     pub(super) fn new(keys: &KnownKeys) -> Self {
         Self { keys: keys.0.read().clone(), ..Self::default() }
     }
 
-    /// Redacts the next parts; `is_last` where no more of them come. Nothing waits beyond the end of the text, where a reader may stop.
+    /// Redacts the next parts; `is_last` if no more of them come. Nothing is held beyond the end of the text, where a reader may stop.
     pub(super) fn redact(&mut self, parts: &mut VecDeque<ReplyPart>, is_last: bool) {
         if self.keys.is_empty() {
             return;
@@ -80,22 +80,22 @@ impl KeyRedaction {
     }
 }
 
-/// The visible ASCII characters with which a text ends so far, as many as are held at most.
+/// Trailing visible ASCII characters of the text so far, limited to the maximum that is held.
 #[derive(Default)]
 struct TextTail {
     tail: String,
-    /// Bytes of it that were passed on.
+    /// Number of its bytes already released.
     passed: usize,
 }
 
 impl TextTail {
-    /// What may be passed on once the next piece has come.
+    /// Appends a piece and returns the text that may be released.
     fn pass(&mut self, piece: &str, keys: &[SecretString]) -> String {
         let mut text = std::mem::take(&mut self.tail);
         text.push_str(piece);
         let (mut passed_on, mut from, mut searched) = (String::new(), self.passed, 0);
         while let Some((at, length)) = first_key(&text[searched..], keys) {
-            // Nothing where the key begins in what was passed on before.
+            // Empty if the key begins in text that was released before.
             passed_on.push_str(text.get(from..searched + at).unwrap_or_default());
             passed_on.push_str(REDACTED);
             searched += at + length;
@@ -109,8 +109,8 @@ impl TextTail {
         passed_on
     }
 
-    /// What is passed on at the end of the text: much of a key is no part of the reply either. Should more come, the rest of a key is
-    /// still found.
+    /// Returns the held text at the end of the text, without a long beginning of a key. If more text follows, the rest of a key is still
+    /// found.
     fn end(&mut self, keys: &[SecretString]) -> Option<String> {
         let held = self.tail.get(self.passed..).filter(|held| !held.is_empty())?;
         let begun = keys.iter().filter_map(|key| redacted_at_end(&self.tail, key.expose_secret())).max();
@@ -123,26 +123,26 @@ impl TextTail {
     }
 }
 
-/// Position and length of the first whole key in a text, the longest of those that begin there.
+/// Returns position and length of the first whole key in a text, the longest of those that begin there.
 fn first_key(text: &str, keys: &[SecretString]) -> Option<(usize, usize)> {
     let places = keys.iter().filter_map(|key| Some((text.find(key.expose_secret())?, key.expose_secret().len())));
     places.min_by_key(|&(at, length)| (at, std::cmp::Reverse(length)))
 }
 
-/// Where the tail of a text begins.
+/// Returns the start of a text's tail.
 fn tail_begin(text: &str, keys: &[SecretString]) -> usize {
     let longest = keys.iter().map(|key| key.expose_secret().len()).max().unwrap_or(0);
     let visible = text.bytes().rev().take(longest.next_multiple_of(HELD_STEP)).take_while(u8::is_ascii_graphic).count();
     text.len() - visible
 }
 
-/// Whether these visible characters may belong to a key, whatever the keys are.
+/// Whether these visible characters may be part of a key, regardless of the actual keys.
 fn may_be_key(tail: &str) -> bool {
     let only_letters = tail.bytes().all(|byte| byte.is_ascii_alphabetic());
     tail.len() >= if only_letters { MIN_HELD_LETTERS } else { MIN_HELD_BYTES }
 }
 
-/// Bytes of the longest beginning of the key with which the text ends, where they are so many that nobody has guessed them.
+/// Returns the length in bytes of the longest beginning of the key at the end of the text, if it is too long to be guessed.
 fn redacted_at_end(text: &str, key: &str) -> Option<usize> {
     let (text, key) = (text.as_bytes(), key.as_bytes());
     let least = MIN_REDACTED_PREFIX.max(key.len() / 2);
@@ -162,7 +162,7 @@ mod tests {
         known
     }
 
-    /// What comes of a reply in these pieces, piece by piece and at its end.
+    /// Returns the redacted reply piece by piece and its end.
     fn redacted(keys: &[&str], pieces: &[&str]) -> Vec<String> {
         let mut redaction = KeyRedaction::new(&known(keys));
         let mut one = |piece: &str, is_last| {

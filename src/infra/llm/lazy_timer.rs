@@ -1,7 +1,7 @@
-//! One timer for a deadline that is moved on with every token.
+//! One timer for a deadline that is extended with every token.
 //!
-//! A timer of its own for each wait would be put into the runtime's timer wheel and taken out again at every token. This
-//! one stays there until it fires, and only then looks whether the deadline has moved.
+//! A separate timer for each wait would be inserted into the runtime's timer wheel and removed at every token. This one stays there until
+//! it fires, and only then checks whether the deadline has moved.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -9,14 +9,14 @@ use std::task::Poll;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Waits with deadlines that mostly move on; one wait at a time.
+/// Timer for deadlines that mostly get extended; one wait at a time.
 #[derive(Debug, Default)]
 pub(super) struct LazyTimer {
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl LazyTimer {
-    /// Waits for this until the deadline; `None` where that passed first.
+    /// Waits for a future until the deadline; `None` if the deadline passes first.
     pub(super) async fn until<T>(&mut self, deadline: Instant, wait: impl Future<Output = T>) -> Option<T> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         if deadline < sleep.deadline() {

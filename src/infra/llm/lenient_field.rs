@@ -1,12 +1,12 @@
-//! What a provider sends beside the reply, and may send in any form: what cannot be read is dropped, and the reply stays.
+//! Lenient parsing of optional provider fields beside the reply: unreadable values are dropped, and the reply stays.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A value that can be read; `None` for any other, such as a negative count of tokens, or a number that nothing holds. Not for a field below
-/// `untagged`, `flatten` or a tagged enum: there serde parses all values beforehand, and fails at the one that cannot be read.
+/// Parses a value; `None` if it is unreadable, such as a negative token count or a number that overflows. Not for a field below `untagged`,
+/// `flatten` or a tagged enum: there serde parses all values beforehand, and fails at the unreadable one.
 ///
 /// # Errors
 /// Text that is not JSON.
@@ -19,7 +19,7 @@ where
     Ok(serde_json::from_str(text.get()).ok())
 }
 
-/// Whether a field says anything: some servers send `"error": false` or an empty text where nothing is wrong.
+/// Whether a field has content: some servers send `"error": false` or an empty text without an error.
 pub(super) fn is_something(field: &Value) -> bool {
     match field {
         Value::Null | Value::Bool(false) => false,

@@ -1,32 +1,32 @@
-//! Lines out of byte chunks that are split anywhere: the base of the SSE decoder and of Ollama's JSON lines.
+//! Splits byte chunks of any size into lines: the base of the SSE decoder and of Ollama's JSON lines.
 //!
-//! A line ends at `\n`, `\r\n` or a lone `\r`, and it is handed out as soon as its end is known. What is held is
-//! bounded: a line longer than [`MAX_LINE`] is an error and not memory.
+//! A line ends at `\n`, `\r\n` or a lone `\r`, and is returned as soon as its end is known. The buffer is bounded: a line longer than
+//! [`MAX_LINE`] is an error.
 
 use memchr::memchr2;
 
-/// Bytes of one line, and of one event, at most.
+/// Maximum size of one line, and of one event, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// A line (or an event made of lines) grew beyond [`MAX_LINE`].
+/// Error of a line (or a multi-line event) longer than [`MAX_LINE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("more than {MAX_LINE} bytes without an end")]
 pub struct TooLong;
 
-/// Takes chunks, gives lines.
+/// Buffer that takes chunks and returns lines.
 #[derive(Debug, Default)]
 pub struct LineBuffer {
     bytes: Vec<u8>,
-    /// Where the current line starts.
+    /// Start of the current line.
     start: usize,
-    /// Up to here no line end was found, so that a long line in many chunks is searched once only.
+    /// End of the part without a line end, so that a long line in many chunks is scanned only once.
     scanned: usize,
-    /// The last line ended in `\r`: a `\n` that follows belongs to the same line end.
+    /// Whether the last line ended in `\r`: a `\n` that follows belongs to the same line end.
     after_cr: bool,
 }
 
 impl LineBuffer {
-    /// Adds the next chunk.
+    /// Appends the next chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         if self.start > 0 {
             self.bytes.drain(..self.start);
@@ -36,10 +36,10 @@ impl LineBuffer {
         self.bytes.extend_from_slice(chunk);
     }
 
-    /// The next whole line without its end; `None` until more bytes come.
+    /// Returns the next complete line without its end; `None` until more bytes arrive.
     ///
     /// # Errors
-    /// [`TooLong`] where the line under way is longer than [`MAX_LINE`].
+    /// [`TooLong`] if the current line is longer than [`MAX_LINE`].
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, TooLong> {
         if self.after_cr && self.start < self.bytes.len() {
             self.after_cr = false;
@@ -60,7 +60,7 @@ impl LineBuffer {
         if end - start > MAX_LINE { Err(TooLong) } else { Ok(Some(&self.bytes[start..end])) }
     }
 
-    /// At the end of the input: the last line where it has no line end.
+    /// Returns the last line at the end of the input if it has no line end.
     pub fn last_line(&mut self) -> Option<&[u8]> {
         let rest = self.start..self.bytes.len();
         self.start = self.bytes.len();

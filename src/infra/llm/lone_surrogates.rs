@@ -1,12 +1,12 @@
-//! Half characters in JSON: a provider that cuts its text between the two escapes of one character sends JSON that no parser takes.
+//! Lone surrogates in JSON: a provider that cuts its text between the two escapes of one character sends JSON that no parser accepts.
 
 use std::borrow::Cow;
 
-/// The replacement character as an escape, as long as what it replaces.
+/// The replacement character as an escape, of the same length as the escape it replaces.
 const REPLACEMENT: &str = "\\ufffd";
 
-/// The JSON text with each escape of half a character (`\ud83d` without its second half) replaced by U+FFFD, so that the reply goes
-/// on. Any other text is returned as it is.
+/// Replaces each escape of a lone surrogate (`\ud83d` without its second half) by U+FFFD, so that the reply can be parsed. Other text is
+/// returned unchanged.
 pub(super) fn without_half_characters(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
@@ -24,7 +24,7 @@ pub(super) fn without_half_characters(json: &str) -> Cow<'_, str> {
                 continue;
             }
             (Some(_), _) => 6,
-            // The escaped character begins no escape of its own.
+            // The escaped character does not begin an escape.
             (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
         };
         whole.push_str(&rest[..length]);
@@ -33,7 +33,7 @@ pub(super) fn without_half_characters(json: &str) -> Cow<'_, str> {
     Cow::Owned(whole + rest)
 }
 
-/// The UTF-16 unit of the escape with which the text begins.
+/// Returns the UTF-16 unit of the escape at the start of the text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?

@@ -1,4 +1,4 @@
-//! Language models behind one trait, [`ChatModel`]: ask with a conversation, get a stream of text.
+//! Language models behind one trait, [`ChatModel`]: takes a conversation, returns a stream of text.
 //!
 //! One file per provider. [`resilient_model`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
@@ -59,35 +59,35 @@ pub use crate::domain::battle::model_card::ModelCard;
 pub enum ReplyPart {
     /// Text of the answer; never empty.
     Text(String),
-    /// Reasoning in a field of its own; kept apart and never counted as the answer.
+    /// Reasoning in a separate field; stored apart and never part of the answer.
     Reasoning(String),
-    /// What the provider counted; where it counts at all, the last part of a guarded reply.
+    /// Token counts of the provider; if there are any, the last part of a guarded reply.
     Usage(Usage),
-    /// Numbers in the text that comes next, by their place in it: see [`Sampling::logprobs`].
+    /// Numbers in the text that follows, by their position in it: see [`Sampling::logprobs`].
     Numbers(Vec<NumberToken>),
-    /// The provider said why the text ended: nothing is missing where it sends nothing more. Never part of a guarded reply.
+    /// End of the text as marked by the provider: nothing is missing if no more follows. Never part of a guarded reply.
     TextEnded,
 }
 
-/// How one reply is to be sampled; what is left out is as the model's settings say. Keys of the model's `extra_body` win
-/// over it: they say what its server takes.
+/// Sampling parameters of one reply; `None` uses the model's settings. Keys of the model's `extra_body` override them: they state what its
+/// server accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// Temperature.
     pub temperature: Option<f64>,
-    /// Longest reply in tokens.
+    /// Maximum length of the reply in tokens.
     pub max_tokens: Option<u32>,
-    /// Seed, where the provider takes one.
+    /// Seed, if the provider accepts one.
     pub seed: Option<u64>,
-    /// Whether the provider is asked to count tokens, where it counts only when asked.
+    /// Whether to request token counts from a provider that counts only on request.
     #[serde(skip)]
     pub with_usage: bool,
-    /// Whether the provider is asked for the probabilities of the reply's tokens. Most return none.
+    /// Whether to request the probabilities of the reply's tokens. Most providers return none.
     #[serde(skip)]
     pub logprobs: bool,
 }
 
-/// A benchmark's sampling; its tokens are counted.
+/// Sampling of a benchmark, with token counts.
 impl From<item::ItemSampling> for Sampling {
     fn from(sampling: item::ItemSampling) -> Self {
         let item::ItemSampling { temperature, max_tokens, seed, logprobs } = sampling;
@@ -95,7 +95,7 @@ impl From<item::ItemSampling> for Sampling {
     }
 }
 
-/// Tokens of one request and its reply, as far as the provider says.
+/// Tokens of one request and its reply, as reported by the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens of the conversation.
@@ -104,50 +104,48 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
-/// Tokens that a request or a reply may have: no model takes as many, and sums over all requests stay far below what a column holds.
+/// Maximum plausible number of tokens of a request or reply: no model takes as many, and sums over all requests fit a database column.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 impl Usage {
-    /// What a provider reports. A count above [`MOST_TOKENS`] is not known.
+    /// Creates the usage reported by a provider. A count above [`MOST_TOKENS`] is dropped.
     pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
         let possible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MOST_TOKENS);
         Self { input: possible(input), output: possible(output) }
     }
 
-    /// The later count wins, number by number.
+    /// Overrides each count by the later one if present.
     #[must_use]
     pub fn updated(self, later: Self) -> Self {
         Self { input: later.input.or(self.input), output: later.output.or(self.output) }
     }
 }
 
-/// A reply under way: parts until the stream ends (`None`), or one error and then the end.
-/// Dropping it closes the connection to the provider.
+/// Stream of a reply: parts until it ends (`None`), or one error and then the end. Dropping it closes the connection to the provider.
 pub type ReplyStream = BoxStream<'static, Result<ReplyPart, ChatError>>;
 
-/// A language model that can be asked.
+/// A language model.
 pub trait ChatModel: Send + Sync {
-    /// Starts a reply to the conversation. A system message may stand first and takes the place of the model's own
-    /// system prompt.
+    /// Starts a reply to the conversation. A leading system message replaces the model's own system prompt.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream;
 
-    /// The provider's batches; `None` where it has none.
+    /// Returns the provider's batch API; `None` if it has none.
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {
         None
     }
 
-    /// The body of a request that stands in a batch: that of a single one, but for the stream.
+    /// Returns the body of a batched request: that of a single one without streaming.
     fn batch_body(&self, _messages: &[Message], _sampling: &Sampling) -> Map<String, Value> {
         Map::new()
     }
 
-    /// Starts a reply that is sampled as the model's settings say.
+    /// Starts a reply with the sampling of the model's settings.
     fn reply(&self, messages: &[Message]) -> ReplyStream {
         self.ask(messages, &Sampling::default())
     }
 }
 
-/// The system prompt of a conversation, its own one first, and the messages after it.
+/// Splits a conversation into its system prompt, or else the model's own, and the other messages.
 fn system_and_rest<'m>(own: &'m str, messages: &'m [Message]) -> (Option<&'m str>, &'m [Message]) {
     match messages.split_first() {
         Some((first, rest)) if first.role == MessageRole::System => (Some(&first.content), rest),
@@ -155,11 +153,11 @@ fn system_and_rest<'m>(own: &'m str, messages: &'m [Message]) -> (Option<&'m str
     }
 }
 
-/// Why a model did not answer, or stopped answering. The text is for the operator's log: it holds no key and no
-/// provider text that could hold one, and it never reaches a visitor.
+/// Error of a model's reply. The text is for the operator's log: it contains no key and no provider text that could contain one, and it
+/// never reaches a visitor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// No connection, so that nothing was asked.
+    /// No connection, so the request was not sent.
     #[error("connection to the provider failed: {0}")]
     Unreached(String),
     /// The connection broke.
@@ -170,10 +168,10 @@ pub enum ChatError {
     Status {
         /// HTTP status.
         status: u16,
-        /// What the provider asked to wait, if it did.
+        /// Wait that the provider requested, if any.
         retry_after: Option<Duration>,
     },
-    /// The stream was not what the provider's protocol says.
+    /// The stream violates the provider's protocol.
     #[error("the provider's stream is malformed: {0}")]
     Malformed(String),
     /// An error object in the middle of a stream.
@@ -182,15 +180,15 @@ pub enum ChatError {
     /// The reply ended without any text.
     #[error("the reply was empty")]
     Empty,
-    /// A limit of time passed.
+    /// A timeout expired.
     #[error("no {awaited} within {} s", .after.as_secs_f32())]
     Timeout {
-        /// What was waited for: "first token", "next token", "end of the reply".
+        /// Awaited step: "first token", "next token", "end of the reply".
         awaited: &'static str,
-        /// The limit.
+        /// Duration of the timeout.
         after: Duration,
     },
-    /// The request was in a batch, and got no reply there.
+    /// The request was in a batch and got no reply there.
     #[error("the request got no reply in its batch: {0}")]
     Unanswered(BatchEnd),
     /// The circuit breaker is open: the model is not asked at the moment.
@@ -199,7 +197,7 @@ pub enum ChatError {
 }
 
 impl ChatError {
-    /// One word for what went wrong, of a fixed few.
+    /// Returns a one-word category of the error, out of a fixed set.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -218,8 +216,7 @@ impl ChatError {
         }
     }
 
-    /// Whether the provider may ask money for a request that ended like this before anything was heard: it has the prompt, and
-    /// has not said that it does not answer.
+    /// Whether the provider may bill a request that failed like this before any reply: it has the prompt, and has not refused it.
     #[must_use]
     pub fn may_be_billed(&self) -> bool {
         match self {
@@ -229,7 +226,7 @@ impl ChatError {
         }
     }
 
-    /// What the provider asked to wait; zero where it did not.
+    /// Returns the wait that the provider requested; zero if none.
     #[must_use]
     pub fn retry_after(&self) -> Duration {
         match self {
@@ -238,7 +235,7 @@ impl ChatError {
         }
     }
 
-    /// Whether asking again may help: no connection, too many requests, or a failure of the server.
+    /// Whether a retry may succeed: no connection, too many requests, or a server failure.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -248,7 +245,7 @@ impl ChatError {
         }
     }
 
-    /// Whether the provider may have had no room for this request: too many came at once, or it waited too long for its turn.
+    /// Whether the provider may have been overloaded: too many concurrent requests, or too long a queue.
     #[must_use]
     pub fn may_be_overload(&self) -> bool {
         match self {
@@ -258,8 +255,8 @@ impl ChatError {
         }
     }
 
-    /// Whether the failure may concern this one conversation rather than the model: some providers answer an unusual prompt with a
-    /// failure of their server. Not so for a wrong key, an unknown model, and a server that is not reached or is under load.
+    /// Whether the conversation rather than the model may have caused the failure: some providers answer an unusual prompt with a server
+    /// error. False for a wrong key, an unknown model, and a server that is unreachable or overloaded.
     #[must_use]
     pub fn may_concern_one_conversation(&self) -> bool {
         match self {
@@ -269,7 +266,7 @@ impl ChatError {
         }
     }
 
-    /// Whether the provider found this one request unfit (too long, filtered): then it says nothing about the model.
+    /// Whether the provider rejected this one request (too long, filtered): then the failure says nothing about the model.
     #[must_use]
     pub fn is_request_error(&self) -> bool {
         matches!(self, ChatError::Status { status: 400 | 413 | 422, .. })

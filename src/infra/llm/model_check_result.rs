@@ -9,12 +9,12 @@ pub struct CheckedModel {
     pub id: String,
     /// Whether it answered.
     pub ok: bool,
-    /// From the request to the first text, in milliseconds.
+    /// Time from the request to the first text, in milliseconds.
     pub first_token_ms: Option<u64>,
-    /// Characters a second from the first text on; `None` for an answer that came in one piece.
+    /// Characters per second from the first text on; `None` for an answer that arrived in one piece.
     pub chars_per_second: Option<u64>,
-    /// What went wrong.
+    /// Description of the failure.
     pub error: Option<String>,
-    /// What to change.
+    /// Advice on the failure.
     pub advice: Option<String>,
 }

@@ -32,25 +32,25 @@ use crate::llm::reply_limit::ReplyLimit;
 use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyStream, Sampling, Usage};
 
-/// Longest wait between two tries.
+/// Maximum wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// What a reply is taken to be long until one has been seen, in tokens.
+/// Assumed length of a reply in tokens until the first one arrives.
 const FIRST_GUESS: u64 = 500;
 
-/// A model under test, or a judge.
+/// Client of a model under test, or a judge.
 pub struct ModelClient {
-    /// Its key.
+    /// Id of the model.
     pub id: ModelId,
-    /// Requests under way at the same time.
+    /// Maximum number of concurrent requests.
     pub max_concurrent: usize,
-    /// What its tokens cost, where that is set.
+    /// Token prices, if set.
     pub prices: Option<Prices>,
-    /// The same in batches.
+    /// Token prices in batches.
     pub batch_prices: Option<Prices>,
-    /// Longest reply in tokens, where a request does not say.
+    /// Maximum length of a reply in tokens, unless a request sets it.
     longest_reply: u64,
     reply_limit: ReplyLimit,
-    /// Sends its requests in batches, or takes the replies of earlier ones.
+    /// Queue that sends requests in batches, or fetches the replies of earlier ones.
     queue: Option<Arc<dyn RequestQueue>>,
     model: Arc<dyn ChatModel>,
     settings: BenchSettings,
@@ -60,73 +60,73 @@ pub struct ModelClient {
     usual: Mutex<UsualTokens>,
 }
 
-/// A reply to its end.
+/// A complete reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WholeReply {
     /// Its text, without NUL characters; may be empty.
     pub text: String,
-    /// The reasoning that the provider sent apart from it, the beginning of it where it is long.
+    /// Reasoning that the provider sent separately; truncated if it is long.
     pub reasoning: String,
-    /// Requests that it took.
+    /// Number of requests sent for it.
     pub attempts: u32,
-    /// From the first request to the end of the reply, with waits between tries.
+    /// Time from the first request to the end of the reply, with waits between attempts.
     pub latency: Duration,
-    /// What the provider counted.
+    /// Token counts of the provider.
     pub usage: Usage,
-    /// Its last numbers with what could have stood in their place, where the provider was asked and returns it.
+    /// Its last numbers with their alternatives, if requested and returned.
     pub numbers: Vec<NumberToken>,
-    /// Tokens of the tries before it that failed and may be billed, such as those that timed out.
+    /// Tokens of its failed attempts that may be billed, such as those that timed out.
     pub lost: Tokens,
 }
 
-/// Why there is no reply.
+/// Reason why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// All tries failed.
+    /// All attempts failed.
     #[error("{error}")]
     Failed {
         /// The last failure.
         error: ChatError,
-        /// Requests that were sent.
+        /// Number of requests sent.
         attempts: u32,
-        /// How long all of it took.
+        /// Total duration.
         latency: Duration,
-        /// Their tokens, where they may be billed.
+        /// Their tokens, if they may be billed.
         lost: Tokens,
     },
-    /// The provider found this request unfit: too long, or filtered.
+    /// The provider rejected the request: too long, or filtered.
     #[error("the provider refuses the request: {error}")]
     Refused {
-        /// What it said.
+        /// The rejection.
         error: ChatError,
-        /// Requests that were sent, with this one.
+        /// Number of requests sent, this one included.
         attempts: u32,
-        /// How long that took.
+        /// Total duration.
         latency: Duration,
-        /// Tokens of the tries before it that failed and may be billed.
+        /// Tokens of earlier failed attempts that may be billed.
         lost: Tokens,
     },
     /// The run ended before there was a reply.
     #[error("{reason}")]
     Ended {
-        /// Why.
+        /// Reason for the end.
         reason: RunEnd,
-        /// Requests that were sent until then and failed.
+        /// Number of requests sent until then, all failed.
         attempts: u32,
-        /// How long all of it took.
+        /// Total duration.
         latency: Duration,
-        /// Their tokens, where they may be billed.
+        /// Their tokens, if they may be billed.
         lost: Tokens,
     },
 }
 
-/// Why nothing more is asked.
+/// Reason why a run sends no more requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RunEnd {
-    /// Too many consecutive requests failed, so the model gets no more of them.
+    /// Too many consecutive requests failed.
     #[error("the model does not answer and gets no more requests in this run")]
     GivenUp,
-    /// The run is to end.
+    /// The run was stopped.
     #[error("the run was stopped")]
     Stopped,
     /// The budget is used up.
@@ -135,7 +135,7 @@ pub enum RunEnd {
 }
 
 impl AskError {
-    /// Counts the failure in the outcome of a run. The end of a run is no failure: its open requests stay open.
+    /// Counts the failure in the outcome of a run. The end of a run is not a failure: its open requests stay open.
     pub fn count_in(&self, outcome: &mut RunOutcome) {
         if !matches!(self, Self::Ended { .. }) {
             outcome.fail(self.to_string());
@@ -144,7 +144,7 @@ impl AskError {
 }
 
 impl ModelClient {
-    /// Takes a model whose own wrapper has no retries and no circuit breaker: this client does both.
+    /// Creates a client for a model without retries and circuit breaker: this client has both.
     #[must_use]
     pub fn new(id: ModelId, model: Arc<dyn ChatModel>, settings: BenchSettings, rng: ChaCha8Rng) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl ModelClient {
         }
     }
 
-    /// The same with the limits and prices of these settings.
+    /// Creates a client with the limits and prices of these settings.
     #[must_use]
     pub fn configured(id: ModelId, model: Arc<dyn ChatModel>, settings: &Settings, rng: ChaCha8Rng) -> Self {
         let mut asked = Self::new(id, model, settings.bench.clone(), rng);
@@ -178,14 +178,14 @@ impl ModelClient {
         asked
     }
 
-    /// The same with a queue for batches.
+    /// Adds a queue for batches.
     #[must_use]
     pub fn with_queue(self, queue: Arc<dyn RequestQueue>) -> Self {
         let prices = if queue.sends() { self.batch_prices } else { self.prices };
         Self { prices, queue: Some(queue), ..self }
     }
 
-    /// The provider's batches; `None` where it has none.
+    /// Returns the provider's batch API; `None` if it has none.
     #[must_use]
     pub fn batches(&self) -> Option<Arc<dyn BatchApi>> {
         self.model.batches()
@@ -197,25 +197,25 @@ impl ModelClient {
         self.queue.as_ref().is_some_and(|queue| queue.sends())
     }
 
-    /// Requests that are made side by side: as many as a batch takes, or as its limit lets.
+    /// Returns the maximum number of concurrent requests: the size of a batch, or the model's limit.
     #[must_use]
     pub fn at_once(&self) -> usize {
         if self.sends_batches() { MOST_REQUESTS } else { self.max_concurrent }
     }
 
-    /// One of those who ask it side by side, while it lasts.
+    /// Registers a worker for the lifetime of the guard.
     #[must_use]
     pub fn worker(&self) -> Worker {
         Worker::begin(self.queue.clone())
     }
 
-    /// Waits for another worker, of which batches do not wait meanwhile.
+    /// Waits for another worker; batches do not wait for this one meanwhile.
     pub async fn wait_for<T>(&self, other: impl Future<Output = T>) -> T {
         let _pause = self.queue.as_deref().map(Pause::begin);
         other.await
     }
 
-    /// Does the work of all workers, and sends their batches meanwhile.
+    /// Runs the work of all workers, and sends their batches meanwhile.
     pub async fn serve<T>(&self, limits: &RunLimits, work: impl Future<Output = T>) -> T {
         let Some(queue) = &self.queue else { return work.await };
         tokio::select! {
@@ -225,26 +225,26 @@ impl ModelClient {
         }
     }
 
-    /// Whether too many consecutive requests failed, so that it gets no more of them.
+    /// Whether too many consecutive requests failed, so that no more are sent.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.failures_in_a_row.load(Ordering::Relaxed) >= self.settings.give_up_after
             || self.queue.as_ref().is_some_and(|queue| queue.given_up().is_some())
     }
 
-    /// How often a request is sent at most until there is a reply.
+    /// Returns the maximum number of attempts of one request.
     #[must_use]
     pub fn tries(&self) -> u64 {
         self.settings.attempts.into()
     }
 
-    /// Tokens of the longest reply to a request that asks for this many at most; none where no limit is sent.
+    /// Returns the maximum length of a reply in tokens for a request with this limit; `None` if no limit is sent.
     #[must_use]
     pub fn max_tokens(&self, request: Option<u32>) -> Option<u32> {
         self.reply_limit.of(request)
     }
 
-    /// How many requests failed in a row, and the last failure, where it gets no more of them.
+    /// Returns the number of consecutive failures and the last one if no more requests are sent.
     #[must_use]
     pub fn given_up(&self) -> Option<(u32, ChatError)> {
         if let Some(error) = self.queue.as_ref().and_then(|queue| queue.given_up()) {
@@ -254,7 +254,7 @@ impl ModelClient {
         self.last_failure.lock().clone().filter(|_| self.is_exhausted()).map(|error| (failures, error))
     }
 
-    /// Asks until there is a reply, or all tries have failed. A reply without text is a reply.
+    /// Sends a request until there is a reply, or all attempts have failed. A reply without text is a reply.
     ///
     /// # Errors
     /// [`AskError`].
@@ -267,7 +267,7 @@ impl ModelClient {
         self.ask_for("", messages, sampling, limits).await
     }
 
-    /// The same for what `request` names: of one name, a batch of an earlier run is asked for its reply first.
+    /// Sends a request for the purpose that `request` names: an earlier run's batch with the same name is checked for its reply first.
     ///
     /// # Errors
     /// [`AskError`].
@@ -310,7 +310,7 @@ impl ModelClient {
         }
     }
 
-    /// Of one batch many requests may fail: that says nothing about the next.
+    /// Counts a failure unless it came from a batch: many requests of one batch may fail, which does not predict the next one.
     fn count_failure(&self, error: &ChatError) {
         if !self.sends_batches() {
             *self.last_failure.lock() = Some(error.clone());
@@ -318,7 +318,7 @@ impl ModelClient {
         }
     }
 
-    /// One request. The outer error ends all of them. Adds its tokens to `lost` where it fails and may be billed.
+    /// Sends one request. The outer error ends all attempts. Adds its tokens to `lost` if it fails and may be billed.
     async fn ask_once(
         &self,
         asked: ClientRequest<'_>,
@@ -337,7 +337,7 @@ impl ModelClient {
                 Err(ChatError::Unanswered(BatchEnd::GoesOn)) => {
                     return Err(if limits.stop.is_cancelled() { RunEnd::Stopped } else { RunEnd::GivenUp });
                 }
-                // Nothing came of the earlier batch: then it is asked as if there had been none.
+                // The earlier batch had no reply: the request is sent as if there had been no batch.
                 Err(error) if was_sent_before && !error.is_request_error() => continue,
                 _ => {}
             }
@@ -356,7 +356,7 @@ impl ModelClient {
         }
     }
 
-    /// How a request goes out, with what it may cost. What an earlier batch holds was counted when it was sent.
+    /// Chooses the route of a request and reserves its expected cost. The cost of an earlier batch was counted when it was sent.
     async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let Some(queue) = &self.queue else { return self.single(asked, limits).await };
         let body = self.model.batch_body(asked.messages, asked.sampling);
@@ -378,8 +378,8 @@ impl ModelClient {
         }
     }
 
-    /// A request outside batches. Before this model's first reply, a reply is expected to be as long as its limit allows. Where that is more
-    /// than the budget has left, the request goes out at the cost of [`FIRST_GUESS`], but beside no other such request of the run.
+    /// Prepares a request outside batches. Before this model's first reply, a reply is expected to reach its limit. If that costs more than
+    /// the rest of the budget, the request reserves the cost of [`FIRST_GUESS`], but not concurrently with another such request of the run.
     async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, RunEnd> {
         let mut alone = None;
         loop {
@@ -420,41 +420,41 @@ impl ModelClient {
     }
 }
 
-/// What is asked.
+/// A request of the client.
 #[derive(Clone, Copy)]
 struct ClientRequest<'a> {
-    /// Names what it is asked for.
+    /// Name of its purpose.
     request: &'a str,
     messages: &'a [Message],
     sampling: &'a Sampling,
 }
 
-/// A request that may go out.
+/// A request that may be sent.
 struct Outgoing<'l> {
     way: Way,
     reserved: BudgetShare<'l>,
     prices: Option<Prices>,
-    /// Held until the request ends where it may cost more than the budget has left.
+    /// Held until the end of a request that may cost more than the rest of the budget.
     alone: Option<MutexGuard<'l, ()>>,
 }
 
-/// How a request goes out.
+/// Route of a request.
 enum Way {
-    /// By itself.
+    /// As a single request.
     Single,
-    /// It went out in a batch of an earlier run.
+    /// Sent in a batch of an earlier run.
     Earlier(String),
     /// In the next batch.
     Batch(String, Map<String, Value>),
 }
 
-/// The cost of tokens; nothing without prices.
+/// Computes the cost of tokens; zero without prices.
 fn cost_of(tokens: Tokens, prices: Option<Prices>) -> f64 {
     prices.map_or(0.0, |prices| prices.cost(tokens))
 }
 
-/// A reply that broke off, or that nobody understands, may come whole the next time; a wrong key stays wrong. What a batch left
-/// open is for another run.
+/// Whether an error may be transient. A broken or unreadable reply may succeed the next time; a wrong key stays wrong. Unanswered batch
+/// requests are left to another run.
 fn may_pass(error: &ChatError) -> bool {
     !matches!(error, ChatError::Status { .. } | ChatError::Unanswered(_)) || error.is_retryable()
 }

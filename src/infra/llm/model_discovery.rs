@@ -1,8 +1,6 @@
-//! Finds models without any settings: local servers on their usual ports, and providers whose key is in the
-//! environment.
+//! Discovers models without any settings: local servers on their default ports, and providers whose key is in the environment.
 //!
-//! It never fails: a server that is not there, not in time or not a model server is passed over. What it found is
-//! logged; keys and answers are not.
+//! Never fails: a server that is missing, slow or not a model server is skipped. Discovered models are logged; keys and responses are not.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -19,34 +17,34 @@ use super::{HttpClient, anthropic, http_client_within, ollama, openai};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 
-/// Models taken from one paid provider at most.
+/// Maximum number of models from one paid provider.
 const MAX_PAID_MODELS: usize = 4;
 
-/// Models taken from one server at most: what lists more is no server of models.
+/// Maximum number of models from one server: a longer list is not a model server's.
 const MAX_MODELS: usize = 1_000;
 
-/// Longest wait for a provider on the Internet; local servers are waited for much shorter.
+/// Timeout of a provider on the Internet; that of local servers is much shorter.
 pub const REMOTE_WAIT: Duration = Duration::from_secs(4);
 
-/// Bytes of a list of models at most.
+/// Maximum size of a model list in bytes.
 const MAX_LIST_BYTES: usize = 4 << 20;
 
-/// Where is looked.
+/// Servers to query.
 #[derive(Debug, Clone)]
 pub struct DiscoveryTargets {
-    /// Ollama's address.
+    /// Address of Ollama.
     pub ollama: String,
-    /// Names and addresses (with `/v1`) of local servers that speak chat completions.
+    /// Names and addresses (with `/v1`) of local servers with chat completions.
     pub compatible: Vec<(&'static str, String)>,
-    /// OpenAI's address.
+    /// Address of OpenAI.
     pub openai: String,
-    /// Anthropic's address.
+    /// Address of Anthropic.
     pub anthropic: String,
-    /// Which of these addresses may be asked.
+    /// Filter of allowed addresses.
     pub allowed: AllowedAddresses,
-    /// Longest wait for a local server.
+    /// Timeout of a local server.
     pub local_wait: Duration,
-    /// Longest wait for a provider on the Internet.
+    /// Timeout of a provider on the Internet.
     pub remote_wait: Duration,
 }
 
@@ -68,7 +66,7 @@ impl Default for DiscoveryTargets {
     }
 }
 
-/// The settings with the models found, where none are configured and `providers.discover` says so.
+/// Returns the settings with the discovered models, if none are configured and `providers.discover` is set.
 pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &DiscoveryTargets) -> Settings {
     if settings.models.is_empty() && settings.providers.discover {
         let allowed = AllowedAddresses::new(&settings.providers.private_networks);
@@ -77,7 +75,7 @@ pub async fn with_discovered(mut settings: Settings, env: &Environment, places: 
     settings
 }
 
-/// Looks in all places at once.
+/// Queries all servers at once.
 pub async fn discover(env: &Environment, places: &DiscoveryTargets) -> Vec<ModelSettings> {
     let http = match http_client_within(places.remote_wait, &places.allowed) {
         Ok(http) => http,
@@ -164,7 +162,7 @@ async fn anthropic_models(env: &Environment, places: &DiscoveryTargets, http: &H
         tracing::warn!("{variable} is set, and Anthropic's list of models cannot be read with it");
         return Vec::new();
     };
-    // The list has the newest first.
+    // The list is sorted by date, the newest first.
     let models = parse_list(&body).into_iter().take(MAX_PAID_MODELS).map(|listed| ModelSettings {
         name: listed.display_name.unwrap_or_default(),
         organization: "Anthropic".into(),
@@ -192,7 +190,7 @@ fn key_header(env: &Environment, variable: &str, header: HeaderName, prefix: &st
     Some(HeaderMap::from_iter([(header, value)]))
 }
 
-/// The body of a good answer; `None` for everything else.
+/// Returns the body of a successful response; `None` for everything else.
 async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpClient) -> Option<Vec<u8>> {
     model_list::fetch(address, headers, wait, MAX_LIST_BYTES, http).await.ok()
 }
@@ -211,7 +209,7 @@ struct DiscoveredModel {
     created: Option<i64>,
 }
 
-/// The models of a list; an odd one costs only itself.
+/// Parses the models of a list; skips invalid ones.
 fn parse_list(body: &[u8]) -> Vec<DiscoveredModel> {
     let listed = serde_json::from_slice::<List>(body).map(|list| list.data).unwrap_or_default();
     listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
@@ -232,7 +230,7 @@ fn parse_ollama_tags(body: &[u8]) -> Vec<String> {
     tags.into_iter().map(|tag| tag.name).filter(|name| !is_embedding(name)).collect()
 }
 
-/// OpenAI lists everything that it serves; the newest chat models are taken, each once.
+/// OpenAI lists everything that it serves; returns the newest chat models, each once.
 fn newest_chat_models(mut listed: Vec<DiscoveredModel>) -> Vec<DiscoveredModel> {
     const OTHER: [&str; 13] = [
         "audio",
@@ -252,7 +250,7 @@ fn newest_chat_models(mut listed: Vec<DiscoveredModel>) -> Vec<DiscoveredModel> 
     let ids: HashSet<String> = listed.iter().map(|model| model.id.clone()).collect();
     listed.retain(|DiscoveredModel { id, .. }| {
         let family = id.starts_with("gpt-") || id.starts_with("chatgpt-") || is_reasoning_model(id);
-        // A dated copy of a model that is listed under its own name too.
+        // A dated copy of a model that is also listed without a date.
         let copy = ids.iter().any(|other| {
             let date = id.strip_prefix(other.as_str()).and_then(|rest| rest.strip_prefix('-'));
             date.is_some_and(|date| !date.is_empty() && date.chars().all(|c| c.is_ascii_digit() || c == '-'))
@@ -264,7 +262,7 @@ fn newest_chat_models(mut listed: Vec<DiscoveredModel>) -> Vec<DiscoveredModel> 
     listed
 }
 
-/// `o3`, `o4-mini` and their like.
+/// Whether an id is `o3`, `o4-mini` or similar.
 fn is_reasoning_model(id: &str) -> bool {
     id.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -274,9 +272,9 @@ fn file_stem(id: &str) -> &str {
     file.strip_suffix(".gguf").map_or(id, |stem| stem)
 }
 
-/// The same model on two servers gets a number after its id.
+/// Appends a number to the id of a model that several servers have.
 fn with_distinct_ids(mut models: Vec<ModelSettings>) -> Vec<ModelSettings> {
-    // No honest server names a model so, and the log of votes could not hold it.
+    // No legitimate server uses such names, and the vote log cannot store them.
     models.retain(|model| is_usable(&model.id));
     let (mut seen, mut numbers) = (HashSet::new(), HashMap::new());
     for model in &mut models {

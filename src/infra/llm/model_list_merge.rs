@@ -1,4 +1,4 @@
-//! What the models that a server lists come to beside those that the settings have.
+//! Merges a server's model list into the settings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,50 +8,50 @@ use crate::config::edit::NewModel;
 use crate::config::{ModelSettings, Settings};
 use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 
-/// Longest reply that is asked for where a list has a shorter context: the prompt needs the other half.
+/// Divisor of the context length for the requested reply length if a list has a shorter context: the prompt needs the other half.
 const REPLY_SHARE: u64 = 2;
 
-/// Models at most of which an error says why they are not added.
+/// Maximum number of models for which an error explains why they are not added.
 pub const MOST_DUPLICATES_NAMED: usize = 3;
 
-/// What one listed model came to.
+/// Result of merging one listed model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Addition {
-    /// It was added, or would be.
+    /// Added, or would be.
     Added,
-    /// The settings have this model of this server already, under this id.
+    /// Already configured for this server, under this id.
     Configured(String),
-    /// Another model has its id.
+    /// The id is used by another model.
     IdTaken,
 }
 
-/// A listed model with what it came to.
+/// A listed model with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedModel {
-    /// Its entry.
+    /// Entry for the settings.
     pub entry: ModelSettings,
-    /// Tokens of its context, where the list says.
+    /// Context length in tokens, if the list has it.
     pub context_length: Option<u64>,
-    /// What it came to.
+    /// Result of the merge.
     pub addition: Addition,
 }
 
-/// What all models of one list have in common.
+/// Common properties of all models of one list.
 pub struct Offer<'o> {
-    /// Where they are asked.
+    /// Server of the models.
     pub server: &'o ModelServer,
-    /// The name of the variable with their key.
+    /// Name of the variable that holds the key.
     pub key_env: Option<&'o str>,
-    /// The currency of the settings.
+    /// Currency of the settings.
     pub currency: &'o Currency,
-    /// Their pairing weight.
+    /// Pairing weight of the models.
     pub weight: f64,
-    /// The day of their prices.
+    /// Date of the prices.
     pub today: PriceDate,
 }
 
 impl Offer<'_> {
-    /// The entry of a listed model, and the tokens of its context where the list says.
+    /// Returns the entry of a listed model, and its context length in tokens if the list has it.
     #[must_use]
     pub fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
         let minimal = ModelSettings::minimal(&listed.id, self.server.provider);
@@ -75,14 +75,14 @@ impl Offer<'_> {
         (entry, listed.context_length)
     }
 
-    /// Whether the list's prices, which are in US dollars, are in the currency of the settings.
+    /// Whether the list's prices, in US dollars, are in the currency of the settings.
     #[must_use]
     pub fn takes_prices(&self) -> bool {
         self.currency.to_string() == "USD"
     }
 }
 
-/// Compares what is offered with what the settings have.
+/// Compares listed models with the settings.
 #[must_use]
 pub fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings) -> Vec<AddedModel> {
     let same: HashMap<String, &str> =
@@ -99,13 +99,13 @@ pub fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings)
     offered.into_iter().map(compare).collect()
 }
 
-/// What is written of it.
+/// Converts a model to the form that is written to the settings.
 #[must_use]
 pub fn new_model(model: &AddedModel) -> NewModel {
     NewModel { entry: model.entry.clone(), context_length: model.context_length }
 }
 
-/// Why none of these can be added, in English.
+/// Explains why none of these models can be added, in English.
 #[must_use]
 pub fn duplicates(models: &[AddedModel]) -> String {
     let why = |model: &AddedModel| match &model.addition {

@@ -1,4 +1,4 @@
-//! Ollama's own chat API: one JSON object a line.
+//! Client of Ollama's chat API: one JSON object per line.
 
 use std::collections::VecDeque;
 
@@ -16,21 +16,21 @@ use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};
 
-/// Where Ollama listens by default.
+/// Default address of Ollama.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:11434";
 
-/// A model that Ollama runs.
+/// A model served by Ollama.
 #[derive(Debug)]
 pub struct OllamaModel {
     endpoint: Endpoint,
     template: Map<String, Value>,
     system_prompt: String,
-    /// Options of the settings' extra body: these are never changed.
+    /// Options of the settings' extra body, which are never overridden.
     fixed: Map<String, Value>,
 }
 
 impl OllamaModel {
-    /// Takes the settings of one model and, for a server behind a proxy, the value of its key variable.
+    /// Creates the client from the settings of one model and, for a server behind a proxy, the value of its key variable.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`] for an unusable address or key.
@@ -69,7 +69,7 @@ impl ChatModel for OllamaModel {
     }
 }
 
-/// A message as Ollama takes it: images stand beside the text.
+/// Converts a message to Ollama's format: images are beside the text.
 fn message_json(message: &Message) -> Value {
     let mut body = json!(message);
     if !message.images.is_empty() {
@@ -78,7 +78,7 @@ fn message_json(message: &Message) -> Value {
     body
 }
 
-/// Temperature and length are `options` here; an `options` table of the extra body is laid over them.
+/// Builds the request: temperature and length are `options`, overridden by an `options` table of the extra body.
 fn template(settings: &ModelSettings) -> Map<String, Value> {
     let mut options = Map::new();
     options.insert("num_predict".into(), json!(settings.max_tokens));

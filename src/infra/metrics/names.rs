@@ -95,7 +95,7 @@ pub const ALL: [MetricName; 37] = [
     gauge(
         "langya_public_log_lag_seconds",
         Unit::Seconds,
-        "Age of the oldest vote that is not in the public log, since its import where it was imported, or for how long appending has failed; 0 where all are in it; the time since the last look where that is over a minute",
+        "Age of the oldest vote that was cast here and is not in the public log, or for how long appending has failed; 0 where all are in it; the time since the last look where that is over a minute",
     ),
     histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),
     counter("langya_http_requests_total", "Answers by route and status"),

@@ -114,14 +114,25 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The server cannot be reached, or takes no connection.
+    /// The server cannot be reached.
     #[error(
         "cannot reach the database {address}: {reason}; start its server, or correct the address (storage.database)"
     )]
     Unreachable {
         /// Without its password.
         address: String,
-        /// The system's or the server's reason.
+        /// The system's reason.
+        reason: String,
+    },
+    /// The server answers, and gives no connection.
+    #[error(
+        "the server of the database {address} answers with an error: {reason}; wait until it has started, look at its log, or correct the \
+         address (storage.database)"
+    )]
+    ServerError {
+        /// Without its password.
+        address: String,
+        /// The server's reason.
         reason: String,
     },
     /// The server does not let this user in.
@@ -136,6 +147,9 @@ pub enum StoreError {
     /// The user may not create tables.
     #[error("the user of the database {0} may not create its tables: make that user the database's owner")]
     NoPrivilege(String),
+    /// The user may not read or write some tables.
+    #[error("the user of the database lacks {0}: GRANT it, or make that user the owner of the tables")]
+    MissingRights(String),
     /// The server is older than the statements.
     #[error("the database server is PostgreSQL {found}: use {oldest} or newer")]
     TooOld {
@@ -239,7 +253,9 @@ impl StoreError {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
             Self::Group(error) => error.may_pass(),
-            _ => self.outage_kind().is_some_and(|kind| kind != OutageKind::Denied && !kind.lasts()),
+            _ => self
+                .outage_kind()
+                .is_some_and(|kind| !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.lasts()),
         }
     }
 
@@ -272,7 +288,8 @@ impl StoreError {
             Self::Group(error) => error.outage_kind(),
             Self::Database(error) => OutageKind::from_error(error),
             Self::Outage(kind) => Some(*kind),
-            Self::Unreachable { .. } => Some(OutageKind::Unreachable),
+            Self::Unreachable { .. } | Self::ServerError { .. } => Some(OutageKind::Unreachable),
+            Self::MissingRights(_) => Some(OutageKind::NoPrivilege),
             _ => None,
         }
     }
@@ -416,6 +433,7 @@ mod tests {
         let unreachable = || StoreError::Unreachable { address: address(), reason: "refused".into() };
         for passing in [
             unreachable(),
+            StoreError::ServerError { address: address(), reason: "the database system is starting up".into() },
             StoreError::Group(Arc::new(unreachable())),
             StoreError::Outage(OutageKind::NoConnection),
             StoreError::ReadOnly(address()),
@@ -427,6 +445,7 @@ mod tests {
         for lasting in [
             StoreError::Denied(address()),
             StoreError::Outage(OutageKind::Denied),
+            StoreError::MissingRights("INSERT on votes".into()),
             StoreError::NoDatabase(address()),
             StoreError::Newer(1),
             StoreError::Migrate(MigrateError::VersionMismatch(1)),

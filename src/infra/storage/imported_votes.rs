@@ -58,9 +58,9 @@ fn check_name(what: &'static str, text: &str) -> Result<(), UnusableName> {
 }
 
 impl<'v> ImportedVote<'v> {
-    /// A row of a log that was read from the file with this id; a vote without a time counts as cast `now`.
+    /// A row of a log, with the ids of the vote and of its battle here; a vote without a time counts as cast `now`.
     #[must_use]
-    pub fn of_log(log: &'v VoteLog, row: usize, id: &str, now: Timestamp) -> Self {
+    pub fn of_log(log: &'v VoteLog, row: usize, (id, battle): (String, BattleId), now: Timestamp) -> Self {
         let name = |model: u32| log.models.as_slice()[model as usize].as_str();
         let label = |labels: &'v Option<Labels>| {
             let labels = labels.as_ref()?;
@@ -69,7 +69,8 @@ impl<'v> ImportedVote<'v> {
         let number =
             |column: &Option<Vec<f64>>| column.as_ref().map(|column| column[row]).filter(|value| value.is_finite());
         Self {
-            battle: BattleId::new(format!("{id}-{:09}", row + 1)),
+            id,
+            battle,
             voter: label(&log.voters).unwrap_or_default(),
             a: name(log.a[row]),
             b: name(log.b[row]),

@@ -11,6 +11,7 @@ use super::postgres::{answered_within, give_back};
 use super::{Database, Store, StoreError, on_reader, on_writer_once};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::vote_reasons::ReasonSet;
+use crate::domain::public_log::promised_vote::FEW_UNLOGGED;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -34,6 +35,8 @@ const VOTE_COLUMNS: &str = "id, battle_id, visitor, model_a, model_b, turn, lang
      anonymous, pairing_policy, policy_version, receipt";
 /// On a server, who inserts votes keeps all other votes waiting until the commit. So those of an import are collected first.
 const COLLECT_VOTES: &str = "CREATE TEMPORARY TABLE collected_votes ON COMMIT DROP AS SELECT * FROM votes WITH NO DATA";
+/// Says to the instances, until the end of the transaction, that many votes will come. See `is_importing`.
+const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended('langya import ' || current_schema(), 0))";
 /// For the one statement that inserts them all.
 const SET_TIME_LIMIT: &str = "SELECT set_config('statement_timeout', $1, true)";
 
@@ -43,7 +46,9 @@ const TIME_PER_VOTE: Duration = Duration::from_millis(1);
 /// A vote that was cast elsewhere.
 #[derive(Debug, Clone)]
 pub struct ImportedVote<'v> {
-    /// Id of the vote and of its battle: the import's, and the vote's number.
+    /// Its id: the import's, and the vote's number. Votes of an import are kept in the order of their ids.
+    pub id: String,
+    /// Id of its battle.
     pub battle: BattleId,
     /// Pseudonym of the voter.
     pub voter: &'v str,
@@ -156,7 +161,7 @@ macro_rules! insert_all {
             within(limit, battles.build().execute(&mut *$tx)).await?;
             let mut casts = QueryBuilder::new(insert_votes_into(table));
             casts.push_values(&page, |mut row, vote| {
-                push_common!(row.push_bind(vote.battle.as_str()).push_bind(vote.battle.as_str()), vote)
+                push_common!(row.push_bind(vote.id.as_str()).push_bind(vote.battle.as_str()), vote)
                     .push_bind(vote.outcome)
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)
@@ -238,13 +243,16 @@ impl Store {
             });
         };
         let insert = insert_votes_into("votes");
-        let insert_collected = format!("{insert}SELECT {VOTE_COLUMNS} FROM collected_votes ORDER BY battle_id");
+        let insert_collected = format!("{insert}SELECT {VOTE_COLUMNS} FROM collected_votes ORDER BY id");
         // A server may go silent, so each statement has a limit. All of them take as long as the file is large, and so may the last.
         let limit = Some(postgres.longest);
         let of_all = postgres.longest + TIME_PER_VOTE * u32::try_from(count).unwrap_or(u32::MAX);
         let mut connection = postgres.acquire().await?;
         let imported: Result<Imported, StoreError> = async {
             let mut tx = within(limit, connection.begin()).await?;
+            if count as u64 > FEW_UNLOGGED {
+                within(limit, sqlx::query(ANNOUNCE).execute(&mut *tx)).await?;
+            }
             within(limit, sqlx::query(COLLECT_VOTES).execute(&mut *tx)).await?;
             let target = ImportTarget { table: "collected_votes", limit };
             let imported = insert_all!(tx, target, import, votes, count, progress)?;

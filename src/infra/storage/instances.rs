@@ -9,7 +9,8 @@ use crate::metrics::store_time;
 const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
      ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1, settings = excluded.settings, \
      seen_at = excluded.seen_at";
-const SELECT_ALL: &str = "SELECT id, beats, settings, started_at, seen_at FROM instances ORDER BY id";
+const SELECT_ALL: &str = "SELECT id, beats, settings, log_fails, started_at, seen_at FROM instances ORDER BY id";
+const NOTE_LOG: &str = "UPDATE instances SET log_fails = $2 WHERE id = $1";
 const DELETE: &str = "DELETE FROM instances WHERE id = $1";
 const FORGET: &str = "DELETE FROM instances WHERE id = $1 AND beats = $2";
 
@@ -22,6 +23,8 @@ pub struct InstanceRow {
     pub beats: u64,
     /// Fingerprint of the settings that all instances have to share.
     pub settings: String,
+    /// Whether it leads and cannot append to the public log.
+    pub log_fails: bool,
     /// Its first beat.
     pub started_at: Timestamp,
     /// Its latest beat, by its own clock.
@@ -57,6 +60,17 @@ impl Store {
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
 
+    /// Writes for the others whether an instance leads and cannot append to the public log.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn note_log_failure(&self, instance: &str, log_fails: bool) -> Result<(), StoreError> {
+        let _time = store_time("note_log_failure");
+        on_writer!(self, |connection| {
+            sqlx::query(NOTE_LOG).bind(instance).bind(log_fails).execute(connection).await.map(drop)
+        })
+    }
+
     /// Takes out an instance that ends in order.
     ///
     /// # Errors
@@ -84,6 +98,7 @@ struct RawInstance {
     id: String,
     beats: i64,
     settings: String,
+    log_fails: bool,
     started_at: i64,
     seen_at: i64,
 }
@@ -96,6 +111,7 @@ impl TryFrom<RawInstance> for InstanceRow {
             beats: unsigned(raw.beats, "instances", "beats", &raw.id)?,
             id: raw.id,
             settings: raw.settings,
+            log_fails: raw.log_fails,
             started_at: Timestamp(raw.started_at),
             seen_at: Timestamp(raw.seen_at),
         })

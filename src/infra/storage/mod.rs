@@ -49,7 +49,6 @@ mod label_replies;
 mod leaderboards;
 mod leak_checks;
 mod limit_counts;
-mod lock_log;
 mod locks;
 mod model_register;
 mod model_stats;
@@ -64,10 +63,12 @@ mod postgres;
 mod prompt_labels;
 mod public_log;
 mod question_digests;
+mod refusal_log;
 mod request_attempts;
 mod retry;
 mod scored_judgements;
 mod secrets;
+mod server_checks;
 mod sign_ins;
 mod sqlite;
 mod sqlite_access;
@@ -159,7 +160,7 @@ pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedV
 pub use question_digests::FirstQuestion;
 pub use request_attempts::{AttemptRow, AttemptStatus, OpenAttempts};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
-pub use unlogged_entries::{UnloggedChange, UnloggedVote, VotedPrompt, VotedReply};
+pub use unlogged_entries::{UnloggedChange, UnloggedVotes, VotedPrompt, VotedReply};
 pub use vote_columns::{VotePageError, columns_of_log};
 pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionRow, NewExclusion, NewExclusions};
@@ -329,11 +330,11 @@ impl Store {
     }
 
     /// Whether the database answers, keeps what is written, and has the tables that this program knows. On SQLite a
-    /// committed write is read back over another connection; on PostgreSQL its durability settings are read.
+    /// committed write is read back over another connection; on PostgreSQL its durability settings and the user's rights are read.
     ///
     /// # Errors
     /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's, [`StoreError::Outage`]
-    /// where it takes no writes or would lose them.
+    /// where it takes no writes or would lose them, [`StoreError::MissingRights`] where it lets no battle begin or takes no vote.
     pub async fn check(&self) -> Result<(), StoreError> {
         let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
         let known = match self.database {
@@ -353,7 +354,10 @@ impl Store {
                 }
             }
             // Every instance writes that it is there, which shows the end of an outage.
-            Database::Postgres(_) => self.check_durable().await?,
+            Database::Postgres(_) => {
+                self.check_durable().await?;
+                self.check_rights_for_battles().await?;
+            }
         }
         self.database.outage().kind().map_or(Ok(()), |kind| Err(StoreError::Outage(kind)))
     }
@@ -372,17 +376,6 @@ impl Store {
     #[must_use]
     pub fn outage_kind(&self) -> Option<OutageKind> {
         self.database.outage().kind()
-    }
-
-    /// Looks whether the server still keeps commits through a crash; the embedded database is looked at before each write.
-    ///
-    /// # Errors
-    /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
-    pub async fn check_durable(&self) -> Result<(), StoreError> {
-        match &self.database {
-            Database::Sqlite(_) => Ok(()),
-            Database::Postgres(postgres) => postgres.check_durable().await,
-        }
     }
 
     /// The time of day that a database server shows; `None` for an embedded database, which has no clock of its own.

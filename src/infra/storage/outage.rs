@@ -17,9 +17,12 @@ pub enum OutageKind {
     /// `53300`
     #[error("its server has no connection left: raise its max_connections, or lower storage.max_connections")]
     NoConnection,
-    /// The password or the user's rights were changed.
+    /// The password was changed, or the user may not connect any more.
     #[error("it refuses the user or the password: correct them, there or in storage.database")]
     Denied,
+    /// `42501`: a right on some tables was taken away. The others can be used.
+    #[error("its user lacks a right that the arena needs: GRANT it (`langya doctor` names it)")]
+    NoPrivilege,
     /// A standby, or `default_transaction_read_only`.
     #[error("it is read-only: name the primary, or turn default_transaction_read_only off")]
     ReadOnly,
@@ -85,6 +88,7 @@ impl OutageKind {
             "57P01" | "57P02" | "57P03" => Some(Self::Unreachable),
             "53300" => Some(Self::NoConnection),
             "28P01" | "28000" => Some(Self::Denied),
+            NO_PRIVILEGE => Some(Self::NoPrivilege),
             "25006" => Some(Self::ReadOnly),
             "53100" => Some(Self::DiskFull),
             "55P03" => Some(Self::TableLocked),
@@ -115,6 +119,11 @@ impl OutageKind {
             CORRUPT | NOT_A_DATABASE => Some(Self::Damaged),
             _ => None,
         }
+    }
+
+    /// Whether it is one of some tables, while others can be used.
+    pub(super) fn is_of_tables(self) -> bool {
+        matches!(self, Self::TableLocked | Self::NoPrivilege)
     }
 
     /// Whether reading goes on, so that only a write shows the end.
@@ -169,10 +178,13 @@ pub(super) fn is_lasting(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Somebody may give the right back.
+const NO_PRIVILEGE: &str = "42501";
+
 fn is_lasting_sqlstate(code: &str) -> bool {
     /// Unsupported, cardinality, data, constraints, syntax and names, limits of the program, and what a trigger raises.
     const CLASSES: [&str; 7] = ["0A", "21", "22", "23", "42", "54", "P0"];
-    CLASSES.iter().any(|class| code.starts_with(class))
+    code != NO_PRIVILEGE && CLASSES.iter().any(|class| code.starts_with(class))
 }
 
 fn is_lasting_in_sqlite(code: &str) -> bool {
@@ -205,6 +217,7 @@ mod tests {
             ("57P03", Some(OutageKind::Unreachable)),
             ("53300", Some(OutageKind::NoConnection)),
             ("28P01", Some(OutageKind::Denied)),
+            ("42501", Some(OutageKind::NoPrivilege)),
             ("25006", Some(OutageKind::ReadOnly)),
             ("53100", Some(OutageKind::DiskFull)),
             ("55P03", Some(OutageKind::TableLocked)),
@@ -259,8 +272,8 @@ mod tests {
         for lasting in ["23505", "23514", "22021", "42P01", "P0001"] {
             assert!(is_lasting_sqlstate(lasting), "{lasting}");
         }
-        // Lock timeout, cancelled, disk, deadlock, serialization, standby, connections.
-        for passing in ["55P03", "57014", "58030", "40P01", "40001", "25006", "53300", "08006", "XX000"] {
+        // Lock timeout, cancelled, a right that can be given back, disk, deadlock, serialization, standby, connections.
+        for passing in ["55P03", "57014", "42501", "58030", "40P01", "40001", "25006", "53300", "08006", "XX000"] {
             assert!(!is_lasting_sqlstate(passing), "{passing}");
         }
     }

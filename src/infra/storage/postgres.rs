@@ -18,9 +18,9 @@ use super::partitions::add_months_ahead;
 use super::retry::Outage;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions, on_postgres};
 use crate::config::{ServiceUrl, StorageSettings};
-use crate::process_stalls::timeout_unless_stalled;
-use crate::storage::lock_log::LockLog;
+use crate::process_stalls::{repeated_after_stall, timeout_unless_stalled};
 use crate::storage::outage::OutageKind;
+use crate::storage::refusal_log::RefusalLog;
 use address::{PERCENT_ENCODING, option_fault};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
@@ -68,8 +68,8 @@ pub(super) struct PostgresPool {
     votes: PgPool,
     pub(super) server: Arc<Server>,
     pub(super) outage: Arc<Outage>,
-    /// Logs statements that locks keep out; `None` for votes, whose queue counts them.
-    pub(super) locks: Option<Arc<LockLog>>,
+    /// Logs statements that are refused on some tables.
+    pub(super) refusals: Arc<RefusalLog>,
     /// Held by the one who asks the server why no connection comes.
     asking: Arc<tokio::sync::Mutex<()>>,
     /// How long any answer is waited for.
@@ -109,12 +109,12 @@ impl PostgresPool {
             most => (of(most - 1), of(1)),
         };
         let longest = server.patience + Duration::from_millis(settings.statement_timeout_ms) + REST;
-        Ok(Self { pool, votes, server, outage, locks: Some(Arc::default()), asking: Arc::default(), longest })
+        Ok(Self { pool, votes, server, outage, refusals: Arc::default(), asking: Arc::default(), longest })
     }
 
     /// The same database by the connection for votes.
     pub(super) fn for_votes(self) -> Self {
-        Self { pool: self.votes.clone(), locks: None, ..self }
+        Self { pool: self.votes.clone(), ..self }
     }
 
     /// Closes all connections.
@@ -123,9 +123,15 @@ impl PostgresPool {
         self.votes.close().await;
     }
 
-    /// A connection of the pool. Where none comes soon, the server is asked why on a connection outside of it, so that
-    /// the log and `/readyz` say so long before the wait is over.
+    /// A connection of the pool. A wait that was over while this process was stopped says nothing of the server.
     pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        let is_timeout = |error: &StoreError| matches!(error, StoreError::Database(sqlx::Error::PoolTimedOut));
+        repeated_after_stall(self.server.patience, self.acquire_once(), is_timeout, self.acquire_once()).await
+    }
+
+    /// Where no connection comes soon, the server is asked why on a connection outside of the pool, so that the log and `/readyz` say so
+    /// long before the wait is over.
+    async fn acquire_once(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         let mut acquiring = pin!(self.pool.acquire());
         if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
             return acquired.map_err(StoreError::from);
@@ -341,11 +347,17 @@ impl Server {
         if is(error, code::NO_DATABASE) {
             return StoreError::NoDatabase(self.address.to_string());
         }
-        self.unreachable(match error {
-            sqlx::Error::Io(error) => error.to_string(),
-            sqlx::Error::Database(error) => error.message().to_owned(),
-            other => other.to_string(),
-        })
+        match error {
+            sqlx::Error::Io(error) => self.unreachable(error.to_string()),
+            // With its own way out.
+            _ if OutageKind::from_error(error) == Some(OutageKind::NoConnection) => {
+                StoreError::Outage(OutageKind::NoConnection)
+            }
+            sqlx::Error::Database(error) => {
+                StoreError::ServerError { address: self.address.to_string(), reason: error.message().to_owned() }
+            }
+            other => self.unreachable(other.to_string()),
+        }
     }
 
     fn unreachable(&self, reason: String) -> StoreError {

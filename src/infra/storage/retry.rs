@@ -22,7 +22,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 /// A reload reaches a server's connections one after another, so one look may still show, or no longer show, what another
 /// one found: settings count as recovered when for so long no look has found them otherwise.
 const RELOADED: Duration = Duration::from_secs(1);
-/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is logged.
+/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage of the same kind is logged.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// What all statements on one database know of its failures. An outage is logged once, and so is its end, not for each
@@ -41,6 +41,8 @@ struct OutageState {
     kind: Option<OutageKind>,
     /// What the log has of it; one outage may show in several ways.
     logged: Vec<OutageKind>,
+    /// The same of the latest outage that was logged and has ended.
+    logged_before: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
     /// Whether a write has failed of it.
@@ -66,7 +68,8 @@ impl Outage {
         state.kind = state.kind.filter(|former| former.lasts()).or(Some(kind));
         state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
-        let quiet = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
+        let is_recent = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
+        let quiet = is_recent && state.logged_before.contains(&kind);
         if !quiet && !state.logged.contains(&kind) {
             state.logged.push(kind);
             tracing::error!(reason = %kind, error = %error, "the database fails: nothing is stored until it is repaired");
@@ -118,7 +121,8 @@ impl Outage {
         }
         self.open.store(false, Ordering::Relaxed);
         (state.ended_at, state.stops_writes) = (Some(now), false);
-        if !std::mem::take(&mut state.logged).is_empty() {
+        if !state.logged.is_empty() {
+            state.logged_before = std::mem::take(&mut state.logged);
             tracing::info!("the database answers again");
         }
     }
@@ -178,10 +182,9 @@ impl<'a> RetryPolicy<'a> {
         let outage = self.database.outage();
         if let StoreError::Database(error) = failure {
             match self.outage_kind(error) {
-                // The other tables can be used.
-                Some(OutageKind::TableLocked) => {
-                    if let Some(locks) = self.database.locks() {
-                        locks.note_refusal(error);
+                Some(kind) if kind.is_of_tables() => {
+                    if let Some(refusals) = self.database.refusals() {
+                        refusals.note_refusal(kind, error);
                     }
                 }
                 // A reader meets other locks than that of writes, and only a write shows that this one is free again.
@@ -204,8 +207,8 @@ impl<'a> RetryPolicy<'a> {
 
     /// The statement came through: an outage that it would have met is over.
     pub(super) async fn on_success(self) {
-        if let Some(locks) = self.database.locks() {
-            locks.note_success();
+        if let Some(refusals) = self.database.refusals() {
+            refusals.note_success();
         }
         let outage = self.database.outage();
         let Some(kind) = outage.kind() else { return };
@@ -361,8 +364,22 @@ mod tests {
             first.ends();
         });
         assert_eq!(lines.len(), 2, "{lines:?}");
+        meets(&second);
         second.ends();
         tokio::time::advance(QUIET).await;
         assert_eq!(logged(|_| meets(&second)).len(), 1);
+    }
+
+    #[test]
+    fn what_fails_in_another_way_right_after_an_outage_is_logged() {
+        let meets = |outage: &Outage, kind| outage.meets(kind, &sqlx::Error::PoolTimedOut);
+        let lines = logged(|outage| {
+            for kind in [OutageKind::Unreachable, OutageKind::ReadOnly, OutageKind::ReadOnly] {
+                meets(outage, kind);
+                outage.ends();
+            }
+        });
+        let said: Vec<bool> = lines.iter().map(|line| line.contains("it is read-only")).collect();
+        assert_eq!(said, [false, false, true, false], "each with its end, and the second of a kind silent: {lines:?}");
     }
 }

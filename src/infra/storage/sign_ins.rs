@@ -251,6 +251,19 @@ impl Store {
         })
     }
 
+    /// Ends a session, also one that was never signed in: it acts for nobody any more.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn end_session(&self, session: &VisitorId, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("end_session");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(END_PREVIOUS).bind(session.as_str()).bind(SignInMethod::Passphrase.as_str());
+            let query = query.bind(None::<String>).bind(now.0).bind(now.0).bind(now.0);
+            query.execute(connection).await.map(drop)
+        })
+    }
+
     /// Whether this session has signed out.
     ///
     /// # Errors

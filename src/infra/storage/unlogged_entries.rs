@@ -2,15 +2,19 @@
 
 use sqlx_macros::FromRow;
 
-use super::{Store, StoreError, on_reader};
+use super::{Store, StoreError, on_reader, signed, unsigned};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
 const SELECT_CAST_AT: &str = "SELECT created_at FROM votes WHERE id = $1";
-/// Votes are logged in the order of their numbers, so the first one after the checkpoint has waited longest.
-const SELECT_FIRST_UNLOGGED: &str = "SELECT created_at, (SELECT imported_at FROM imports \
-     WHERE votes.battle_id LIKE imports.id || '-%') FROM votes \
-     WHERE seq > COALESCE((SELECT last_vote_seq FROM log_checkpoint WHERE id = 1), 0) ORDER BY seq LIMIT 1";
+/// Votes are logged in the order of their numbers, which also has both databases look at the first ones alone.
+const SELECT_UNLOGGED_VOTES: &str = "SELECT COUNT(*), MIN(CASE WHEN pairing_policy <> 'import' THEN created_at END) \
+     FROM (SELECT created_at, pairing_policy FROM votes \
+     WHERE seq > COALESCE((SELECT last_vote_seq FROM log_checkpoint WHERE id = 1), 0) ORDER BY seq LIMIT $1) AS unlogged";
+/// Whether a session has the lock of [`super::imports`]; `pg_locks` has its 64 bits in two columns.
+const SELECT_IMPORTING: &str = "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+     AND ((CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT)) = hashtextextended('langya import ' || current_schema(), 0))";
 /// Two queries, because each has a small index of its own.
 const SELECT_CAST_WITH: &str = "SELECT vote_seq, rule, reason FROM vote_exclusions \
      WHERE with_vote AND withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2 \
@@ -30,13 +34,13 @@ const SELECT_REPLIES: &str = "SELECT replies.battle_id, replies.turn, replies.si
      JOIN replies ON replies.battle_id = votes.battle_id AND replies.turn <= votes.turn \
      WHERE votes.seq > $1 AND votes.seq <= $2";
 
-/// A vote that is not in the log yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnloggedVote {
-    /// When the arena got it: when it was cast here, or imported.
-    pub since: Timestamp,
-    /// Whether it was imported.
-    pub is_imported: bool,
+/// The votes that are not in the log yet, of which the first ones were looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnloggedVotes {
+    /// How many there are, as far as they were counted.
+    pub count: u64,
+    /// When the oldest of them was cast that was not imported.
+    pub oldest_cast: Option<Timestamp>,
 }
 
 /// An exclusion of which the exclusion or the withdrawal is not in the log yet.
@@ -94,18 +98,30 @@ impl Store {
         Ok(time.map(Timestamp))
     }
 
-    /// The vote that has waited longest for the log; `None` where every vote is in it.
+    /// The votes that wait for the log; only the first `most` are counted and looked at.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn first_unlogged_vote(&self) -> Result<Option<UnloggedVote>, StoreError> {
-        let _time = store_time("first_unlogged_vote");
-        let row: Option<(i64, Option<i64>)> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_FIRST_UNLOGGED).fetch_optional(pool).await)?;
-        Ok(row.map(|(cast_at, imported_at)| UnloggedVote {
-            since: Timestamp(imported_at.unwrap_or(cast_at)),
-            is_imported: imported_at.is_some(),
-        }))
+    pub async fn unlogged_votes(&self, most: u64) -> Result<UnloggedVotes, StoreError> {
+        let _time = store_time("unlogged_votes");
+        let (count, oldest_cast): (i64, Option<i64>) = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_UNLOGGED_VOTES).bind(signed(most)).fetch_one(pool).await
+        })?;
+        let count = unsigned(count, "votes", "COUNT(*)", "")?;
+        Ok(UnloggedVotes { count, oldest_cast: oldest_cast.map(Timestamp) })
+    }
+
+    /// Whether an import of more than `FEW_UNLOGGED` votes into a shared database is under way. A vote that is cast meanwhile may have to
+    /// wait for its commit, and comes into the log after its votes then.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn is_importing(&self) -> Result<bool, StoreError> {
+        if !self.is_shared() {
+            return Ok(false);
+        }
+        let _time = store_time("is_importing");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_IMPORTING).fetch_one(pool).await)
     }
 
     /// Rules and reasons that excluded votes of a range of numbers when they were cast, in the order of votes and rules.

@@ -30,6 +30,13 @@ static SELECT_PAGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+static SELECT_WAITING: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT (SELECT created_at FROM votes WHERE seq > $1 ORDER BY seq LIMIT 1), \
+         (SELECT COUNT(*) FROM (SELECT 1 FROM votes WHERE seq > $1 AND {IS_RATED} LIMIT $2) AS rated)"
+    )
+});
+
 /// What became of an insert.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InsertedVote {
@@ -110,6 +117,19 @@ impl Store {
                 .await
         })?;
         rows.into_iter().map(VoteRow::try_from).collect()
+    }
+
+    /// When the first vote after `seq` was cast, and how many of those after it are rated, counted up to `limit`; `None` where there
+    /// is no such vote.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn waiting_votes(&self, seq: i64, limit: u32) -> Result<Option<(Timestamp, u32)>, StoreError> {
+        let _time = store_time("waiting_votes");
+        let (oldest, rated): (Option<i64>, i64) = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_WAITING.as_str()).bind(seq).bind(i64::from(limit)).fetch_one(pool).await
+        })?;
+        Ok(oldest.map(|oldest| (Timestamp(oldest), u32::try_from(rated).unwrap_or(limit))))
     }
 
     /// The rated votes that say how satisfied the visitor was, in log order.

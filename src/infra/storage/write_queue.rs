@@ -6,7 +6,6 @@
 //! beginning. Where a lane stays full, callers are refused.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -18,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
-use crate::storage::outage::OutageKind;
 use crate::storage::vote_inserts::{InsertVotes, VoteInsert};
 
 /// Writes that wait in a lane at most.
@@ -68,7 +66,7 @@ impl WriteQueue {
             embedded @ Database::Sqlite(_) => embedded,
         };
         let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
-        let writer = tokio::spawn(lanes.write_all(GroupWriter { database, locked_out: Arc::default() }, stop.clone()));
+        let writer = tokio::spawn(lanes.write_all(GroupWriter { database }, stop.clone()));
         Self { battles, votes, stop, writer: Arc::new(Mutex::new(Some(writer))) }
     }
 
@@ -186,8 +184,6 @@ impl CommitGroup {
 #[derive(Clone)]
 struct GroupWriter {
     database: Database,
-    /// Votes that were refused because another session holds a lock, since the last group that was stored.
-    locked_out: Arc<AtomicUsize>,
 }
 
 impl GroupWriter {
@@ -198,7 +194,7 @@ impl GroupWriter {
         let (inserts, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
         match self.commit(&writes, &inserts).await {
             Ok((changed, written)) => {
-                self.log_end_of_lock();
+                self.note_stored(inserts.len());
                 changes.into_iter().zip(changed).for_each(|(caller, changed)| answer(caller, Ok(changed)));
                 receipts.into_iter().for_each(|caller| answer(caller, Ok(written)));
             }
@@ -213,9 +209,7 @@ impl GroupWriter {
                 }
             }
             Err(error) => {
-                if error.outage_kind() == Some(OutageKind::TableLocked) {
-                    self.log_lock(inserts.len(), &error);
-                }
+                self.note_refused(&error, inserts.len());
                 let error = Arc::new(error);
                 changes.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
                 receipts.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
@@ -228,17 +222,16 @@ impl GroupWriter {
         !error.is_outage() && !self.database.is_transient(error)
     }
 
-    /// Logs the first group that a lock keeps out; of the next ones the votes are counted.
-    fn log_lock(&self, votes: usize, error: &StoreError) {
-        if self.locked_out.fetch_add(votes, Ordering::Relaxed) == 0 {
-            tracing::warn!(error = ?error, "votes are refused while another session holds a lock that they need: pg_locks names it");
+    /// Counts votes that a lock or a missing right keeps out.
+    fn note_refused(&self, error: &StoreError, votes: usize) {
+        if let (Some(refusals), Some(kind)) = (self.database.refusals(), error.outage_kind()) {
+            refusals.note_refused_votes(kind, votes);
         }
     }
 
-    fn log_end_of_lock(&self) {
-        let votes = self.locked_out.swap(0, Ordering::Relaxed);
-        if votes > 0 {
-            tracing::info!(votes.refused = votes, "votes are stored again: the lock has ended");
+    fn note_stored(&self, votes: usize) {
+        if let Some(refusals) = self.database.refusals().filter(|_| votes > 0) {
+            refusals.note_stored_votes();
         }
     }
 

@@ -1,25 +1,25 @@
-//! What the audit log keeps of an edit: the difference between the models before and after it. Addresses of servers are left out, as
-//! they may hold a password.
+//! Audit log entries of a settings edit: the difference between the models before and after it. Server addresses are left out, as they may
+//! hold a password.
 
 use serde_json::{Value, json};
 
 use crate::config::ModelSettings;
 use crate::domain::admin::action::AdminAction;
 
-/// An action on a model, with what was before and is after.
+/// Audited action on a model, with its values before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAction {
-    /// What was done.
+    /// Type of the action.
     pub action: AdminAction,
-    /// To which model.
+    /// Id of the model.
     pub model: String,
-    /// What was before; null for a new model.
+    /// Value before the edit; null for a new model.
     pub former: Value,
-    /// What is after; null for a removed one.
+    /// Value after the edit; null for a removed model.
     pub latter: Value,
 }
 
-/// The actions that lead from the models before to those after.
+/// Returns the actions that turn the models before into those after.
 #[must_use]
 pub fn model_actions(before: &[ModelSettings], after: &[ModelSettings]) -> Vec<ModelAction> {
     let find = |models: &[ModelSettings], id: &str| models.iter().position(|model| model.id == id);
@@ -43,7 +43,7 @@ fn face(model: &ModelSettings) -> Value {
     json!({ "provider": model.provider.as_str(), "model": model.name_at_provider(), "weight": model.weight })
 }
 
-/// One action for each kind of value that differs.
+/// Returns one action for each group of values that differs.
 fn changed(before: &ModelSettings, after: &ModelSettings) -> Vec<ModelAction> {
     let weight = |model: &ModelSettings| json!({ "weight": model.weight, "reason": model.reason });
     let limits =

@@ -1,15 +1,15 @@
-//! What an entry of the settings file may be changed to.
+//! Changes of one `[[models]]` entry of the settings file.
 
 use super::{EditError, KeyValue, with_value, without_model};
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 
-/// Why a change is refused before the text is read.
+/// Reason why a change is refused before the file is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidChange {
-    /// The weight is none.
+    /// The weight is invalid.
     #[error("a weight must be 0 or more, for example 1; 0 pauses the model")]
     Weight,
-    /// A price is no number.
+    /// A price is not a number.
     #[error("a price must be a number of 0 or more, for a million tokens")]
     Price,
     /// No value was given.
@@ -17,10 +17,10 @@ pub enum InvalidChange {
     Nothing,
 }
 
-/// Another state of one entry.
+/// Change of one entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Takes the entry out.
+    /// Removes the entry.
     Remove,
     /// Sets the pairing weight; 0 pauses.
     Weight(f64),
@@ -28,46 +28,46 @@ pub enum Change {
     Values(ModelValues),
 }
 
-/// Values of an entry; what is `None` stays as it is.
+/// New values of an entry; `None` leaves the value unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelValues {
-    /// Name shown after the vote; an empty text takes it out, and the id is shown.
+    /// Name shown after the vote; an empty text removes it, and the id is shown.
     pub name: Option<String>,
-    /// Its maker; an empty text takes it out.
+    /// Organization that makes the model; an empty text removes it.
     pub organization: Option<String>,
     /// Pairing weight; 0 pauses.
     pub weight: Option<f64>,
-    /// Why, for the register of models; an empty text takes the reason out.
+    /// Reason of the change for the model register; an empty text removes it.
     pub reason: Option<String>,
-    /// Longest reply in tokens.
+    /// Maximum length of a reply in tokens.
     pub max_tokens: Option<u32>,
-    /// Requests that benchmarks have under way at the same time.
+    /// Maximum number of concurrent benchmark requests.
     pub max_concurrent: Option<u32>,
-    /// The prices.
+    /// Prices of the model.
     pub prices: Option<PriceValues>,
 }
 
-/// The prices of an entry.
+/// Change of an entry's prices.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PriceValues {
-    /// Takes them out, with their date and source.
+    /// Removes them with their date and source.
     Remove,
     /// Sets them.
     Set {
-        /// Price of a million tokens of input.
+        /// Price of a million input tokens.
         input: f64,
-        /// Price of a million tokens of output.
+        /// Price of a million output tokens.
         output: f64,
-        /// When they were looked up.
+        /// Date of the prices.
         date: PriceDate,
-        /// Where; the source that stands there is taken out where it is left out.
+        /// Source of the prices; `None` removes the current source.
         source: Option<PriceSource>,
     },
 }
 
 impl Change {
-    /// Refuses an invalid weight, whose message the settings' own would hide, and prices that are no number, which would not equal what is
-    /// read back.
+    /// Refuses an invalid weight, whose message that of the settings would hide, and prices that are NaN, which would not equal themselves
+    /// when read back.
     ///
     /// # Errors
     /// [`InvalidChange`]
@@ -91,7 +91,7 @@ impl Change {
         Ok(())
     }
 
-    /// The text with the change.
+    /// Returns the text with the change applied to the entry `id`.
     ///
     /// # Errors
     /// [`EditError`]
@@ -113,7 +113,7 @@ impl ModelValues {
         Ok(edited)
     }
 
-    /// The keys that are set, or taken out where they have no value.
+    /// Returns the keys to set, or to remove if they have no value.
     fn keys(&self) -> Vec<(&'static str, Option<KeyValue>)> {
         let text = |text: &String| Some(KeyValue::Text(text.clone())).filter(|_| !text.is_empty());
         let mut keys = Vec::new();

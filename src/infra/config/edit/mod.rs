@@ -1,5 +1,5 @@
-//! Edits of the text of a settings file. Each is a splice at a place that the parser names, so that every other byte stays as
-//! the operator wrote it: comments, order, spaces, line ends. What a splice comes to is read back and compared.
+//! Text edits of a settings file. Each edit is a splice at a position given by the parser, so that every other byte stays as the operator
+//! wrote it: comments, order, spaces, line ends. The result is parsed again and compared with the expected settings.
 
 pub mod actions;
 pub mod change;
@@ -9,19 +9,19 @@ use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, value};
 
 use super::ModelSettings;
 
-/// Why a text cannot be edited.
+/// Error of a text edit of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The text is not TOML.
     #[error("the settings file is not valid TOML: fix it first (`langya models list` shows the line)")]
     NotToml,
-    /// The models stand in one line.
+    /// The models are an inline array.
     #[error("models is an inline array: write each model as its own [[models]] table, then try again")]
     InlineModels,
     /// No entry has this id.
     #[error("no model has the id \"{id}\": {}", known_ids(.known))]
     UnknownModel {
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
         /// All ids of the file.
         known: Vec<String>,
@@ -38,16 +38,16 @@ fn known_ids(known: &[String]) -> String {
     }
 }
 
-/// A model to be written, with the tokens of its context where they are known.
+/// A model to add, with its context length in tokens if known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewModel {
     /// Its entry.
     pub entry: ModelSettings,
-    /// Written as a comment, for the operator.
+    /// Context length in tokens; written as a comment for the operator.
     pub context_length: Option<u64>,
 }
 
-/// The text with these models after everything that stands in it.
+/// Returns the text with these models appended.
 ///
 /// # Errors
 /// [`EditError`]
@@ -70,7 +70,7 @@ pub fn with_models(text: &str, models: &[NewModel]) -> Result<String, EditError>
     Ok(edited)
 }
 
-/// The text without the entry of this model, and without the comment right above it. A comment that opens the file stays.
+/// Returns the text without the entry of this model and without the comment right above it. A comment at the start of the file stays.
 ///
 /// # Errors
 /// [`EditError`]
@@ -100,12 +100,12 @@ pub fn without_model(text: &str, id: &str) -> Result<String, EditError> {
     confirmed(edited, &expected, id)
 }
 
-/// What a key of an entry is set to.
+/// Value of a key of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyValue {
     /// A number.
     Number(f64),
-    /// A whole number.
+    /// An integer.
     Whole(u32),
     /// A text.
     Text(String),
@@ -130,7 +130,7 @@ impl KeyValue {
     }
 }
 
-/// The text with another value of a key of this model, or without the key's line where there is no value.
+/// Returns the text with a new value for a key of this model, or without the key's line if `value` is `None`.
 ///
 /// # Errors
 /// [`EditError`]
@@ -166,7 +166,7 @@ pub fn with_value(text: &str, id: &str, key: &str, value: Option<&KeyValue>) -> 
     confirmed(edited, &expected, id)
 }
 
-/// The edited text, where it says what it should.
+/// Returns the edited text if it parses to the expected table.
 fn confirmed(edited: String, expected: &toml::Table, id: &str) -> Result<String, EditError> {
     if read(&edited).as_ref() == Ok(expected) { Ok(edited) } else { Err(EditError::UnusualForm(id.to_owned())) }
 }
@@ -196,7 +196,7 @@ fn find<'d>(document: &'d Document<&str>, id: &str) -> Result<(usize, &'d Table)
     }
 }
 
-/// Without the line `models = []`, after which no `[[models]]` may stand.
+/// Removes the line `models = []`, which must not precede `[[models]]`.
 fn without_empty_list(document: &Document<&str>) -> Result<String, EditError> {
     let text = document.raw();
     let places = document.as_table().get_key_value("models").and_then(|(key, list)| Some((key.span()?, list.span()?)));
@@ -204,7 +204,7 @@ fn without_empty_list(document: &Document<&str>) -> Result<String, EditError> {
     Ok(format!("{}{}", &text[..line_start(text, key.start)], &text[line_end(text, list.end)..]))
 }
 
-/// Where the last value of a table ends, with the tables under it.
+/// Returns the end of the last value of a table, subtables included.
 fn end_of(table: &Table) -> Option<usize> {
     table.iter().filter_map(|(_, item)| end_of_item(item)).max()
 }
@@ -220,7 +220,7 @@ fn end_of_item(item: &Item) -> Option<usize> {
     below.max(end_of_span(item.span()))
 }
 
-/// Where the last value before any table under this one ends.
+/// Returns the end of the last value before any subtable.
 fn end_of_own_keys(table: &Table) -> Option<usize> {
     let own = |item: &Item| match item {
         Item::Table(dotted) if dotted.is_dotted() => end_of_own_keys(dotted),
@@ -238,12 +238,12 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// After the line end that follows, or the end of the text.
+/// Returns the position after the next line end, or the end of the text.
 fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// Where the comment lines right above this line begin; those that open the file are left out.
+/// Returns the start of the comment lines right above this line; those at the start of the file are left out.
 fn above_comments(text: &str, line: usize) -> usize {
     let mut start = line;
     while start > 0 {
@@ -264,7 +264,7 @@ fn in_line_ends_of(text: &str, written: &str) -> String {
     written.replace('\n', line_ending(text))
 }
 
-/// One entry as TOML, after a blank line. What has its default is left out.
+/// Formats one entry as TOML, after a blank line. Default values are left out.
 fn written(model: &NewModel) -> String {
     let ModelSettings { id, name, organization, license, base_url, model: at_provider, api_key_env, .. } = &model.entry;
     let default = ModelSettings::minimal(id.as_str(), model.entry.provider);

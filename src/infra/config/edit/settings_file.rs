@@ -1,4 +1,4 @@
-//! The settings file, edited while others may read or edit it.
+//! Edits of the settings file, safe against concurrent readers and editors.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,19 +9,19 @@ use tempfile::NamedTempFile;
 
 use crate::config::{ConfigError, Environment, Settings};
 
-/// Permissions of a settings file that did not exist, before the process's mask.
+/// Permissions of a new settings file, before the process's umask.
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Stands in a file whose last setting was removed: an empty one would be taken for one that an editor has lost.
+/// Content of a file whose last setting was removed: an empty file would look like one that an editor has lost.
 const NO_SETTINGS: &str = "# No settings: the defaults are in force.\n";
 
-/// A settings file, which need not exist yet.
+/// A settings file, which may not exist yet.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
     path: PathBuf,
 }
 
-/// Why a settings file was not edited. It is as it was.
+/// Error of an edit of the settings file. The file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsFileError {
     /// The file cannot be read or replaced.
@@ -32,34 +32,34 @@ pub enum SettingsFileError {
         /// The system's reason.
         source: io::Error,
     },
-    /// What would stand there are no settings.
+    /// The new text is not valid settings.
     #[error("{path} was left as it is, because the edited settings could not be used: {source}")]
     Invalid {
         /// Its path.
         path: PathBuf,
-        /// What is wrong.
+        /// Validation error.
         source: ConfigError,
     },
 }
 
 impl SettingsFile {
-    /// The file at this path.
+    /// Creates a handle of the file at this path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    /// Its path.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Replaces the text by what `change` makes of it, in one step and with the file's mode and owner; `None` leaves it as it
-    /// is. Editors that use this wait for each other. A file that is not there counts as empty. This blocks.
+    /// Atomically replaces the text by the result of `change`, keeping the file's mode and owner; `None` leaves it unchanged. Concurrent
+    /// editors that use this function wait for each other. A missing file counts as empty. Blocks.
     ///
     /// # Errors
-    /// [`SettingsFileError`], or what `change` says; the file is as it was then.
+    /// [`SettingsFileError`], or the error of `change`; the file is then unchanged.
     pub fn edit<T, E: From<SettingsFileError>>(
         &self,
         env: &Environment,
@@ -72,17 +72,17 @@ impl SettingsFile {
         Ok(output)
     }
 
-    /// As [`SettingsFile::edit`], up to the moment at which the new text, which lies beside the file, takes its place; `None` where
-    /// the text stays as it is. Other editors wait until the edit is put in place or dropped. This blocks.
+    /// Prepares an edit like [`SettingsFile::edit`], but leaves the new text in a temporary file beside the original; `None` if the text is
+    /// unchanged. Other editors wait until the edit is put in place or dropped. Blocks.
     ///
     /// # Errors
-    /// As [`SettingsFile::edit`].
+    /// Same as [`SettingsFile::edit`].
     pub fn prepare<T, E: From<SettingsFileError>>(
         &self,
         env: &Environment,
         change: impl FnOnce(&str) -> Result<(Option<String>, T), E>,
     ) -> Result<(Option<PreparedEdit>, T), E> {
-        // A link stays a link: the file that it leads to is replaced.
+        // A symlink stays: its target is replaced.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let held = LockedSettings::take(&path).map_err(|source| self.failed(source))?;
         let text = held.as_ref().map_or("", |held| &held.text);
@@ -98,7 +98,7 @@ impl SettingsFile {
         Ok((Some(PreparedEdit { file: self.clone(), path, partial, held }), output))
     }
 
-    /// Whether an edit could be written: other files can be made beside this one, which need not exist.
+    /// Checks that an edit could be written: that files can be created beside this one, which may not exist.
     ///
     /// # Errors
     /// [`SettingsFileError::Io`] with the system's reason.
@@ -113,7 +113,7 @@ impl SettingsFile {
     }
 }
 
-/// The file as it is while nobody else edits it; dropping it lets the next one go on.
+/// Exclusively locked settings file; dropping it releases the lock.
 struct LockedSettings {
     _locked: File,
     metadata: Metadata,
@@ -121,7 +121,7 @@ struct LockedSettings {
 }
 
 impl LockedSettings {
-    /// `None` where there is no file.
+    /// Locks the file and reads it; `None` if there is no file.
     fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
             let mut file = match File::open(path) {
@@ -130,7 +130,7 @@ impl LockedSettings {
             };
             file.lock()?;
             let metadata = file.metadata()?;
-            // Who edited it before has put another file in its place.
+            // The previous editor has replaced the file.
             if fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (metadata.dev(), metadata.ino())) {
                 let mut text = String::new();
                 file.read_to_string(&mut text)?;
@@ -140,25 +140,25 @@ impl LockedSettings {
     }
 }
 
-/// A checked edit that has not taken the file's place yet.
+/// A validated edit that has not replaced the file yet.
 pub struct PreparedEdit {
     file: SettingsFile,
-    /// The file itself, where links lead.
+    /// Path of the file itself, with symlinks resolved.
     path: PathBuf,
     partial: NamedTempFile,
     held: Option<LockedSettings>,
 }
 
 impl PreparedEdit {
-    /// Puts the new text in place. This blocks.
+    /// Replaces the file by the new text. Blocks.
     ///
     /// # Errors
-    /// [`SettingsFileError::Io`]; the file is as it was then.
+    /// [`SettingsFileError::Io`]; the file is then unchanged.
     pub fn put_in_place(self) -> Result<(), SettingsFileError> {
         let Self { file, path, partial, held } = self;
         let replaced = match held {
             Some(_) => partial.persist(&path),
-            // One that somebody else has made in the meantime stays.
+            // A file created by another process in the meantime stays.
             None => partial.persist_noclobber(&path),
         };
         let synced = replaced.map_err(io::Error::from).and_then(|_| File::open(folder_of(&path))?.sync_all());
@@ -170,7 +170,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file beside `path` that is ready to take its place.
+/// Writes a temporary file beside `path`, ready to replace it.
 fn write_beside(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let mode = fs::Permissions::from_mode(NEW_FILE_MODE);
     let mut partial = tempfile::Builder::new()
@@ -178,7 +178,7 @@ fn write_beside(path: &Path, text: &str, former: Option<&Metadata>) -> io::Resul
         .suffix(".partial")
         .permissions(mode)
         .tempfile_in(folder_of(path))
-        // By its kind alone: the text names the partial file.
+        // Only the error kind: the message names the temporary file.
         .map_err(|error| io::Error::from(error.kind()))?;
     partial.write_all(text.as_bytes())?;
     if let Some(former) = former {

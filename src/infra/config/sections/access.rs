@@ -1,4 +1,4 @@
-//! Who may take part.
+//! Admission of visitors.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use crate::config::ConfigError;
 use crate::config::value_checks::{require, require_as};
 use crate::domain::settings_rule::{NumberRule, RefusedValue, SignInRule};
 
-/// How people are let in.
+/// Admission mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AccessMode {
-    /// Everybody takes part.
+    /// Everyone.
     Open,
     /// People with an invite code.
     Invite,
@@ -39,13 +39,13 @@ impl Default for AccessSettings {
     }
 }
 
-/// A hash that is not printed.
+/// A password hash that is never printed.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HashText(String);
 
 impl HashText {
-    /// The hash, to compare with.
+    /// Returns the hash for comparison.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -71,7 +71,7 @@ impl std::fmt::Debug for HashText {
 }
 
 impl AccessSettings {
-    /// Whether people can sign in as the mode asks.
+    /// Checks that visitors can sign in by this mode.
     pub(in crate::config) fn check(&self, oidc: &OidcSettings) -> Result<(), ConfigError> {
         let needs_provider = self.mode == AccessMode::Oidc;
         let has_provider = !needs_provider || oidc.is_set();

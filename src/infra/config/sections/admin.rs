@@ -1,4 +1,4 @@
-//! Sessions of people who run the arena.
+//! Sessions of administrators.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use crate::domain::settings_rule::NumberRule;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdminSettings {
-    /// Minutes without a request after which a session ends.
+    /// Minutes of inactivity after which a session ends.
     pub idle_minutes: u32,
-    /// Hours after the sign-in at which a session ends at the latest.
+    /// Maximum duration of a session in hours.
     pub session_hours: u32,
-    /// Hours for which a link that makes an account can be used.
+    /// Hours for which an account invitation link is valid.
     pub link_hours: u32,
 }
 
@@ -25,7 +25,7 @@ impl Default for AdminSettings {
 }
 
 impl AdminSettings {
-    /// Whether every time is one that makes sense.
+    /// Checks the range of every time.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let Self { idle_minutes, session_hours, link_hours } = *self;
         let (minutes, hours) = (NumberRule::Between(1, 1_440), NumberRule::Between(1, 168));

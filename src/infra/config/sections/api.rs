@@ -1,4 +1,4 @@
-//! What programs may read, and pages of which sites.
+//! Public API: readers of the vote log and CORS origins.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use crate::config::ConfigError;
 use crate::config::value_checks::require;
 use crate::domain::settings_rule::AddressRule;
 
-/// In place of an origin: pages of every site.
+/// Origin that stands for pages of every site.
 pub const ANY_ORIGIN: &str = "*";
 
-/// Who may read `/api/v1/votes`.
+/// Access level of `/api/v1/votes`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VoteAccess {
-    /// Everybody.
+    /// Everyone.
     Public,
     /// Programs with an API key of the scope `read`.
     #[default]
     Key,
-    /// Nobody.
+    /// No one.
     Off,
 }
 
@@ -26,14 +26,14 @@ pub enum VoteAccess {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApiSettings {
-    /// Who may read the vote log at `/api/v1/votes`.
+    /// Access level of the vote log at `/api/v1/votes`.
     pub votes: VoteAccess,
-    /// Origins whose pages may read what everybody may read under `/api/v1`; `*` stands for all.
+    /// Origins whose pages may read the public part of `/api/v1`; `*` stands for all.
     pub cors_origins: Vec<String>,
 }
 
 impl ApiSettings {
-    /// Whether each origin is one as browsers name it.
+    /// Checks that each origin has the form that browsers send.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let wrong = self.cors_origins.iter().find(|origin| *origin != ANY_ORIGIN && !is_origin(origin));
         let said = wrong.map_or("", String::as_str);
@@ -43,7 +43,7 @@ impl ApiSettings {
     }
 }
 
-/// Scheme, host, and the port where it is not the scheme's own.
+/// Whether a text is scheme, host, and the port unless it is the scheme's default.
 fn is_origin(text: &str) -> bool {
     let url = reqwest::Url::parse(text).ok();
     url.is_some_and(|url| {

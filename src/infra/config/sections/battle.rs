@@ -1,4 +1,4 @@
-//! How battles run, and which of their votes are rated.
+//! Settings of battles, integrity rules and pairing.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use crate::config::value_checks::require;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::settings_rule::{MAX_IMAGE_BYTES, MAX_PROMPT_BYTES, NumberRule, TextRule};
 
-/// How replies are released to the visitor.
+/// Release mode of replies to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacingMode {
-    /// Both sides start together and are released from a reserve, at the tempo that the slower side keeps.
+    /// Both sides start together and are released from a buffer, at the speed of the slower side.
     Common,
-    /// The same, with waits and tempos rounded up to published classes, of which some battles draw slower ones.
+    /// Like `Common`, with waits and speeds rounded up to published classes; some battles draw slower ones.
     Classes,
-    /// Both replies are held until both have ended.
+    /// Both replies are held until both are complete.
     Whole,
-    /// Text is passed on as it arrives; speeds show.
+    /// Text is forwarded as it arrives; speeds are visible.
     Raw,
 }
 
@@ -25,36 +25,35 @@ pub enum PacingMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BattleSettings {
-    /// Which models visitors may know before the vote: `anonymous`, `named`, `direct` and `one_hidden`; the first one always.
+    /// Modes by the models that visitors may know before the vote: `anonymous`, `named`, `direct` and `one_hidden`; the first one always.
     pub modes: Vec<BattleMode>,
     /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
-    /// Characters a second and side at most, unless pacing is raw.
+    /// Maximum characters per second and side, unless pacing is raw.
     pub pace_chars_per_second: u32,
-    /// Time that the text lasts which is held back while models write, in milliseconds. Text that both sides have waits for
-    /// four times as long at most.
+    /// Duration of the text buffered while models write, in milliseconds. Text that both sides have waits at most four times as long.
     pub reserve_ms: u64,
-    /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
+    /// Classes of the wait before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
     pub start_classes_ms: Vec<u64>,
-    /// Characters a second and side under `classes`; slower tempos are fractions of the last.
+    /// Classes of speed in characters per second and side under `classes`; slower ones are fractions of the last.
     pub tempo_classes: Vec<u32>,
-    /// Share of the battles under `classes` that take the last class, whatever their models could keep.
+    /// Share of the battles under `classes` that take the slowest class, whatever speed their models reach.
     pub slow_class_share: f64,
-    /// Turns of one battle at most.
+    /// Maximum number of turns in a battle.
     pub max_turns: u32,
-    /// Bytes of one prompt at most.
+    /// Maximum size of one prompt in bytes.
     pub max_prompt_bytes: usize,
-    /// Images beside the first question of a battle at most; 0 takes none. They are offered while two models or more see images.
+    /// Maximum number of images with the first prompt of a battle; 0 accepts none. Offered while two or more models accept images.
     pub max_images: usize,
-    /// Bytes of one image as it is sent, at most.
+    /// Maximum size of one uploaded image in bytes.
     pub max_image_bytes: usize,
-    /// Bytes of one reply at most; a longer one is ended there.
+    /// Maximum size of one reply in bytes; longer ones are cut there.
     pub max_reply_bytes: usize,
-    /// Battles in memory at most.
+    /// Maximum number of battles in memory.
     pub max_live_battles: usize,
-    /// How long replies go on without a visitor, in milliseconds.
+    /// Milliseconds for which replies continue without a connected visitor.
     pub resume_grace_ms: u64,
-    /// A battle without a vote counts as abandoned after this many minutes.
+    /// Minutes without a vote after which a battle counts as abandoned.
     pub abandon_after_minutes: u64,
 }
 
@@ -80,25 +79,25 @@ impl Default for BattleSettings {
     }
 }
 
-/// How two models are chosen.
+/// Pairing policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PairingPolicySetting {
-    /// Every pair alike.
+    /// All pairs with equal probability.
     Uniform,
     /// In proportion to the product of the two weights.
     Weighted,
-    /// Near ratings meet more often, with a uniform share.
+    /// Pairs of similar ratings more often, with a uniform share.
     Elo,
-    /// In proportion to how much one more vote would shrink the interval.
+    /// In proportion to the reduction of the interval by one more vote.
     Active,
 }
 
-/// What happens to a vote on a battle that gives a model away.
+/// Policy for votes on battles that reveal a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LeakPolicy {
-    /// It is kept and excluded from the ratings; the visitor sees a note.
+    /// The vote is stored and excluded from the ratings; the visitor sees a note.
     Exclude,
     /// It is rated; the visitor sees a note, and the receipt says so.
     Mark,
@@ -106,7 +105,7 @@ pub enum LeakPolicy {
     Off,
 }
 
-/// What happens to the votes of voters whom the tests flag.
+/// Policy for the votes of flagged voters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlaggedVoterPolicy {
@@ -122,11 +121,11 @@ pub enum FlaggedVoterPolicy {
 pub struct IntegritySettings {
     /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
     pub leaks: LeakPolicy,
-    /// Id of a model that reads the battles of rated votes for leaks that the rules miss; empty for none.
+    /// Id of a model that checks the battles of rated votes for leaks that the rules miss; empty for none.
     pub leak_judge: String,
-    /// Requests to it in a day (UTC) at most; 0 means no limit.
+    /// Maximum requests to the leak judge per day (UTC); 0 means no limit.
     pub leak_judge_calls_per_day: u64,
-    /// `list` or `exclude`: votes of voters who vote unlike all others, as the tests see it.
+    /// `list` or `exclude`: votes of voters whom the anomaly tests flag.
     pub flagged_voters: FlaggedVoterPolicy,
 }
 
@@ -149,11 +148,11 @@ pub struct PairingSettings {
     pub policy: PairingPolicySetting,
     /// Share of battles drawn uniformly under `elo` and `active`, so that all pairs occur.
     pub uniform_share: f64,
-    /// Under `elo`: the rating difference at which a pair is e times rarer.
+    /// Under `elo`: rating difference at which a pair is e times rarer.
     pub elo_width: f64,
-    /// A model is new until it has this many rated votes.
+    /// Number of rated votes below which a model is new.
     pub new_model_votes: u64,
-    /// A new model's weight is multiplied by this.
+    /// Weight multiplier of new models.
     pub new_model_boost: f64,
 }
 
@@ -199,7 +198,7 @@ impl BattleSettings {
 }
 
 impl PairingSettings {
-    /// Refuses numbers that no pairing can have.
+    /// Checks the ranges of the numbers.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`].

@@ -1,4 +1,4 @@
-//! How much visitors, networks and the whole arena may do.
+//! Rate and concurrency limits of visitors, networks and the whole arena.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use crate::config::ConfigError;
 use crate::config::value_checks::require;
 use crate::domain::settings_rule::NumberRule;
 
-/// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
-/// order; the empty list means no limit.
+/// Limits per minute, hour and day; 0 means no limit. The file has a list of up to three numbers in this order; the empty list means no
+/// limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
 pub struct WindowLimits {
-    /// In a minute.
+    /// Limit per minute.
     pub minute: u32,
-    /// In an hour.
+    /// Limit per hour.
     pub hour: u32,
-    /// In a day.
+    /// Limit per day.
     pub day: u32,
 }
 
@@ -23,13 +23,13 @@ impl WindowLimits {
     /// No limit.
     pub const NONE: Self = Self::new(0, 0, 0);
 
-    /// Limits for a minute, an hour and a day.
+    /// Creates limits per minute, hour and day.
     #[must_use]
     pub const fn new(minute: u32, hour: u32, day: u32) -> Self {
         Self { minute, hour, day }
     }
 
-    /// Whether no limit is below that of a shorter time, which could then never be reached.
+    /// Whether no limit is below that of a shorter window, which could then never be reached.
     fn is_ordered(self) -> bool {
         [self.minute, self.hour, self.day].into_iter().filter(|limit| *limit > 0).is_sorted()
     }
@@ -59,33 +59,33 @@ impl From<WindowLimits> for Vec<u32> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Turns (battles, further questions, regenerations) that one visitor may ask for.
+    /// Turns (battles, further questions, regenerations) of one visitor.
     pub turns: WindowLimits,
-    /// Votes that one visitor may cast.
+    /// Votes of one visitor.
     pub votes: WindowLimits,
-    /// Turns for all visitors of one address.
+    /// Turns of all visitors of one address.
     pub turns_per_address: WindowLimits,
-    /// Votes for all visitors of one address.
+    /// Votes of all visitors of one address.
     pub votes_per_address: WindowLimits,
-    /// Turns for all visitors of the arena.
+    /// Turns of all visitors of the arena.
     pub turns_per_arena: WindowLimits,
-    /// Votes for all visitors of the arena.
+    /// Votes of all visitors of the arena.
     pub votes_per_arena: WindowLimits,
-    /// Images that one visitor may send.
+    /// Images of one visitor.
     pub images: WindowLimits,
-    /// Images for all visitors of one address.
+    /// Images of all visitors of one address.
     pub images_per_address: WindowLimits,
-    /// Tries to sign in from one address, and wrong API keys from one.
+    /// Sign-in attempts from one address, and wrong API keys from one.
     pub sign_ins_per_address: WindowLimits,
-    /// Tries to sign in to the admin from one address.
+    /// Admin sign-in attempts from one address.
     pub admin_sign_ins_per_address: WindowLimits,
-    /// Tries to sign in to one account of the admin; above it, each address has one try an hour left.
+    /// Sign-in attempts for one admin account; above it, each address has one attempt per hour left.
     pub admin_sign_ins_per_account: WindowLimits,
-    /// Battles of one visitor that are being answered at the same time.
+    /// Maximum concurrent battles of one visitor.
     pub concurrent_battles: u32,
-    /// Battles for all visitors of one address.
+    /// Maximum concurrent battles of all visitors of one address.
     pub concurrent_battles_per_address: u32,
-    /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
+    /// Share of a network's or the arena's turns above which a battle requires a proof of work; 1 means never.
     pub proof_above: f64,
 }
 

@@ -1,5 +1,5 @@
-//! The sections of the settings file with their defaults. What a key means stands at its field, and once more, for
-//! operators, in `deploy/langya.example.toml`.
+//! Sections of the settings file with their defaults. The meaning of a key is documented at its field, and for operators in
+//! `deploy/langya.example.toml`.
 
 mod access;
 mod admin;

@@ -16,34 +16,34 @@ use crate::domain::settings_rule::{NumberRule, RefusedValue, TextRule};
 use crate::domain::sha256::sha256;
 use crate::domain::text_direction;
 
-/// The longest id of a model in bytes.
+/// Maximum length of a model id in bytes.
 const LONGEST_ID: usize = 200;
 
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProviderSettings {
-    /// Look for local model servers, and for keys in the environment, where no `[[models]]` are given.
+    /// Discovers local model servers, and providers by keys in the environment, if no `[[models]]` are given.
     pub discover: bool,
-    /// Let the practice models take part: `"auto"` while no other model is there, `"always"` or `"never"`.
+    /// Use of the practice models: `"auto"` while there is no other model, `"always"` or `"never"`.
     pub practice: PracticeMode,
-    /// Private networks in which models may be asked; link-local and metadata addresses never are.
+    /// Private networks in which models may be; link-local and metadata addresses are never allowed.
     pub private_networks: Vec<IpNet>,
-    /// Longest wait for a connection, in milliseconds.
+    /// Connection timeout in milliseconds.
     pub connect_timeout_ms: u64,
-    /// Longest wait for the first token, in milliseconds.
+    /// Timeout until the first token, in milliseconds.
     pub first_token_timeout_ms: u64,
-    /// Longest gap within a reply, in milliseconds.
+    /// Maximum gap within a reply, in milliseconds.
     pub idle_timeout_ms: u64,
-    /// Longest whole reply, in milliseconds.
+    /// Timeout of the whole reply, in milliseconds.
     pub total_timeout_ms: u64,
-    /// Further tries before the first token.
+    /// Retries before the first token.
     pub retries: u32,
-    /// Longest wait before the first further try, in milliseconds; doubled for each one after it.
+    /// Maximum wait before the first retry, in milliseconds; doubled for each one after it.
     pub retry_backoff_ms: u64,
-    /// Failures in a row after which the circuit breaker of a model opens.
+    /// Consecutive failures after which the circuit breaker of a model opens.
     pub breaker_failures: u32,
-    /// How long it stays open, in milliseconds.
+    /// Milliseconds for which the circuit breaker stays open.
     pub breaker_open_ms: u64,
 }
 
@@ -66,7 +66,7 @@ impl Default for ProviderSettings {
 }
 
 impl ProviderSettings {
-    /// The limits of time as durations: connection, first token, idle, total.
+    /// Returns the timeouts as durations.
     #[must_use]
     pub fn timeouts(&self) -> Timeouts {
         Timeouts {
@@ -78,7 +78,7 @@ impl ProviderSettings {
     }
 }
 
-/// When the practice models take part.
+/// Policy for the use of practice models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PracticeMode {
@@ -90,11 +90,11 @@ pub enum PracticeMode {
     Never,
 }
 
-/// The protocol that a model's server speaks.
+/// Protocol of a model's server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderKind {
-    /// Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM serve them.
+    /// Chat completions as served by OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM.
     Openai,
     /// Anthropic's Messages API.
     Anthropic,
@@ -105,7 +105,7 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
-    /// The protocol as the settings spell it.
+    /// Returns the name of the protocol in the settings.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,88 +123,88 @@ impl ProviderKind {
 pub struct ModelSettings {
     /// Key used in logs and exports.
     pub id: String,
-    /// Name shown after the vote; the id where it is left out.
+    /// Name shown after the vote; defaults to the id.
     #[serde(default)]
     pub name: String,
-    /// Its maker.
+    /// Organization that makes the model.
     #[serde(default)]
     pub organization: String,
-    /// Its licence.
+    /// Licence of the model.
     #[serde(default)]
     pub license: String,
-    /// The protocol of its server.
+    /// Protocol of its server.
     pub provider: ProviderKind,
-    /// Where its server is; each provider has a default.
+    /// Base address of its server; each provider has a default.
     #[serde(default)]
     pub base_url: String,
-    /// Name at the provider; the id where it is left out.
+    /// Name at the provider; defaults to the id.
     #[serde(default)]
     pub model: String,
     /// Name of the environment variable that holds the key.
     #[serde(default)]
     pub api_key_env: String,
-    /// Whether it sees images beside a question.
+    /// Whether it accepts images.
     #[serde(default)]
     pub images: bool,
     /// Pairing weight; 0 pauses.
     #[serde(default = "one")]
     pub weight: f64,
-    /// Why it was added, paused or changed, for the register of models; public.
+    /// Reason why it was added, paused or changed, for the public model register.
     #[serde(default)]
     pub reason: String,
-    /// Sampling temperature; the provider's own where it is left out.
+    /// Sampling temperature; defaults to the provider's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Longest reply in tokens.
+    /// Maximum length of a reply in tokens.
     #[serde(default = "default_max_tokens")]
     pub max_tokens: u32,
-    /// Requests that benchmarks have under way at the same time.
+    /// Maximum number of concurrent benchmark requests.
     #[serde(default = "default_max_concurrent")]
     pub max_concurrent: u32,
-    /// Price of a million tokens of input, in the currency of `[prices]`.
+    /// Price of a million input tokens, in the currency of `[prices]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_price: Option<f64>,
-    /// Price of a million tokens of output.
+    /// Price of a million output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_price: Option<f64>,
-    /// What a batch costs of these prices, 0 to 1; half where it is left out.
+    /// Price of batch requests as a share of these prices, 0 to 1; defaults to half.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_price: Option<f64>,
-    /// When these prices were looked up.
+    /// Date of these prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_date: Option<PriceDate>,
-    /// Where.
+    /// Source of these prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_source: Option<PriceSource>,
-    /// Instruction put before each conversation.
+    /// System prompt of each conversation.
     #[serde(default)]
     pub system_prompt: String,
-    /// Further keys of the request body, as the provider names them.
+    /// Additional keys of the request body, as the provider names them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra_body: BTreeMap<String, serde_json::Value>,
 }
 
 impl ModelSettings {
-    /// The prices, if both are set.
+    /// Returns the prices if both are set.
     #[must_use]
     pub fn prices(&self) -> Option<Prices> {
         Some(Prices { input: self.input_price?, output: self.output_price? })
     }
 
-    /// The prices in a batch, if both are set.
+    /// Returns the batch prices if both are set.
     #[must_use]
     pub fn batch_prices(&self) -> Option<Prices> {
         let (prices, share) = (self.prices()?, self.batch_price.unwrap_or(BATCH_PRICE));
         Some(Prices { input: share * prices.input, output: share * prices.output })
     }
 
-    /// The prices with their date and source, if both prices are set.
+    /// Returns the prices with their date and source if both are set.
     #[must_use]
     pub fn price(&self) -> Option<ModelPrice> {
         Some(ModelPrice { prices: self.prices()?, date: self.price_date, source: self.price_source.clone() })
     }
 
-    /// An entry with only what must be given; everything else has its default.
+    /// Creates an entry with defaults for everything optional.
     #[must_use]
     pub fn minimal(id: impl Into<String>, provider: ProviderKind) -> Self {
         Self {
@@ -232,13 +232,13 @@ impl ModelSettings {
         }
     }
 
-    /// The name at the provider: `model`, or the id where it is left out.
+    /// Returns the name at the provider: `model`, or the id if that is empty.
     #[must_use]
     pub fn name_at_provider(&self) -> &str {
         if self.model.is_empty() { &self.id } else { &self.model }
     }
 
-    /// What of it replies depend on, for the manifest of a run.
+    /// Returns the settings that replies depend on, for the manifest of a run.
     #[must_use]
     pub fn participant(&self) -> ParticipantSettings {
         let sampled = (self.temperature, self.max_tokens, &self.system_prompt, &self.extra_body);
@@ -250,14 +250,14 @@ impl ModelSettings {
         }
     }
 
-    /// The name that people see: `name`, or the id where it is left out.
+    /// Returns the display name: `name`, or the id if that is empty.
     #[must_use]
     pub fn display_name(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 }
 
-/// What OpenAI and Anthropic ask for a batch, as a share of their prices.
+/// Default batch price as a share of the normal prices, as at OpenAI and Anthropic.
 const BATCH_PRICE: f64 = 0.5;
 
 fn one() -> f64 {
@@ -272,16 +272,16 @@ fn default_max_concurrent() -> u32 {
     8
 }
 
-/// Limits of time for one reply.
+/// Timeouts of one reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For the connection.
+    /// Timeout of the connection.
     pub connect: Duration,
-    /// From the request to the first token.
+    /// Timeout from the request to the first token.
     pub first_token: Duration,
-    /// Between two tokens.
+    /// Timeout between two tokens.
     pub idle: Duration,
-    /// For the whole reply.
+    /// Timeout of the whole reply.
     pub total: Duration,
 }
 

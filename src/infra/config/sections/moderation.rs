@@ -1,4 +1,4 @@
-//! What may not be asked, and which outside service looks at prompts.
+//! Refusal rules for prompts and the moderation endpoint.
 
 use std::fmt;
 
@@ -10,41 +10,41 @@ use crate::config::value_checks::{is_variable_name, is_web_address, require, req
 use crate::domain::moderation::{ANY, CategoryRules, is_category};
 use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue, TextRule, VariableRule};
 
-/// Bytes of a compiled expression at most.
+/// Maximum size of a compiled expression in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
 /// `[moderation]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModerationSettings {
-    /// A prompt that one of these matches is refused before any model is asked.
+    /// Patterns of refused prompts, checked before any model is asked.
     #[serde(deserialize_with = "patterns")]
     pub refuse: Vec<PromptPattern>,
-    /// Base address of a moderation endpoint, such as `https://api.openai.com/v1`; empty where none is asked.
+    /// Base address of a moderation endpoint, such as `https://api.openai.com/v1`; empty for none.
     pub base_url: String,
-    /// Model of the endpoint; empty where it has only one.
+    /// Model of the endpoint; empty if it has only one.
     pub model: String,
     /// Name of the environment variable that holds the key.
     pub api_key_env: String,
-    /// Longest wait for an answer, in milliseconds.
+    /// Timeout of the endpoint in milliseconds.
     pub timeout_ms: u64,
     /// Categories that refuse a prompt; `*` stands for all.
     pub refuse_categories: Vec<String>,
-    /// Categories that put a prompt before a reviewer.
+    /// Categories that queue a prompt for review.
     pub flag_categories: Vec<String>,
-    /// What comes of a prompt where the endpoint does not answer.
+    /// Decision on a prompt if the endpoint does not answer.
     pub on_failure: OnFailure,
-    /// Ask about the replies of a battle after its vote, too.
+    /// Whether the replies of a battle are moderated too, after its vote.
     pub replies: bool,
 }
 
-/// What comes of a prompt that the endpoint was not able to look at.
+/// Decision on a prompt that the endpoint could not check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// The battle begins.
+    /// The battle starts.
     Allow,
-    /// It does not.
+    /// The battle is refused.
     Refuse,
 }
 
@@ -65,19 +65,19 @@ impl Default for ModerationSettings {
 }
 
 impl ModerationSettings {
-    /// Which categories refuse and which flag.
+    /// Returns the categories that refuse and those that flag.
     #[must_use]
     pub fn categories(&self) -> CategoryRules<'_> {
         CategoryRules { refuse: &self.refuse_categories, flag: &self.flag_categories }
     }
 
-    /// Host of the endpoint; `None` where none is asked.
+    /// Returns the host of the endpoint; `None` if there is none.
     #[must_use]
     pub fn host(&self) -> Option<String> {
         reqwest::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
     }
 
-    /// Whether the endpoint can be asked.
+    /// Checks that the endpoint's address and key variable are usable.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require_as(
             self.base_url.is_empty() || is_web_address(&self.base_url),
@@ -104,14 +104,14 @@ impl ModerationSettings {
         Ok(())
     }
 
-    /// The number of the first rule that a prompt matches, from 1.
+    /// Returns the number of the first rule that a prompt matches, from 1.
     #[must_use]
     pub fn refuses(&self, prompt: &str) -> Option<usize> {
         self.refuse.iter().position(|pattern| pattern.0.is_match(prompt)).map(|at| at + 1)
     }
 }
 
-/// A regular expression, whose search takes time linear in the text.
+/// Regular expression; matching takes time linear in the text.
 #[derive(Clone)]
 pub struct PromptPattern(Regex);
 
@@ -139,7 +139,7 @@ impl Serialize for PromptPattern {
     }
 }
 
-/// The expressions of a list. One that cannot be used is named by its place: its text may not be for everybody.
+/// Parses a list of expressions. An invalid one is named by its position: its text may be confidential.
 fn patterns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptPattern>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     let parse = |(place, text): (usize, &String)| {
@@ -151,7 +151,7 @@ fn patterns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptPatt
     texts.iter().enumerate().map(parse).collect()
 }
 
-/// What is wrong with an expression, without its text.
+/// Returns the error of an expression without its text.
 fn reason(error: &regex::Error) -> &str {
     let known = match error {
         // The lines before the last one repeat the expression.

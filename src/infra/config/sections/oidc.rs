@@ -1,4 +1,4 @@
-//! Signing in at a provider of OpenID Connect.
+//! Sign-in through an OpenID Connect provider.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ use crate::domain::text_direction;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OidcSettings {
-    /// Address of the provider, exactly as it calls itself; empty where nobody signs in at one.
+    /// Issuer URL, exactly as the provider publishes it; empty for no provider.
     pub issuer: String,
-    /// What pages call the provider; empty for its host.
+    /// Display name of the provider; empty for its host.
     pub name: String,
-    /// Id of the arena at the provider.
+    /// Client id of the arena at the provider.
     pub client_id: String,
-    /// Variable with the secret of the arena at the provider; empty for a client without one.
+    /// Variable that holds the client secret; empty for a public client.
     pub client_secret_env: String,
-    /// Whether people who run the arena sign in there.
+    /// Whether administrators sign in there.
     pub admins: bool,
-    /// What is asked of the provider for them, beside `openid`.
+    /// Scopes requested for administrators, besides `openid`.
     pub scopes: Vec<String>,
-    /// Claim that gives a role, such as `groups` or `realm_access.roles`; empty where only users that an owner added sign in.
+    /// Claim that gives a role, such as `groups` or `realm_access.roles`; if empty, only users added by an owner can sign in.
     pub role_claim: String,
-    /// The role of each value of the claim.
+    /// Role for each value of the claim.
     pub roles: BTreeMap<String, Role>,
-    /// What the variable holds.
+    /// Client secret from the variable.
     #[serde(skip)]
     pub client_secret: ClientSecret,
 }
@@ -57,7 +57,7 @@ impl Default for OidcSettings {
 pub struct ClientSecret(Option<SecretString>);
 
 impl ClientSecret {
-    /// The secret, for the request that carries it.
+    /// Returns the secret for the request that carries it.
     #[must_use]
     pub fn expose(&self) -> Option<&str> {
         self.0.as_ref().map(SecretString::expose_secret)
@@ -83,13 +83,13 @@ impl std::fmt::Debug for ClientSecret {
 }
 
 impl OidcSettings {
-    /// Whether there is a provider.
+    /// Whether a provider is configured.
     #[must_use]
     pub fn is_set(&self) -> bool {
         !self.issuer.is_empty()
     }
 
-    /// What pages call the provider.
+    /// Returns the display name of the provider.
     #[must_use]
     pub fn shown_name(&self) -> String {
         let host = || reqwest::Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -102,7 +102,7 @@ impl OidcSettings {
         self
     }
 
-    /// Whether the variable that is named holds a secret.
+    /// Checks that the named variable holds a secret.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`] names the variable.
@@ -115,12 +115,12 @@ impl OidcSettings {
         )
     }
 
-    /// Whether a provider can be asked with these.
+    /// Checks that these settings are usable for a provider.
     pub(in crate::config) fn check(&self, public_url: &str) -> Result<(), ConfigError> {
         require_as(
             self.client_secret_env.is_empty() || is_variable_name(&self.client_secret_env),
             "oidc.client_secret_env",
-            // What stands there may be the secret.
+            // The value may be the secret itself.
             RefusedValue::Unusable,
             VariableRule::ClientSecretName,
         )?;
@@ -159,7 +159,7 @@ fn is_issuer(issuer: &str) -> bool {
     is_bare && url.password().is_none() && is_private_way(&url)
 }
 
-/// Whether what is sent to an address can be read by nobody on the way: by TLS, or within this machine.
+/// Whether requests to an address cannot be intercepted: TLS, or within this machine.
 #[must_use]
 pub fn is_private_way(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Who signs the public log beside the arena.
+//! Witnesses that cosign the public log.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::domain::settings_rule::{AddressRule, TextRule};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PublicLogSettings {
-    /// Who is asked to sign each checkpoint.
+    /// Witnesses asked to cosign each checkpoint.
     pub witnesses: Vec<WitnessSettings>,
 }
 
@@ -21,14 +21,14 @@ pub struct PublicLogSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WitnessSettings {
-    /// Its public key with its name, such as `witness.example+1a2b3c4d+BAbC…`.
+    /// Public key with its name, such as `witness.example+1a2b3c4d+BAbC…`.
     pub key: String,
-    /// Address under which it takes `add-checkpoint`.
+    /// Base address of its `add-checkpoint` endpoint.
     pub url: String,
 }
 
 impl PublicLogSettings {
-    /// Whether every witness can be asked.
+    /// Checks the key and address of every witness.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let mut names = BTreeSet::new();
         for witness in &self.witnesses {

@@ -1,4 +1,4 @@
-//! How models are rated, benchmarked and judged.
+//! Settings of ratings, benchmarks and judges.
 
 use std::time::Duration;
 
@@ -17,27 +17,27 @@ use crate::domain::stats::confidence::{self, ConfidenceLevel};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RatingSettings {
-    /// Shortest time between two fits, in milliseconds.
+    /// Minimum time between two fits, in milliseconds.
     pub debounce_ms: u64,
-    /// So many new votes appear on the leaderboard at once.
+    /// Number of new rated votes that triggers a leaderboard update.
     pub group_votes: u32,
-    /// Fewer appear when the clock reaches a multiple of so many seconds.
+    /// Interval in seconds after which fewer votes, and unrated ones, trigger an update; aligned to multiples of it.
     pub group_seconds: u32,
     /// Confidence level of the intervals.
     pub confidence: f64,
-    /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
-    /// `"cluster"`, `"sandwich"`, `"bootstrap"` or `"none"`.
+    /// Method of the intervals: `"auto"` (leave-one-voter-out jackknife where voters are known), `"jackknife"`, `"cluster"`, `"sandwich"`,
+    /// `"bootstrap"` or `"none"`.
     pub interval: IntervalMethod,
-    /// Models with fewer rated votes are provisional.
+    /// Number of rated votes below which a model is provisional.
     pub min_votes: u64,
-    /// Neighbours on the leaderboard are equal if they are known to differ by fewer rating points.
+    /// Rating difference below which neighbours on the leaderboard count as equal.
     pub equal_within: f64,
-    /// Battles of each model at which the intervals between neighbours, which hold at any time, are narrowest.
+    /// Battles per model at which the anytime-valid intervals between neighbours are narrowest.
     pub optimal_at_battles: u64,
 }
 
 impl RatingSettings {
-    /// How often leaderboards are published while few votes come in.
+    /// Returns the publication interval of leaderboards while few votes arrive.
     #[must_use]
     pub fn leaderboards_every(&self) -> Duration {
         Duration::from_secs(self.group_seconds.into())
@@ -64,11 +64,11 @@ impl Default for RatingSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BenchSettings {
-    /// Tries of one request before it counts as failed.
+    /// Attempts of one request before it counts as failed.
     pub attempts: u32,
-    /// Longest wait before the second try, in milliseconds; doubled for each one after it.
+    /// Maximum wait before the second attempt, in milliseconds; doubled for each one after it.
     pub backoff_ms: u64,
-    /// Requests in a row that failed in all their tries, after which a model is asked no more in this run.
+    /// Consecutive failed requests, retries included, after which a run stops asking a model.
     pub give_up_after: u32,
 }
 
@@ -82,15 +82,15 @@ impl Default for BenchSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JudgeSettings {
-    /// Ids of the models that judge battles after the vote; none, and no battle is sent to a judge.
+    /// Ids of the models that judge battles after the vote; if empty, no battle is judged.
     pub models: Vec<String>,
-    /// The share of rated battles that is judged, 0 to 1.
+    /// Share of rated battles that is judged, 0 to 1.
     pub share: f64,
-    /// Which battles are drawn.
+    /// Seed of the sample of battles.
     pub seed: u64,
-    /// Requests to judges in a day (UTC) at most; 0 means no limit.
+    /// Maximum requests to judges per day (UTC); 0 means no limit.
     pub max_calls_per_day: u64,
-    /// Money to spend on judges in a day at most, in the currency of the models' prices; 0 means no limit.
+    /// Maximum cost of judging per day, in the currency of the models' prices; 0 means no limit.
     pub budget_per_day: f64,
 }
 

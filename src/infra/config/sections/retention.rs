@@ -1,4 +1,4 @@
-//! How long what was said is kept.
+//! Retention period of texts.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,18 +13,18 @@ const DAY_MS: i64 = 24 * 3_600_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionSettings {
-    /// Days after which the prompts and replies of a battle are deleted; 0 keeps them until somebody deletes them.
+    /// Days after which the prompts and replies of a battle are deleted; 0 keeps them until an explicit deletion.
     pub text_days: u32,
 }
 
 impl RetentionSettings {
-    /// Battles that began before this moment lose their texts; `None` where they are kept.
+    /// Returns the start time before which battles lose their texts; `None` if texts are kept.
     #[must_use]
     pub fn texts_before(&self, now: Timestamp) -> Option<Timestamp> {
         (self.text_days > 0).then(|| Timestamp(now.0 - i64::from(self.text_days) * DAY_MS))
     }
 
-    /// Whether the days are a number that anybody means.
+    /// Checks the range of the days.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         let rule = NumberRule::Between(0, 36_500);
         require(self.text_days <= 36_500, "retention.text_days", self.text_days, rule)

@@ -1,4 +1,4 @@
-//! Where the arena listens, what it keeps where, and what it logs.
+//! Settings of the server, the storage, Redis and the log.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,26 +14,26 @@ use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerSettings {
-    /// Address and port.
+    /// Listen address and port.
     pub listen: String,
-    /// The address that visitors use, where a proxy stands in front: `https://arena.example.org`.
+    /// Public address if a proxy is in front: `https://arena.example.org`.
     pub public_url: String,
-    /// Threads that serve requests; 0 means one per core.
+    /// Number of threads that serve requests; 0 means one per core.
     pub workers: usize,
-    /// Open websockets at most, of which the visitors of one network have a quarter.
+    /// Maximum number of open websockets; visitors of one network may have a quarter.
     pub max_sockets: usize,
-    /// How long battles under way may go on after SIGTERM.
+    /// Seconds for which running battles may continue after SIGTERM.
     pub drain_seconds: u64,
-    /// Networks of the reverse proxies whose `X-Forwarded-For` is believed.
+    /// Networks of the reverse proxies whose `X-Forwarded-For` is trusted.
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
-    /// Networks that may read `/metrics`, and only without a proxy in between.
+    /// Networks that may read `/metrics`, only without a proxy in between.
     #[serde(deserialize_with = "networks")]
     pub metrics_allow: Vec<IpNet>,
 }
 
 impl ServerSettings {
-    /// Whether each value can be used.
+    /// Checks each value.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require(
             self.listen.parse::<SocketAddr>().is_ok(),
@@ -53,7 +53,7 @@ impl ServerSettings {
     }
 }
 
-/// Whether visitors come by TLS, as the public address says.
+/// Whether visitors connect by TLS, according to the public address.
 #[must_use]
 pub fn is_public_by_tls(public_url: &str) -> bool {
     public_url.starts_with("https://")
@@ -81,11 +81,11 @@ pub struct StorageSettings {
     pub data_dir: PathBuf,
     /// Database address: `postgres://…` or `sqlite:PATH`; empty means `langya.db` in `data_dir`.
     pub database: ServiceUrl,
-    /// Connections to PostgreSQL at most; of two or more, one is for votes alone.
+    /// Maximum connections to PostgreSQL; of two or more, one is reserved for votes.
     pub max_connections: u32,
-    /// Longest wait for one of them, in milliseconds.
+    /// Maximum wait for a connection, in milliseconds.
     pub acquire_timeout_ms: u64,
-    /// Longest statement on PostgreSQL, in milliseconds.
+    /// Statement timeout on PostgreSQL, in milliseconds.
     pub statement_timeout_ms: u64,
 }
 
@@ -105,11 +105,11 @@ impl Default for StorageSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedisSettings {
-    /// Its address: `redis://…` or `rediss://…`; empty means that this is the only instance.
+    /// Address: `redis://…` or `rediss://…`; empty for a single instance.
     pub url: ServiceUrl,
-    /// What every key and channel begins with.
+    /// Prefix of every key and channel.
     pub prefix: String,
-    /// Longest wait for an answer, in milliseconds.
+    /// Response timeout in milliseconds.
     pub timeout_ms: u64,
 }
 
@@ -119,13 +119,13 @@ impl Default for RedisSettings {
     }
 }
 
-/// What a log line looks like.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoggingFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -144,7 +144,7 @@ impl Default for LoggingSettings {
 }
 
 impl StorageSettings {
-    /// Whether the database is PostgreSQL, which several instances can share, and not a file of SQLite.
+    /// Whether the database is PostgreSQL, which several instances can share, rather than SQLite.
     #[must_use]
     pub fn is_postgres(&self) -> bool {
         let address = self.database.expose();
@@ -157,7 +157,7 @@ impl StorageSettings {
         let one_or_more = NumberRule::AtLeast(1);
         require(self.max_connections >= 1, "storage.max_connections", self.max_connections, one_or_more)?;
         require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, one_or_more)?;
-        // A fifth of it limits transactions that nobody goes on with, and 0 would be no limit.
+        // A fifth of it limits idle transactions, and 0 would be no limit.
         let timeout = self.statement_timeout_ms;
         require(timeout >= 100, "storage.statement_timeout_ms", timeout, NumberRule::AtLeast(100))
     }

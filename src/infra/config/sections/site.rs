@@ -1,4 +1,4 @@
-//! What the arena is called and who runs it.
+//! Name, appearance and operator of the arena.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use crate::domain::text_direction;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SiteSettings {
-    /// The name in the masthead and in titles; empty for the arena's own.
+    /// Name in the masthead and in titles; empty for the default.
     pub name: String,
-    /// A picture in place of the seal: a `.svg`, `.png`, `.webp` or `.jpg` file of at most 512 kB; empty for the seal.
+    /// Logo in place of the seal: a `.svg`, `.png`, `.webp` or `.jpg` file of at most 512 kB; empty for the seal.
     pub logo: PathBuf,
-    /// Colour of links and buttons, such as `"#1d6755"`, which has to be readable on light pages; empty for the arena's own.
+    /// Colour of links and buttons, such as `"#1d6755"`, which must be readable on light pages; empty for the default.
     pub accent: String,
-    /// Where to write to: `mailto:…` or an address of a page.
+    /// Contact: `mailto:…` or the address of a page.
     pub contact: String,
-    /// Address of the page that says who runs the arena.
+    /// Address of the imprint page.
     pub imprint: String,
-    /// Address of the page on privacy.
+    /// Address of the privacy page.
     pub privacy: String,
     /// Sites that may show `/embed/leaderboard` in a frame, such as `"https://lab.example.org"`, or `"*"` for all; empty for none.
     pub embed_on: Vec<String>,
-    /// What the operator adds to the text that visitors agree to before their first battle, by language.
+    /// Operator's additions to the consent text before a visitor's first battle, by language.
     pub consent: BTreeMap<Language, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Programs that the arena notifies of what happens.
+//! Webhooks that receive the arena's events.
 
 use std::collections::BTreeSet;
 
@@ -16,22 +16,22 @@ use crate::domain::webhook::WebhookEvent;
 pub struct WebhookSettings {
     /// Name in lists: lower-case letters, digits, `-` and `_`.
     pub id: String,
-    /// Address that messages are sent to.
+    /// Address that events are posted to.
     pub url: String,
-    /// Name of the environment variable that holds the secret of the signatures.
+    /// Name of the environment variable that holds the signing secret.
     pub secret_env: String,
-    /// Events that it is notified of; all events if none is named.
+    /// Subscribed events; if empty, all events.
     pub events: Vec<WebhookEvent>,
 }
 
 impl WebhookSettings {
-    /// Whether it is notified of an event.
+    /// Whether the webhook subscribes to an event.
     #[must_use]
     pub fn wants(&self, event: WebhookEvent) -> bool {
         self.events.is_empty() || self.events.contains(&event)
     }
 
-    /// Whether a message can be sent to each webhook.
+    /// Checks the id, address and secret of each webhook.
     pub(in crate::config) fn check_all(webhooks: &[Self]) -> Result<(), ConfigError> {
         let mut ids = BTreeSet::new();
         for webhook in webhooks {

@@ -1,4 +1,4 @@
-//! Batches as Anthropic has them: the requests themselves in one body, and the results at an address that it names.
+//! Anthropic's batch API: the requests in one body, and the results at an address that it returns.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,12 @@ use super::{
 use crate::llm::ChatError;
 use crate::llm::transport::Endpoint;
 
-/// The path behind a model's address.
+/// Path behind a model's address.
 const OWN_PATH: &str = "/messages";
 const BATCHES: &str = "/messages/batches";
-/// Batches of the list that a search reads at most.
+/// Maximum number of listed batches that a search reads.
 const MOST_SEARCHED: usize = 100;
-/// The statuses that stand behind the names of errors.
+/// HTTP statuses of the error types.
 const STATUSES: [(&str, u16); 8] = [
     ("invalid_request_error", 400),
     ("authentication_error", 401),
@@ -34,7 +34,7 @@ const STATUSES: [(&str, u16); 8] = [
     ("overloaded_error", 529),
 ];
 
-/// The batches of a Messages API.
+/// Batch client of a Messages API.
 pub(in crate::llm) struct AnthropicBatches {
     endpoint: Endpoint,
     read: ReadEvent,
@@ -71,7 +71,7 @@ struct LineResult {
 }
 
 impl AnthropicBatches {
-    /// Batches beside the model at an endpoint.
+    /// Creates the batch client for a model's endpoint.
     pub(in crate::llm) fn new(endpoint: &Endpoint, read: ReadEvent) -> Self {
         Self { endpoint: endpoint.clone(), read }
     }
@@ -83,7 +83,8 @@ impl AnthropicBatches {
         checked_id(&batch.id)
     }
 
-    /// The latest batches with as many requests: the provider keeps no metadata, so the results have to show which one it is.
+    /// Returns the latest batches with the same number of requests: the provider stores no metadata, so only the results identify the
+    /// batch.
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
         let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MOST_SEARCHED}")).get();
         let page: AnthropicPage = read_body(request).await?;
@@ -105,7 +106,7 @@ impl AnthropicBatches {
     }
 }
 
-/// The failure of one request, as its status would say it.
+/// Converts the error of one request to that of its HTTP status.
 fn failure(error: &Value) -> ChatError {
     let name = error["error"]["type"].as_str().or(error["type"].as_str()).unwrap_or_default();
     match STATUSES.iter().find(|(known, _)| *known == name) {
@@ -157,7 +158,7 @@ impl BatchApi for AnthropicBatches {
         async move { read_body::<AnthropicBatch>(request).await?.progress() }.boxed()
     }
 
-    /// The results lie where the provider says, if that is at its own address: the key goes along.
+    /// Reads the results at the provider's address, if that has the provider's own origin: the request carries the key.
     fn results<'a>(
         &'a self,
         files: &'a [String],

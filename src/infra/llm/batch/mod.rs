@@ -1,7 +1,7 @@
-//! Batches: many requests that a provider answers within a day, for less than one by one.
+//! Batch APIs: many requests that a provider answers within a day, at a lower price than single ones.
 //!
-//! [`BatchApi`] is what a provider offers, one file for each form; [`queue`] is how a run's requests come into batches. Whatever a
-//! provider says is bounded in size, and nothing of it stands in an error but a code of plain letters.
+//! [`BatchApi`] is the interface of a provider's batches, with one file for each format; [`queue`] collects a run's requests into batches.
+//! Provider responses are bounded in size, and errors contain none of their text except a code of plain letters.
 
 pub(super) mod anthropic;
 pub(super) mod openai;
@@ -19,47 +19,47 @@ use super::transport::StreamProgress;
 use super::{ChatError, ReplyPart};
 use crate::domain::time::Timestamp;
 
-/// Requests of one batch at most; providers take some 50,000.
+/// Maximum number of requests in one batch; providers accept some 50,000.
 pub const MOST_REQUESTS: usize = 10_000;
-/// Bytes of one batch at most; providers take 200 MB.
+/// Maximum size of one batch in bytes; providers accept 200 MB.
 pub const MOST_BYTES: usize = 96 << 20;
 
-/// What an event of a stream means; a whole reply is read as one event.
+/// Parser of a stream event; a whole reply is parsed as one event.
 type ReadEvent = fn(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
 
-/// The batches of a provider.
+/// Batch API of a provider.
 pub trait BatchApi: Send + Sync {
-    /// A request as it stands in a batch: one line of JSON with its key, which is unique in the batch.
+    /// Encodes a request for a batch: one line of JSON with its key, which is unique in the batch.
     fn encode(&self, key: &str, body: Map<String, Value>) -> String;
 
-    /// Asks for the list of batches, which a server without batches does not have. Costs nothing.
+    /// Requests the list of batches, which fails on a server without batches. Free of charge.
     ///
     /// # Errors
     /// [`ChatError`].
     fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>>;
 
-    /// Sends encoded requests as one batch, with our tag as metadata where the provider keeps any. Returns the provider's id.
+    /// Sends encoded requests as one batch, with our tag as metadata if the provider stores any. Returns the provider's id.
     ///
     /// # Errors
-    /// [`ChatError`]; whether the provider has the batch then says [`may_have_arrived`].
+    /// [`ChatError`]; [`may_have_arrived`] tells whether the provider may have the batch.
     fn send<'a>(&'a self, tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>>;
 
-    /// The provider's ids of batches that may be the one that was sent, where no answer to that came.
+    /// Finds the provider's ids of batches that may be the sent one, if sending it got no answer.
     ///
     /// # Errors
     /// [`ChatError`].
     fn find<'a>(&'a self, search: BatchSearch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>>;
 
-    /// How far a batch is.
+    /// Polls the progress of a batch.
     ///
     /// # Errors
     /// [`ChatError`].
     fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>>;
 
-    /// Reads the results of a batch that has ended, in whatever order they come; `most` is how many there can be.
+    /// Reads the results of an ended batch, in any order; `most` is the maximum number of them.
     ///
     /// # Errors
-    /// [`ChatError`]; results before it count.
+    /// [`ChatError`]; results read before it are valid.
     fn results<'a>(
         &'a self,
         files: &'a [String],
@@ -68,40 +68,40 @@ pub trait BatchApi: Send + Sync {
     ) -> BoxFuture<'a, Result<(), ChatError>>;
 }
 
-/// What is known of a batch of which the provider's id is not.
+/// Search for a batch whose provider id is unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchSearch<'s> {
-    /// Our tag.
+    /// Our tag of the batch.
     pub tag: &'s str,
-    /// When it was made.
+    /// Creation time of the batch.
     pub made_at: Timestamp,
-    /// How many requests it has.
+    /// Number of its requests.
     pub requests: usize,
 }
 
-/// How far a batch is.
+/// Progress of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchProgress {
-    /// Where it stands.
+    /// State of the batch.
     pub state: BatchState,
-    /// Requests that are done, as the provider counts.
+    /// Number of finished requests, by the provider's count.
     pub done: u64,
-    /// All of its requests.
+    /// Number of all its requests.
     pub all: u64,
 }
 
-/// Where a batch stands.
+/// State of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchState {
-    /// The provider is at it.
+    /// The provider is processing it.
     UnderWay,
-    /// The provider did none of it.
+    /// The provider processed none of it.
     Failed(String),
-    /// It has ended.
+    /// The batch has ended.
     Ended {
-        /// Where its results are.
+        /// Ids or addresses of the result files.
         files: Vec<String>,
-        /// Why a request has none.
+        /// Reason for requests without a result.
         gap: BatchEnd,
     },
 }
@@ -109,37 +109,37 @@ pub enum BatchState {
 /// Result of one request of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchResult {
-    /// The key of the request.
+    /// Key of the request.
     pub key: String,
-    /// The reply, or why there is none.
+    /// Reply, or the reason why there is none.
     pub reply: Result<Vec<ReplyPart>, ChatError>,
 }
 
-/// Why a request of a batch has no reply.
+/// Reason why a request of a batch has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BatchEnd {
-    /// Its time was over first.
+    /// The request expired.
     #[error("the batch expired before the provider answered it")]
     Expired,
-    /// Somebody cancelled the batch.
+    /// The batch was cancelled.
     #[error("the batch was cancelled")]
     Cancelled,
-    /// The batch ended, and the request is not among its results.
+    /// The batch ended without a result for the request.
     #[error("the batch ended without a result for this request")]
     Missing,
     /// The results of the batch cannot be read.
     #[error("its results cannot be read: {0}")]
     Unreadable(String),
-    /// The provider did none of the batch.
+    /// The provider processed none of the batch.
     #[error("the provider refused the batch ({0})")]
     Failed(String),
-    /// The batch is not known any more.
+    /// The batch no longer exists at the provider.
     #[error("the provider does not know the batch any more")]
     Gone,
-    /// The database did not take the note of the batch, so nothing was sent.
+    /// The database failed to record the batch, so nothing was sent.
     #[error("the batch could not be recorded in the database, so it was not sent")]
     NotNoted,
-    /// The batch goes on at the provider, and a later run takes its replies.
+    /// The batch continues at the provider, and a later run fetches its replies.
     #[error("the batch is still running at the provider: a later run collects its replies")]
     GoesOn,
 }
@@ -154,14 +154,14 @@ pub fn may_have_arrived(error: &ChatError) -> bool {
     }
 }
 
-/// A whole reply, read by the code that reads the events of a stream.
+/// Parses a whole reply with the parser of stream events.
 fn whole_reply(body: &str, read: ReadEvent) -> Result<Vec<ReplyPart>, ChatError> {
     let mut parts = VecDeque::new();
     read(SseEvent { name: "", data: body }, &mut parts)?;
     Ok(parts.into())
 }
 
-/// A provider's code of a failure, where it has plain letters only: a key or a prompt never has that form.
+/// Returns a provider's error code if it consists of plain letters only: keys and prompts never have that form.
 fn plain_code(code: Option<&str>) -> String {
     let is_plain = |code: &&str| {
         (1..=60).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
@@ -169,7 +169,7 @@ fn plain_code(code: Option<&str>) -> String {
     code.filter(is_plain).unwrap_or("without a reason that can be shown").to_owned()
 }
 
-/// A provider's id that may stand in an address.
+/// Returns a provider's id if it is safe in an address.
 fn checked_id(id: &str) -> Result<String, ChatError> {
     let is_plain =
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));

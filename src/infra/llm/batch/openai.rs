@@ -1,4 +1,4 @@
-//! Batches as OpenAI has them: a file of requests, a batch over it, and files of results.
+//! OpenAI's batch API: a file of requests, a batch over it, and files of results.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use crate::llm::ChatError;
 use crate::llm::lenient_field::lenient;
 use crate::llm::transport::Endpoint;
 
-/// The path behind a model's address.
+/// Path behind a model's address.
 const OWN_PATH: &str = "/chat/completions";
-/// Pages of the list of batches that a search reads at most.
+/// Maximum number of pages of the batch list that a search reads.
 const MOST_PAGES: usize = 20;
-/// How much earlier than ours a provider's clock may put a batch, in seconds.
+/// Maximum lag of a provider's clock behind ours, in seconds.
 const CLOCK_SKEW: i64 = 3_600;
 
-/// The batches of a chat completions server.
+/// Batch client of a chat completions server.
 pub(in crate::llm) struct OpenAiBatches {
     endpoint: Endpoint,
     read: ReadEvent,
@@ -78,7 +78,7 @@ struct OpenAiLine {
 #[derive(Deserialize)]
 struct LineResponse {
     status_code: u16,
-    /// As it was written: who reads it drops a count that no number holds, and keeps the reply.
+    /// Raw body: its parser drops counts that overflow and keeps the reply.
     body: Option<Box<RawValue>>,
 }
 
@@ -88,7 +88,7 @@ struct LineError {
 }
 
 impl OpenAiBatches {
-    /// Batches beside the model at an endpoint.
+    /// Creates the batch client for a model's endpoint.
     pub(in crate::llm) fn new(endpoint: &Endpoint, read: ReadEvent) -> Self {
         Self { endpoint: endpoint.clone(), read }
     }
@@ -155,11 +155,10 @@ impl OpenAiBatches {
     }
 }
 
-/// An object with its values as they were written.
+/// JSON object with unparsed values.
 type RawObject = BTreeMap<String, Box<RawValue>>;
 
-/// A whole reply as the event of a stream that says all of it at once: its message is the delta, whatever else stands there. What is no
-/// such reply stays as it is.
+/// Converts a whole reply to one stream event: its message becomes the delta. Other text is returned unchanged.
 fn as_event(body: &str) -> String {
     with_deltas(body).unwrap_or_else(|_| body.to_owned())
 }
@@ -182,7 +181,7 @@ fn with_delta(choice: Box<RawValue>) -> serde_json::Result<Box<RawValue>> {
     to_raw_value(&fields)
 }
 
-/// The form with the file. Its lines are JSON, in which no line begins like the boundary.
+/// Builds the form with the file. Its lines are JSON, and no JSON line starts like the boundary.
 fn multipart(boundary: &str, requests: &[String]) -> String {
     let head = format!(
         "--{boundary}\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--{boundary}\r\n\

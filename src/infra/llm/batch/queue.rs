@@ -1,4 +1,4 @@
-//! How the requests of a run come into batches: what a [`ModelClient`](crate::llm::model_client::ModelClient) needs of a queue.
+//! Interface between a [`ModelClient`](crate::llm::model_client::ModelClient) and the queue that collects a run's requests into batches.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use tokio_util::sync::CancellationToken;
 
 use crate::llm::{ChatError, ReplyStream};
 
-/// Collects the requests of a model's workers into batches. Each worker has one request at a time, so a batch is sent once all
-/// of them wait.
+/// Collects the requests of a model's workers into batches. Each worker has one request at a time, so a batch is sent once all of them
+/// wait.
 pub trait RequestQueue: Send + Sync {
     /// Whether new requests are sent in batches. Otherwise only the replies of earlier batches are taken.
     fn sends(&self) -> bool;
 
-    /// Whether a batch of an earlier run may have the reply to a request, by its key.
+    /// Whether a batch of an earlier run may contain the reply to the request with this key.
     fn holds(&self, key: &str) -> bool;
 
-    /// Waits for the reply to an encoded request: in the next batch, or without one in the earlier batch that holds its key.
+    /// Waits for the reply to an encoded request: in the next batch, or without one in the earlier batch that contains its key.
     fn ask(&self, key: String, request: Option<String>) -> ReplyStream;
 
-    /// Why nothing more is sent.
+    /// Returns the reason why nothing more is sent.
     fn given_up(&self) -> Option<ChatError>;
 
-    /// Sends batches and waits for their ends, forever.
+    /// Sends batches and waits for their results, forever.
     fn run<'q>(&'q self, stop: &'q CancellationToken) -> BoxFuture<'q, ()>;
 
-    /// A worker begins, or goes on after a wait for others.
+    /// Registers a worker that begins, or continues after waiting for others.
     fn resume(&self);
 
-    /// A worker ends, or waits for others.
+    /// Deregisters a worker that ends, or waits for others.
     fn pause(&self);
 }
 
-/// A worker while it lasts.
+/// Guard of a registered worker.
 pub struct Worker(Option<Arc<dyn RequestQueue>>);
 
 impl Worker {
-    /// A worker that begins.
+    /// Registers a worker.
     #[must_use]
     pub fn begin(queue: Option<Arc<dyn RequestQueue>>) -> Self {
         if let Some(queue) = &queue {
@@ -54,11 +54,11 @@ impl Drop for Worker {
     }
 }
 
-/// A worker's wait for others, while it lasts.
+/// Guard of a worker that waits for others.
 pub struct Pause<'q>(&'q dyn RequestQueue);
 
 impl<'q> Pause<'q> {
-    /// A wait that begins.
+    /// Deregisters the worker until the guard is dropped.
     #[must_use]
     pub fn begin(queue: &'q dyn RequestQueue) -> Self {
         queue.pause();

@@ -1,4 +1,4 @@
-//! Reads what a provider says of batches, each of it bounded in time and size.
+//! Reads a provider's responses about batches, bounded in time and size.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::llm::lone_surrogates::without_half_characters;
 use crate::llm::stream_readers::parse_json;
 use crate::llm::transport::{accept, connection_error};
 
-/// Longest wait for the next bytes.
+/// Maximum wait for the next bytes.
 const NEXT_BYTES: Duration = Duration::from_secs(60);
-/// Longest wait for the first bytes of an answer, while the request is still sent; files are large.
+/// Maximum wait for the first bytes of a response, including the upload of the request; files are large.
 const FIRST_BYTES: Duration = Duration::from_secs(600);
-/// Longest time in which a document or a file of results comes after its head: one byte a minute has no end either.
+/// Maximum duration of a response body: one byte a minute would never end either.
 const WHOLE_DOCUMENT: Duration = Duration::from_secs(600);
 const WHOLE_FILE: Duration = Duration::from_secs(2 * 60 * 60);
-/// Bytes of an answer at most.
+/// Maximum size of a response in bytes.
 const LONGEST_ANSWER: usize = 8 << 20;
-/// Bytes of a file of results at most.
+/// Maximum size of a result file in bytes.
 const LONGEST_FILE: usize = 2 << 30;
 
-/// Sends a request and reads its answer, a JSON document.
+/// Sends a request and parses its response, a JSON document.
 pub(super) async fn read_body<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ChatError> {
     let mut body = Vec::new();
     let (mut response, began) = (open(request).await?, Instant::now());
@@ -38,7 +38,7 @@ pub(super) async fn read_body<T: DeserializeOwned>(request: RequestBuilder) -> R
     parse_json(text)
 }
 
-/// Sends a request and reads its answer, a file of JSON lines: no more than `most` lines.
+/// Sends a request and parses its response, a file of at most `most` JSON lines.
 pub(super) async fn read_lines<T: DeserializeOwned>(
     request: RequestBuilder,
     most: usize,
@@ -52,7 +52,7 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
         match next(&mut response, began, WHOLE_FILE).await? {
             Some(chunk) => {
                 bytes += chunk.len();
-                // Empty lines count too: a file of nothing else has no end either.
+                // Empty lines count too: a file of only those never ends either.
                 if bytes > LONGEST_FILE {
                     return Err(too_much());
                 }
@@ -72,7 +72,7 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
                 return Err(too_much());
             }
             let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
-            // One line that nobody understands is a request without a result; the others count.
+            // An unreadable line is a request without a result; the others count.
             if let Ok(line) = parse_json(&without_half_characters(line)) {
                 take(line);
             }
@@ -86,7 +86,7 @@ async fn open(request: RequestBuilder) -> Result<Response, ChatError> {
     accept(sent.map_err(|error| connection_error(&error))?)
 }
 
-/// The next bytes of a body that began then and has to be whole within this time.
+/// Reads the next bytes of a body that must be complete within `whole` after `began`.
 async fn next(response: &mut Response, began: Instant, whole: Duration) -> Result<Option<Vec<u8>>, ChatError> {
     let wait = wait_for_next(began.elapsed(), whole);
     let after = if wait < NEXT_BYTES { whole } else { NEXT_BYTES };

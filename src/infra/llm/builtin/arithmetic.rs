@@ -1,23 +1,23 @@
-//! Arithmetic in a question: finds the expression among the words, works it out and keeps each step as LaTeX.
+//! Arithmetic in a question: finds the expression among the words, evaluates it and records each step as LaTeX.
 
-/// A sum worked out.
+/// An evaluated expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SolvedSum {
     /// The whole expression as LaTeX.
     pub(super) expression: String,
-    /// One step a line, as LaTeX, the last one with the result.
+    /// Steps as LaTeX, one per line; the last one has the result.
     pub(super) steps: Vec<String>,
     /// The result.
     pub(super) value: f64,
 }
 
-/// Runs of characters that are tried as expressions, the longest first.
+/// Maximum number of character runs tried as expressions, the longest first.
 const MAX_CANDIDATES: usize = 8;
 
-/// Longest expression in bytes. Each level of nesting takes one, so this bounds the parser's stack too.
+/// Maximum length of an expression in bytes. Each nesting level takes one, so this bounds the parser's stack too.
 const MAX_LENGTH: usize = 200;
 
-/// Works out the longest expression of a text; `None` where there is none. `last` is what “it” and “that” stand for.
+/// Evaluates the longest expression of a text; `None` if there is none. `last` is the value of “it” and “that”.
 pub(super) fn solve(text: &str, last: Option<f64>) -> Option<SolvedSum> {
     let symbols = as_symbols(text, last);
     let mut candidates: Vec<&str> = symbols
@@ -44,7 +44,7 @@ fn solve_expression(text: &str) -> Option<SolvedSum> {
     Some(SolvedSum { expression: expression.latex(), steps, value })
 }
 
-/// `12 apples 5` leaves `12  5`, which is no number.
+/// Detects adjacent numbers: `12 apples 5` leaves `12  5`, which is no number.
 fn has_numbers_side_by_side(text: &str) -> bool {
     let mut previous = ' ';
     let mut blank = false;
@@ -61,7 +61,7 @@ fn has_numbers_side_by_side(text: &str) -> bool {
     false
 }
 
-/// Words and signs of two languages as the symbols of the parser. Longer ones come before those that they contain.
+/// Words and signs of two languages and their parser symbols. Longer ones precede those that they contain.
 const SYMBOLS: [(&str, &str); 41] = [
     (" multiplied by ", "*"),
     (" divided by ", "/"),
@@ -109,7 +109,7 @@ const SYMBOLS: [(&str, &str); 41] = [
 fn as_symbols(text: &str, last: Option<f64>) -> String {
     let mut symbols = format!(" {} ", text.to_lowercase());
     if let Some(last) = last {
-        // Ten decimals bring the last result back exactly enough for one more step.
+        // Ten decimals preserve the last result well enough for one more step.
         let number = format!(" ({}) ", plain_number(last));
         for word in [" it ", " that ", " the result ", " this "] {
             symbols = symbols.replace(word, &number);
@@ -165,7 +165,7 @@ impl Parser<'_> {
         Some(left)
     }
 
-    /// A sign binds looser than a power: -2^2 is -4.
+    /// A sign binds less tightly than a power: -2^2 is -4.
     fn signed(&mut self) -> Option<Expression> {
         if self.take("-").is_some() { Some(Expression::Negative(Box::new(self.power()?))) } else { self.power() }
     }
@@ -199,7 +199,7 @@ impl Parser<'_> {
 }
 
 impl Expression {
-    /// The value, with each step added; `None` where it is no finite number.
+    /// Evaluates the expression and appends each step; `None` if the value is not finite.
     fn evaluate(&self, steps: &mut Vec<String>) -> Option<f64> {
         let (value, step) = match self {
             Expression::Number(number) => (*number, None),
@@ -238,7 +238,7 @@ impl Expression {
         }
     }
 
-    /// With brackets where the order of the signs asks for them.
+    /// Formats as LaTeX, with brackets if operator precedence requires them.
     fn latex_within(&self, outer: char, operand: Operand) -> String {
         let Expression::Binary(_, inner, _) = self else { return self.latex() };
         let rank = |sign| match sign {
@@ -253,7 +253,7 @@ impl Expression {
     }
 }
 
-/// Which operand of a binary expression.
+/// Position of an operand in a binary expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Left,
@@ -283,19 +283,19 @@ fn in_brackets(value: f64) -> String {
     if value < 0.0 { format!("({})", number(value)) } else { number(value) }
 }
 
-/// `= 4` or, where the decimals were cut, `\approx 0.3333333333`.
+/// Formats `= 4` or, if decimals were cut, `\approx 0.3333333333`.
 pub(super) fn equals(value: f64) -> String {
     let sign = if is_exact(value) { "=" } else { "\\approx" };
     format!("{sign} {}", number(value))
 }
 
-/// Whether the text of a number is all of it.
+/// Whether the formatted number is exact.
 pub(super) fn is_exact(value: f64) -> bool {
     value.abs() < 9e15
         && plain_number(value).parse::<f64>().is_ok_and(|read| (read - value).abs() <= f64::EPSILON * value.abs())
 }
 
-/// A number for reading: up to ten decimals, powers of ten where it is long.
+/// Formats a number with up to ten decimals, or powers of ten if it is long.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-6..1e15).contains(&size) {

@@ -1,4 +1,4 @@
-//! Exact within its field: arithmetic, units and dates, worked out with every step. It admits everything else.
+//! Practice model that is exact within its field: arithmetic, units and dates, solved with every step. It refuses everything else.
 
 use super::arithmetic::{self, SolvedSum, equals, number};
 use super::dates;
@@ -22,7 +22,7 @@ pub(super) fn answer(conversation: &[Message]) -> String {
     })
 }
 
-/// A worked solution in Markdown; `None` where the question asks for nothing that can be worked out.
+/// Returns a worked solution in Markdown; `None` if the question has nothing to compute.
 pub(super) fn worked_out(conversation: &[Message]) -> Option<String> {
     let asked = question(conversation);
     if let Some(answer) = dates::answer(asked) {
@@ -70,7 +70,7 @@ fn conversion_text(conversion: &Conversion, language: Language) -> String {
     }
 }
 
-/// Eight decimals: more would only show how numbers are kept.
+/// Rounds to eight decimals: more would only show floating-point error.
 fn about(value: f64) -> String {
     let rounded = if value.abs() < 1e7 { (value * 1e8).round() / 1e8 } else { value };
     let exact = (rounded - value).abs() <= 1e-13 * value.abs();

@@ -1,4 +1,4 @@
-//! Dates in a question: the weekday of one, the days between two, the date some days later.
+//! Dates in a question: the weekday of a date, the days between two, the date some days later.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use super::words::language_of;
 use crate::domain::language::Language;
 
-/// An answer about dates as a Markdown sentence; `None` where the text holds no date.
+/// Answers a question about dates with a Markdown sentence; `None` if the text contains no date.
 pub(super) fn answer(text: &str) -> Option<String> {
     let dates = find(text);
     let language = language_of(text);
@@ -57,7 +57,7 @@ fn weekday_in_chinese(weekday: Weekday) -> &'static str {
     }
 }
 
-/// Dates as `2024-05-01`, `2024/5/1` or `2024年5月1日`.
+/// Finds dates written as `2024-05-01`, `2024/5/1` or `2024年5月1日`.
 fn find(text: &str) -> Vec<Date> {
     let numbers: Vec<(i64, &str)> = numbers(text);
     let mut dates = Vec::new();
@@ -80,7 +80,7 @@ fn date(year: i64, month: i64, day: i64) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// Whole numbers, each with the character that follows it.
+/// Returns the whole numbers, each with the character that follows it.
 fn numbers(text: &str) -> Vec<(i64, &str)> {
     let mut numbers = Vec::new();
     let mut rest = text;
@@ -94,7 +94,7 @@ fn numbers(text: &str) -> Vec<(i64, &str)> {
     numbers
 }
 
-/// The number before “days after”, “days from”, “天后”.
+/// Returns the number before “days after”, “days from”, “天后”.
 fn days_to_add(text: &str) -> Option<i32> {
     let lower = text.to_lowercase();
     let end =

@@ -1,4 +1,4 @@
-//! The weakest practice model: it says the question back and adds nothing. A floor for every leaderboard.
+//! The weakest practice model: repeats the question and adds nothing. The lower bound of every leaderboard.
 
 use rand::{Rng, RngExt};
 

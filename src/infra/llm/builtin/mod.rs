@@ -1,8 +1,8 @@
-//! The practice models: small honest programs of visibly different skill, for an arena without any other model.
+//! Practice models: small programs of clearly different quality, for an arena without any other model.
 //!
-//! What a model says is a pure function of the conversation and a seeded rng, in a file of its own each; to the cards of the battle
-//! page all but the echo have texts of `prompt_card_answers.rs`; this file
-//! streams it word by word at the model's own speed, as a real one would. All of them say that they are practice models.
+//! Each model's reply is a pure function of the conversation and a seeded rng, in a file per model; for the prompt cards of the battle page
+//! all but the echo use the texts of `prompt_card_answers.rs`. This file streams the reply word by word at the model's speed, like a real
+//! one. All of them state that they are practice models.
 
 mod arithmetic;
 mod calculator;
@@ -25,37 +25,37 @@ use tokio::time::{Instant, sleep_until};
 use super::{ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling};
 use crate::domain::battle::ModelId;
 
-/// Which practice model.
+/// Practice model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PracticeKind {
-    /// Says the question back.
+    /// Repeats the question.
     Echo,
     /// Answers by conversation rules.
     Rules,
-    /// Works out arithmetic, units and dates, and admits everything else.
+    /// Solves arithmetic, units and dates, and refuses everything else.
     Calculator,
-    /// Quotes the best passages of a small text of its own.
+    /// Quotes the best passages of a small built-in text.
     Retriever,
-    /// Puts passages, worked solutions and code together under headings.
+    /// Combines passages, worked solutions and code under headings.
     Scholar,
 }
 
-/// How fast a practice model writes.
+/// Writing speed of a practice model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WritingSpeed {
-    /// Before the first word, in milliseconds: shortest and longest.
+    /// Minimum and maximum delay before the first word, in milliseconds.
     pub first_ms: (u64, u64),
-    /// Between two words, in milliseconds: shortest and longest.
+    /// Minimum and maximum delay between two words, in milliseconds.
     pub word_ms: (u64, u64),
 }
 
 impl WritingSpeed {
-    /// No waiting at all.
+    /// No delays.
     pub const INSTANT: WritingSpeed = WritingSpeed { first_ms: (0, 0), word_ms: (0, 0) };
 }
 
 impl PracticeKind {
-    /// All of them.
+    /// All practice models.
     pub const ALL: [PracticeKind; 5] = [
         PracticeKind::Echo,
         PracticeKind::Rules,
@@ -64,13 +64,13 @@ impl PracticeKind {
         PracticeKind::Scholar,
     ];
 
-    /// The model with this id.
+    /// Parses a model's id.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.id() == id)
     }
 
-    /// Its id in settings, logs and exports.
+    /// Returns the id in settings, logs and exports.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl PracticeKind {
         }
     }
 
-    /// What is public about it.
+    /// Returns the public model card.
     #[must_use]
     pub fn card(self) -> ModelCard {
         let name = match self {
@@ -101,7 +101,7 @@ impl PracticeKind {
         }
     }
 
-    /// Its own speed.
+    /// Returns the default writing speed.
     #[must_use]
     pub fn pace(self) -> WritingSpeed {
         let (first_ms, word_ms) = match self {
@@ -114,7 +114,7 @@ impl PracticeKind {
         WritingSpeed { first_ms, word_ms }
     }
 
-    /// What it answers to a conversation that ends with a question.
+    /// Generates the reply to a conversation that ends with a question.
     pub fn answer(self, conversation: &[Message], rng: &mut impl Rng) -> String {
         match (self, prompt_card_answers::prepared(conversation)) {
             (PracticeKind::Echo, _) | (_, None) => self.improvise(conversation, rng),
@@ -136,7 +136,7 @@ impl PracticeKind {
     }
 }
 
-/// A practice model as the arena asks it.
+/// Practice model as a [`ChatModel`].
 #[derive(Debug)]
 pub struct PracticeModel {
     kind: PracticeKind,
@@ -145,7 +145,7 @@ pub struct PracticeModel {
 }
 
 impl PracticeModel {
-    /// Takes its speed and the rng for its wording and its rhythm.
+    /// Creates a model with a writing speed and the rng for its wording and timing.
     #[must_use]
     pub fn new(kind: PracticeKind, pace: WritingSpeed, rng: ChaCha8Rng) -> Self {
         Self { kind, pace, rng: Mutex::new(rng) }
@@ -153,12 +153,12 @@ impl PracticeModel {
 }
 
 impl ChatModel for PracticeModel {
-    /// Knows neither temperature nor length; a seed decides its wording.
+    /// Ignores temperature and length; a seed determines the wording.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         let mut rng = sampling.seed.map_or_else(|| self.rng_of_one_reply(), ChaCha8Rng::seed_from_u64);
         let text = self.kind.answer(messages, &mut rng);
         let pieces: Vec<String> = words::pieces(&text).map(str::to_owned).collect();
-        // It writes by its own clock, as a model on a server does, whenever it is read.
+        // It writes on its own clock, like a model on a server, regardless of the reader.
         let (pace, mut at) = (self.pace, Instant::now());
         let waits = move |(index, piece)| {
             let (shortest, longest) = if index == 0 { pace.first_ms } else { pace.word_ms };
@@ -175,7 +175,7 @@ impl ChatModel for PracticeModel {
 }
 
 impl PracticeModel {
-    /// Replies at the same time do not share an rng, so that they do not wait for each other.
+    /// Returns a separate rng, so that concurrent replies do not wait for each other.
     fn rng_of_one_reply(&self) -> ChaCha8Rng {
         let mut seed = [0; 32];
         self.rng.lock().fill_bytes(&mut seed);
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::llm::MessageRole;
 
-    /// A conversation of these questions with some answer between them.
+    /// Creates a conversation of these questions with a fixed answer between them.
     pub(super) fn asked(questions: &[&str]) -> Vec<Message> {
         let said = |role, content: &str| Message::of(role, content);
         let turns = questions

@@ -1,5 +1,5 @@
-//! What the practice models answer to the cards of the battle page: texts written for this arena, so that an arena that
-//! is only tried out shows replies worth comparing. Each model words them in its own way.
+//! Practice models' answers to the prompt cards of the battle page: texts written for this arena, so that an arena on trial shows replies
+//! worth comparing. Each model words them in its own way.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::words::{language_of, question};
 use crate::domain::language::Language;
 use crate::llm::Message;
 
-/// A text for one card.
+/// Prepared answer to one card.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Prepared {
@@ -31,19 +31,19 @@ static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
     file.answers
 });
 
-/// The text for the conversation's latest question, where it is a card's.
+/// Returns the prepared answer if the conversation's latest question is a card's.
 pub(super) fn prepared(conversation: &[Message]) -> Option<&'static Prepared> {
     let asked = question(conversation).trim();
     PREPARED.iter().find(|answer| answer.prompt == asked)
 }
 
 impl Prepared {
-    /// As briefly as it can be said.
+    /// Returns the short answer.
     pub(super) fn brief(&self) -> String {
         self.short.trim().to_owned()
     }
 
-    /// Briefly, with a question back.
+    /// Returns the short answer with a question back.
     pub(super) fn asking_back(&self) -> String {
         let back = match language_of(&self.prompt) {
             Language::English => "Is that what you wanted to know, or shall I go on?",
@@ -52,12 +52,12 @@ impl Prepared {
         format!("{}\n\n{back}", self.brief())
     }
 
-    /// At length.
+    /// Returns the long answer.
     pub(super) fn whole(&self) -> String {
         self.long.trim().to_owned()
     }
 
-    /// At length, under a title and with the gist at the end where that is a sentence.
+    /// Returns the long answer under a title, with the gist at the end if that is a sentence.
     pub(super) fn as_article(&self) -> String {
         let gist = match language_of(&self.prompt) {
             Language::English => "**In short:**",

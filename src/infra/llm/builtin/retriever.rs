@@ -1,7 +1,7 @@
-//! Quotes what a small text of its own says about a question: BM25 over words, and over pairs of Chinese characters.
+//! Practice model that quotes passages of a small built-in text: BM25 over words, and over pairs of Chinese characters.
 //!
 //! Scoring after Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), with k1 = 1.2 and b = 0.75.
-//! Only passages that hold a good share of what is asked for are quoted; otherwise it says that it found nothing.
+//! Only passages that cover a sufficient share of the query are quoted; otherwise it says that it found nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -10,14 +10,14 @@ use super::words::{language_of, question, questions, terms};
 use crate::domain::language::Language;
 use crate::llm::Message;
 
-/// One passage of the text.
+/// A passage of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passage {
     pub(super) title: &'static str,
     pub(super) text: &'static str,
 }
 
-/// A passage that answers, best first.
+/// A passage that matches, with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RankedPassage {
     pub(super) passage: &'static Passage,
@@ -27,13 +27,13 @@ pub(super) struct RankedPassage {
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// A word of the title counts as often as this many in the text.
+/// Number of occurrences in the text that one occurrence in the title counts as.
 const TITLE_WEIGHT: u32 = 2;
 
-/// Of the weight of all terms asked for, a passage must hold this share.
+/// Minimum share of the weight of all query terms that a passage must contain.
 const MIN_COVERAGE: f64 = 0.4;
 
-/// How often a term stands in one passage.
+/// Number of occurrences of a term in one passage.
 struct Posting {
     passage: usize,
     count: u32,
@@ -41,7 +41,7 @@ struct Posting {
 
 struct PassageIndex {
     passages: Vec<Passage>,
-    /// Terms of each passage.
+    /// Number of terms in each passage.
     lengths: Vec<f64>,
     mean_length: f64,
     postings: HashMap<String, Vec<Posting>>,
@@ -65,8 +65,8 @@ pub(super) fn answer(conversation: &[Message]) -> String {
     quoted.join("\n\n")
 }
 
-/// The passages about the last question. A question without a subject of its own (“and why?”) goes on about the one
-/// before it.
+/// Finds the passages about the last question, best first. A question without a subject of its own (“and why?”) continues the one before
+/// it.
 pub(super) fn search(conversation: &[Message]) -> Vec<RankedPassage> {
     let subject = questions(conversation).map(terms).find(|terms| !terms.is_empty()).unwrap_or_default();
     INDEX.search(&subject)
@@ -95,7 +95,7 @@ impl PassageIndex {
 
     fn search(&'static self, asked: &[String]) -> Vec<RankedPassage> {
         let unique: std::collections::BTreeSet<&String> = asked.iter().collect();
-        // Per passage: its score and the weight of the terms that it holds.
+        // Per passage: its score and the weight of the terms that it contains.
         let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         let mut asked_weight = 0.0;
         for term in unique {
@@ -116,13 +116,13 @@ impl PassageIndex {
         hits
     }
 
-    /// ln(1 + (N − n + ½) / (n + ½)) for a term that stands in n of N passages.
+    /// Computes ln(1 + (N − n + ½) / (n + ½)) for a term that occurs in n of N passages.
     fn weight(&self, holders: usize) -> f64 {
         let (all, holders) = (count(self.passages.len()), count(holders));
         (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
     }
 
-    /// f·(k1 + 1) / (f + k1·(1 − b + b·length/mean)) for a term that stands f times in a passage.
+    /// Computes f·(k1 + 1) / (f + k1·(1 − b + b·length/mean)) for a term that occurs f times in a passage.
     fn saturation(&self, posting: &Posting) -> f64 {
         let frequency = f64::from(posting.count);
         let length = self.lengths[posting.passage] / self.mean_length;
@@ -131,7 +131,7 @@ impl PassageIndex {
 }
 
 impl Passage {
-    /// `# title` on the first line, the text after it.
+    /// Parses `# title` on the first line and the text after it.
     fn parse(block: &'static str) -> Option<Self> {
         let (title, text) = block.trim().strip_prefix("# ")?.split_once('\n')?;
         Some(Self { title, text: text.trim() })

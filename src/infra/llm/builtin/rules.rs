@@ -1,4 +1,4 @@
-//! Conversation by rules, in the manner of the first chat programs: a keyword, what came after it, a ready sentence.
+//! Practice model with conversation rules like those of the first chat programs: a keyword, the text after it, a canned sentence.
 //!
 //! It sounds attentive and knows nothing, which makes it a useful opponent.
 
@@ -8,7 +8,7 @@ use super::words::{excerpt, language_of, question, questions};
 use crate::domain::language::Language;
 use crate::llm::Message;
 
-/// A keyword and the sentences for it; `{}` stands for what came after the keyword, seen from the other side.
+/// A keyword and its sentences; `{}` stands for the text after the keyword with the persons swapped.
 struct KeywordRule {
     keyword: &'static str,
     answers: &'static [&'static str],
@@ -122,7 +122,7 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     template.replace("{}", &if language == Language::Chinese { reflect_chinese(&rest) } else { reflect_english(&rest) })
 }
 
-/// What follows a keyword up to the end of its sentence; `None` where the keyword does not stand there as a word.
+/// Returns the text after a keyword up to the end of its sentence; `None` if the keyword does not occur as a word.
 fn after_keyword(lower: &str, keyword: &str) -> Option<String> {
     let (before, after) = lower.split_once(keyword)?;
     let inside_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic());
@@ -136,7 +136,7 @@ fn after_keyword(lower: &str, keyword: &str) -> Option<String> {
     Some(excerpt(sentence.trim().trim_start_matches([',', '，']), 120))
 }
 
-/// Turns I and you around.
+/// Swaps the first and second person.
 fn reflect_english(text: &str) -> String {
     let turned = text.split_whitespace().map(|word| match word {
         "i" | "me" => "you",

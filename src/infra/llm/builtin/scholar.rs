@@ -1,5 +1,5 @@
-//! The strongest practice model: worked solutions, passages and code, put together under headings, with a table of
-//! sources. It knows no more than the retriever and the calculator, and says where it stops.
+//! The strongest practice model: worked solutions, passages and code combined under headings, with a table of sources. It has no more
+//! knowledge than the retriever and the calculator, and states its limits.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::words::{excerpt, language_of, question};
 use crate::domain::language::Language;
 use crate::llm::Message;
 
-/// A program for a task that its words name.
+/// A program for a task with its keywords.
 struct Snippet {
     words: &'static [&'static str],
     title: &'static str,
@@ -50,7 +50,7 @@ const SNIPPETS: [Snippet; 5] = [
     },
 ];
 
-/// Words that ask for a program rather than for an explanation.
+/// Words that request a program rather than an explanation.
 const CODE_WORDS: [&str; 9] = ["code", "function", "program", "python", "write", "implement", "代码", "函数", "程序"];
 
 pub(super) fn answer(conversation: &[Message]) -> String {
@@ -81,7 +81,7 @@ fn section(text: &mut String, title: &str, body: &str) {
     let _ = write!(text, "## {title}\n\n{body}");
 }
 
-/// The best passage as a summary and its sentences as points; near passages in a table.
+/// Writes the best passage as a summary and its sentences as points; other passages in a table.
 fn passages(text: &mut String, best: RankedPassage, others: &[RankedPassage], language: Language) {
     let sentences = sentences(best.passage.text);
     let (first, rest) = sentences.split_first().map_or((best.passage.text, &[][..]), |(first, rest)| (*first, rest));
@@ -101,7 +101,7 @@ fn passages(text: &mut String, best: RankedPassage, others: &[RankedPassage], la
     }
 }
 
-/// Cuts after `.`, `?` or `!` before a blank, and after their Chinese forms.
+/// Splits after `.`, `?` or `!` before a blank, and after their Chinese forms.
 fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;

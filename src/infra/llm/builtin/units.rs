@@ -5,10 +5,10 @@ use super::words::is_han;
 /// A unit: `value · factor + offset` is the value in its dimension's base unit.
 #[derive(Debug, PartialEq)]
 pub(super) struct MeasureUnit {
-    /// How it is written in an answer.
+    /// Symbol of the unit in answers.
     pub(super) symbol: &'static str,
     dimension: Dimension,
-    /// Base units in one of it.
+    /// Base units in one of this unit.
     pub(super) factor: f64,
     offset: f64,
     names: &'static [&'static str],
@@ -29,7 +29,7 @@ const fn unit(symbol: &'static str, dimension: Dimension, factor: f64, names: &'
 
 use Dimension::{Length, Mass, Temperature, Time, Volume};
 
-/// Chinese names that contain another one come before it.
+/// Chinese names that contain another one precede it.
 const UNITS: [MeasureUnit; 24] = [
     unit("km", Length, 1000.0, &["km", "kilometer", "kilometre", "公里", "千米"]),
     unit("cm", Length, 0.01, &["cm", "centimeter", "centimetre", "厘米"]),
@@ -63,7 +63,7 @@ const UNITS: [MeasureUnit; 24] = [
     },
 ];
 
-/// A value in one unit, to be said in another.
+/// A value in one unit, to be converted to another.
 #[derive(Debug, PartialEq)]
 pub(super) struct Conversion {
     pub(super) value: f64,
@@ -72,12 +72,12 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    /// The value in the unit asked for.
+    /// Returns the value in the target unit.
     pub(super) fn result(&self) -> f64 {
         (self.value * self.from.factor + self.from.offset - self.to.offset) / self.to.factor
     }
 
-    /// Whether one multiplication does it; temperatures need more.
+    /// Whether one multiplication suffices; temperatures also need an offset.
     pub(super) fn is_proportional(&self) -> bool {
         self.from.dimension != Temperature
     }
@@ -104,7 +104,7 @@ pub(super) fn find(text: &str) -> Option<Conversion> {
     Some(Conversion { value, from, to })
 }
 
-/// Numbers and units in their order; other words are left out.
+/// Returns numbers and units in their order; skips other words.
 fn words(text: &str) -> Vec<QuestionWord> {
     let lower = text.to_lowercase();
     let mut words = Vec::new();

@@ -1,29 +1,29 @@
-//! Words of English and Chinese text: pieces to stream, terms to search with, the last question of a conversation.
+//! Words of English and Chinese text: pieces to stream, search terms, the last question of a conversation.
 
 use crate::domain::language::Language;
 use crate::llm::{Message, MessageRole};
 
-/// Whether a character is a Chinese one.
+/// Whether a character is Chinese.
 pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}')
 }
 
-/// The language to answer a text in: Chinese where it holds any Chinese character.
+/// Detects the language to answer in: Chinese if the text contains any Chinese character.
 pub(super) fn language_of(text: &str) -> Language {
     if text.chars().any(is_han) { Language::Chinese } else { Language::English }
 }
 
-/// The last message of the visitor; empty where there is none.
+/// Returns the last message of the visitor; empty if there is none.
 pub(super) fn question(conversation: &[Message]) -> &str {
     questions(conversation).next().unwrap_or_default()
 }
 
-/// The visitor's messages, the last one first.
+/// Returns the visitor's messages, the last one first.
 pub(super) fn questions(conversation: &[Message]) -> impl Iterator<Item = &str> {
     conversation.iter().rev().filter(|message| message.role == MessageRole::User).map(|message| message.content.trim())
 }
 
-/// The beginning of a text, at most `limit` characters of it, on one line.
+/// Returns the beginning of a text on one line, at most `limit` characters.
 pub(super) fn excerpt(text: &str, limit: usize) -> String {
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(limit) {
@@ -33,8 +33,7 @@ pub(super) fn excerpt(text: &str, limit: usize) -> String {
     line
 }
 
-/// Cuts a text into what is streamed at once: a word with the blanks after it, or two Chinese characters. Put
-/// together, the pieces are the text.
+/// Splits a text into streamed pieces: a word with the blanks after it, or two Chinese characters. Their concatenation is the text.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -61,7 +60,7 @@ fn piece_end(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// Words that say nothing about what a text is about.
+/// English stop words.
 const STOP_WORDS: [&str; 71] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did",
     "do", "does", "explain", "for", "from", "give", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it",
@@ -70,11 +69,11 @@ const STOP_WORDS: [&str; 71] = [
     "whose", "why", "will", "with", "would", "you", "your", "describe",
 ];
 
-/// Chinese characters that mostly make grammar.
+/// Chinese stop characters.
 const STOP_HAN: &str = "的了吗呢是在有和与我你他她它们这那什么怎样为何请问一个说下吧啊哪几多少谁";
 
-/// The terms by which a text is found: lower-case words without their plural, and pairs of Chinese characters (single
-/// ones where there is nothing else).
+/// Returns the search terms of a text: lower-case words without their plural, and pairs of Chinese characters (single ones if there are no
+/// pairs).
 pub(super) fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let mut word = String::new();

@@ -1,19 +1,19 @@
-//! What a request will cost, from the tokens of those before it.
+//! Expected cost of a request, estimated from the tokens of earlier ones.
 
 use super::{ClientRequest, ModelClient, cost_of};
 use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 
-/// Tokens of the replies so far.
+/// Token totals of the replies so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct UsualTokens {
     replies: u64,
     output: u64,
-    /// Tokens of prompts that the provider counted beyond the estimates: its template, and another tokenizer.
+    /// Prompt tokens counted by the provider beyond the estimates: chat template and tokenizer differences.
     beyond_estimates: u64,
 }
 
 impl UsualTokens {
-    /// Adds a reply to a prompt of so many estimated tokens.
+    /// Adds a reply to a prompt with this estimated number of tokens.
     pub(super) fn add(&mut self, counted: Tokens, estimated_input: u64) {
         self.replies += 1;
         self.output = self.output.saturating_add(counted.output);
@@ -21,19 +21,19 @@ impl UsualTokens {
         self.beyond_estimates = self.beyond_estimates.saturating_add(beyond);
     }
 
-    /// Tokens to expect of a prompt of so many estimated ones.
+    /// Returns the expected tokens of a prompt with this estimated number of tokens.
     pub(super) fn input(self, estimated: u64) -> u64 {
         estimated.saturating_add(self.beyond_estimates.checked_div(self.replies).unwrap_or_default())
     }
 
-    /// Tokens to expect of a reply; `None` before the first one.
+    /// Returns the expected tokens of a reply; `None` before the first one.
     pub(super) fn output(self) -> Option<u64> {
         self.output.checked_div(self.replies)
     }
 }
 
 impl ModelClient {
-    /// Expected cost of a request: of a reply of usual length, or before the first reply of the longest one that is allowed.
+    /// Returns the expected cost of a request: for a reply of average length, or before the first reply for the longest allowed one.
     pub(super) fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
         let output = self.usual.lock().output();
         let output =

@@ -1,4 +1,4 @@
-//! Collects the parts of a reply, with bounds on all of them.
+//! Collects the parts of a reply within size limits.
 
 use futures_util::StreamExt;
 
@@ -6,28 +6,28 @@ use crate::domain::judging::budget::estimate;
 use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
 use crate::llm::{ChatError, ReplyPart, ReplyStream, Usage};
 
-/// Bytes of a reply's text at most: several times the longest reply of any model. More is not taken in.
+/// Maximum size of a reply's text in bytes: several times the longest reply of any model. The rest is dropped.
 const MOST_TEXT: usize = 1 << 20;
-/// Bytes of the reasoning that are kept of a reply.
+/// Maximum size of a reply's stored reasoning in bytes.
 const MOST_REASONING: usize = 64 << 10;
 
 /// The part of a reply that has arrived.
 #[derive(Default)]
 pub(super) struct PartialReply {
     pub(super) text: String,
-    /// Its first [`MOST_REASONING`] bytes.
+    /// First [`MOST_REASONING`] bytes of the reasoning.
     pub(super) reasoning: String,
-    /// Estimated tokens of all of it.
+    /// Estimated tokens of the whole reasoning.
     reasoning_tokens: u64,
     pub(super) usage: Usage,
-    /// Its last [`MOST_NUMBERS`] numbers.
+    /// Last [`MOST_NUMBERS`] numbers of the text.
     pub(super) numbers: Vec<NumberToken>,
     /// Whether the provider has begun to answer.
     pub(super) begun: bool,
 }
 
 impl PartialReply {
-    /// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
+    /// Reads a reply to its end and removes NUL characters, which PostgreSQL cannot store.
     pub(super) async fn listen(&mut self, mut reply: ReplyStream) -> Result<(), ChatError> {
         while let Some(part) = reply.next().await {
             self.begun |= part.is_ok();
@@ -44,8 +44,8 @@ impl PartialReply {
         Ok(())
     }
 
-    /// Output tokens as counted by the provider, or else estimated. For a reply that broke off the larger of both: the provider's count may
-    /// cover only its beginning.
+    /// Returns the output tokens as counted by the provider, or else estimated. For a broken reply the larger of both: the provider's count
+    /// may cover only its beginning.
     pub(super) fn output_tokens(&self, is_whole: bool) -> u64 {
         let heard = estimate(&self.text) + self.reasoning_tokens;
         match self.usage.output {
@@ -62,7 +62,7 @@ impl PartialReply {
         Ok(())
     }
 
-    /// Numbers come before the text that they stand in.
+    /// Adds numbers, which arrive before the text that contains them.
     fn count_numbers(&mut self, numbers: Vec<NumberToken>) {
         let begin = self.text.len();
         self.numbers.extend(numbers.into_iter().map(|number| NumberToken { at: begin + number.at, ..number }));
@@ -70,7 +70,7 @@ impl PartialReply {
         self.numbers.drain(..surplus);
     }
 
-    /// Keeps the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
+    /// Stores the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
     fn think(&mut self, part: &str) {
         self.reasoning_tokens += estimate(part);
         let left = MOST_REASONING.saturating_sub(self.reasoning.len());

@@ -1,4 +1,4 @@
-//! What all requests of a run share: when to stop, and what may be spent.
+//! Limits that all requests of a run share: stop signal and budget.
 
 use tokio::sync::futures::Notified;
 use tokio::sync::{Mutex, MutexGuard, Notify};
@@ -10,30 +10,30 @@ use crate::domain::judging::budget::{Budget, BudgetTracker, NoRoom, Reservation,
 /// Limits that all requests of a run share.
 #[derive(Debug, Default)]
 pub struct RunLimits {
-    /// Fires when nothing new may begin.
+    /// Cancelled when no new request may begin.
     pub stop: CancellationToken,
-    /// What is spent.
+    /// Spent and reserved cost.
     pub budget: BudgetTracker,
-    /// Wakes the requests that wait for room in the budget when the cost of another one is known.
+    /// Notifies requests that wait for budget when the cost of another one is settled.
     settled: Notify,
-    /// Held by the only request under way, of all models, that may cost more than the budget has left.
+    /// Held by the only request in progress, of all models, that may cost more than the rest of the budget.
     unknown_cost: Mutex<()>,
 }
 
 impl RunLimits {
-    /// The limits of a run that has spent nothing yet.
+    /// Creates the limits of a run that has spent nothing yet.
     #[must_use]
     pub fn new(stop: CancellationToken, budget: Budget) -> Self {
         Self { stop, budget: BudgetTracker::new(budget), ..Self::default() }
     }
 
-    /// Whether nothing more is to begin.
+    /// Whether no new request may begin.
     #[must_use]
     pub fn are_reached(&self) -> bool {
         self.stop.is_cancelled() || self.budget.is_exhausted()
     }
 
-    /// A request's share of the budget; `None` while requests under way may cost what is left.
+    /// Reserves a request's share of the budget; `None` while requests in progress may use up the rest.
     pub(super) fn reserve(&self, cost: f64) -> Result<Option<BudgetShare<'_>>, RunEnd> {
         match self.budget.reserve(cost) {
             Ok(reserved) => Ok(Some(self.share(reserved))),
@@ -42,7 +42,7 @@ impl RunLimits {
         }
     }
 
-    /// The share of a request that an earlier run sent and counted.
+    /// Returns the share of a request that an earlier run sent and counted.
     pub(super) fn sent_before(&self) -> BudgetShare<'_> {
         self.share(self.budget.sent_before())
     }
@@ -51,17 +51,17 @@ impl RunLimits {
         BudgetShare { reserved, _waker: BudgetWaker(&self.settled) }
     }
 
-    /// Comes when a request ends after this call, even before it is awaited.
+    /// Returns a future that completes when a request ends after this call, even before it is awaited.
     pub(super) fn settlement(&self) -> Notified<'_> {
         self.settled.notified()
     }
 
-    /// The turn of a request that may cost more than the budget has left.
+    /// Waits for the exclusive permit of a request that may cost more than the rest of the budget.
     pub(super) async fn unknown_cost(&self) -> Result<MutexGuard<'_, ()>, RunEnd> {
         self.unless_stopped(self.unknown_cost.lock()).await
     }
 
-    /// Waits, unless the run is stopped first.
+    /// Waits for a future, unless the run is stopped first.
     pub(super) async fn unless_stopped<T>(&self, wait: impl Future<Output = T>) -> Result<T, RunEnd> {
         tokio::select! {
             biased;
@@ -71,7 +71,7 @@ impl RunLimits {
     }
 }
 
-/// A request's share of the budget. Its end wakes the requests that wait for room.
+/// A request's share of the budget. Dropping it notifies the requests that wait for budget.
 #[must_use = "a share is settled when the reply is there"]
 pub(super) struct BudgetShare<'l> {
     reserved: Reservation<'l>,

@@ -9,7 +9,7 @@ use super::*;
 use crate::domain::judging::budget::Budget;
 use crate::llm::ReplyPart;
 
-/// Plays one answer a request; then it says "again".
+/// Returns one scripted answer per request, and "again" after the last one.
 #[derive(Default)]
 struct ScriptedAnswers {
     answers: Mutex<VecDeque<Result<&'static str, ChatError>>>,
@@ -35,7 +35,7 @@ fn status(status: u16, seconds: u64) -> ChatError {
     ChatError::Status { status, retry_after: Some(Duration::from_secs(seconds)) }
 }
 
-/// Why a run ended before there was a reply.
+/// Returns the reason why a run ended before there was a reply.
 fn end_of(asked: &Result<WholeReply, AskError>) -> Option<RunEnd> {
     if let Err(AskError::Ended { reason, .. }) = asked { Some(*reason) } else { None }
 }
@@ -81,7 +81,7 @@ async fn a_model_that_fails_again_and_again_is_given_up_and_one_reply_forgets_fa
 async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
     let (model, scripted) = asked([Err(status(503, 50))]);
     let limits = RunLimits::default();
-    // Comes second: the first request has failed by then, and the next one waits.
+    // Polled second: the first request has failed by then, and the next one waits.
     let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
     assert_eq!((end_of(&stopped), scripted.asked.lock().len()), (Some(RunEnd::Stopped), 1));
@@ -100,7 +100,7 @@ impl ChatModel for Breaking {
     }
 }
 
-/// What a request costs that ends like this, with a money of one for a token; the prompt has 12 characters.
+/// Returns the cost of a request that ends like this, at a price of one per token; the prompt has 12 characters.
 async fn cost_of(parts: Vec<Result<ReplyPart, ChatError>>) -> f64 {
     let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
     let model = Arc::new(Breaking(parts));
@@ -159,7 +159,7 @@ async fn tries_that_failed_and_may_be_billed_are_reported_where_the_run_ends_bef
     let reported = |asked: &Result<WholeReply, AskError>, by: RunEnd| matches!(asked, Err(AskError::Ended { reason, attempts: 1, lost: told, .. }) if *reason == by && *told == lost);
     let (model, _) = asked([late()]);
     let limits = RunLimits::default();
-    // Comes second: the first request has failed by then, and the next one waits.
+    // Polled second: the first request has failed by then, and the next one waits.
     let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&question, Sampling::default(), &limits), stop);
     assert!(reported(&stopped, RunEnd::Stopped), "{stopped:?}");
@@ -169,7 +169,7 @@ async fn tries_that_failed_and_may_be_billed_are_reported_where_the_run_ends_bef
     let over = model.ask(&question, Sampling::default(), &limits).await;
     assert!(reported(&over, RunEnd::OverBudget), "{over:?}");
 
-    // Two other requests fail for good while this one waits for its next try.
+    // Two other requests fail for good while this one waits for its retry.
     let (model, _) = asked([late(), Err(status(401, 0)), Err(status(401, 0))]);
     let limits = RunLimits::default();
     let ask = || model.ask(&question, Sampling::default(), &limits);
@@ -177,7 +177,7 @@ async fn tries_that_failed_and_may_be_billed_are_reported_where_the_run_ends_bef
     assert!(reported(&given_up, RunEnd::GivenUp), "{given_up:?}");
 }
 
-/// Counts so many tokens for each prompt and reply, a moment after it was asked.
+/// Reports these token counts for each prompt and reply, a moment after the request.
 struct CountedTokens {
     input: u64,
     output: u64,
@@ -196,7 +196,7 @@ impl ChatModel for CountedTokens {
     }
 }
 
-/// A model whose replies have so many tokens and may have so many, at a money of one for a token.
+/// Creates a model with this reply length and limit in tokens, at a price of one per token.
 fn priced(tokens: u64, longest_reply: u64) -> (ModelClient, Arc<CountedTokens>) {
     let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
     let counted = Arc::new(CountedTokens { input: 0, output: tokens, asked: AtomicU32::new(0) });
@@ -258,7 +258,7 @@ async fn a_stop_ends_the_wait_for_room_in_the_budget() {
     let (model, counted) = priced(10, 30);
     let limits = limits_of(1_000.0);
     let held = limits.reserve(980.0).unwrap();
-    // Comes second: the request waits by then.
+    // Polled second: the request waits by then.
     let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
     assert_eq!((end_of(&stopped), counted.asked.load(Ordering::Relaxed)), (Some(RunEnd::Stopped), 0));
@@ -275,7 +275,7 @@ fn a_first_reply_is_expected_to_be_as_long_as_the_extra_body_lets_it_be() {
     assert!((cost - 16_000.0).abs() < 1e-9, "{cost}");
 }
 
-/// Replies without end in pieces of 1 KiB, and counts those that are taken.
+/// Replies without end in pieces of 1 KiB, and counts the pieces taken.
 struct Endless(Arc<AtomicU32>);
 
 impl ChatModel for Endless {

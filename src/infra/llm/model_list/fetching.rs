@@ -1,4 +1,5 @@
-//! Asks a server for its models, at the usual paths. Redirects are not followed, and addresses that are out of reach for models are not asked.
+//! Requests a server's model list at the usual paths. Redirects are not followed, and addresses that are not allowed for models are not
+//! requested.
 
 use std::time::Duration;
 
@@ -13,29 +14,29 @@ use super::{ListError, ModelList};
 use crate::config::ProviderKind;
 use crate::domain::settings_rule::AddressRule;
 
-/// Bytes of a list at most; the longest that is known, OpenRouter's, has about one million.
+/// Maximum size of a list in megabytes; the longest known one, OpenRouter's, has about one million bytes.
 const MAX_LIST_MB: usize = 16;
 
-/// Where and how the models of a list are asked.
+/// Protocol and address of a model server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelServer {
-    /// The protocol.
+    /// Protocol of the server.
     pub provider: ProviderKind,
-    /// The address for the settings.
+    /// Base address for the settings.
     pub base_url: String,
 }
 
-/// A list with the server that it came from.
+/// A list with its server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderList {
-    /// Where and how its models are asked.
+    /// Protocol and address of the server.
     pub server: ModelServer,
-    /// What is listed.
+    /// Parsed list.
     pub list: ModelList,
 }
 
-/// Where a list may be below an address, the likeliest first: the path after the base, the base that the settings then need, and
-/// the protocol.
+/// Possible paths of a list below an address, the likeliest first: the path after the base, the suffix of the base address in the settings,
+/// and the protocol.
 const PLACES: [(&str, &str, ProviderKind); 4] = [
     ("/models", "", ProviderKind::Openai),
     ("/api/tags", "", ProviderKind::Ollama),
@@ -43,9 +44,8 @@ const PLACES: [(&str, &str, ProviderKind); 4] = [
     ("/api/v1/models", "/api/v1", ProviderKind::Openai),
 ];
 
-/// Reads the list of the server at `from`: an address such as `http://127.0.0.1:8000`, `https://openrouter.ai/api/v1`, or that of
-/// the list itself. `key` is the variable's name with its value, `wait`
-/// the longest wait for one answer.
+/// Reads the list of the server at `from`: an address such as `http://127.0.0.1:8000`, `https://openrouter.ai/api/v1`, or that of the list
+/// itself. `key` is the variable's name with its value, `wait` the timeout of one response.
 ///
 /// # Errors
 /// [`ListError`]
@@ -71,7 +71,7 @@ pub async fn read_provider_list(
     Err(first.unwrap_or(ListError::NoList))
 }
 
-/// Refuses an address that can be no server's, without asking anybody.
+/// Refuses an address that cannot be a server's, without any request.
 ///
 /// # Errors
 /// [`ListError::Address`]
@@ -79,7 +79,7 @@ pub fn check_address(from: &str) -> Result<(), ListError> {
     base(from).map(drop)
 }
 
-/// The address without the path of a list, and without a slash at its end.
+/// Returns the address without the path of a list, and without a trailing slash.
 fn base(from: &str) -> Result<&str, ListError> {
     let from = from.trim().trim_end_matches('/');
     let url = Url::parse(from).map_err(|_| ListError::Address(AddressRule::Models))?;
@@ -104,7 +104,7 @@ fn headers(key: Option<(&str, &SecretString)>) -> Result<HeaderMap, ListError> {
     Ok(HeaderMap::from_iter([(AUTHORIZATION, value)]))
 }
 
-/// The body of a good answer, within a time and a length.
+/// Returns the body of a successful response, within a timeout and a maximum size.
 ///
 /// # Errors
 /// [`ListError`]

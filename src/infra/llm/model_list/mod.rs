@@ -1,5 +1,5 @@
-//! The models that a server says it has: `GET …/models` as OpenAI, OpenRouter, vLLM, LiteLLM, llama.cpp and LM Studio answer it, and
-//! Ollama's `/api/tags`. What a server lists is hostile: `parsing` bounds it, and nothing of it stands in an error.
+//! The models listed by a server: `GET …/models` as answered by OpenAI, OpenRouter, vLLM, LiteLLM, llama.cpp and LM Studio, and Ollama's
+//! `/api/tags`. A server's list is untrusted: `parsing` bounds it, and errors contain none of its text.
 
 mod fetching;
 mod parsing;
@@ -11,39 +11,39 @@ pub use fetching::{ModelServer, ProviderList, check_address, read_provider_list}
 pub use parsing::{ListedModel, ModelList};
 pub(super) use parsing::{is_embedding, is_usable};
 
-/// Why a list of models could not be read. No text of a server stands in it.
+/// Error of reading a model list. It contains no text of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// No address of a server.
+    /// Invalid address.
     #[error("the address cannot be used: {0}")]
     Address(AddressRule),
-    /// The variable's value cannot be sent.
+    /// The variable's value cannot be sent as a header.
     #[error("the value of {0} has characters that no key has, such as a line break")]
     Key(String),
-    /// Nobody answered.
+    /// The server is unreachable.
     #[error("the server cannot be reached: {0}; check the address, and that the server runs")]
     Unreached(String),
     /// The server did not answer in time.
     #[error("the server did not send its list within {0} s; try again, or check what listens at the address")]
     Slow(u64),
-    /// The server asks for a key, or for another one.
+    /// The server requires a key, or a different one.
     #[error(
         "the server answered with status {0}: it requires a key; name its variable with --key-env, and check the key in it"
     )]
     Refused(u16),
-    /// It leads elsewhere, which is never followed.
+    /// The server redirects, which is never followed.
     #[error("the server answered with status {0}, which leads to another address: give that address itself")]
     Moved(u16),
-    /// It has no list there.
+    /// The server has no list at this path.
     #[error("the server answered with status {0}: give the address that ends as its documentation says, often in /v1")]
     Status(u16),
-    /// It sent too much.
+    /// The response is too large.
     #[error("the server sent more than {0} MB, too much for a list of models")]
     TooLong(usize),
-    /// It sent something else.
+    /// The response is not a model list.
     #[error("the server sent no list of models: give the address of its API, often one that ends in /v1")]
     NoList,
-    /// It lists more than anybody has.
+    /// The list has too many models.
     #[error("the server lists more than {0} models, too many to use")]
     TooMany(usize),
 }

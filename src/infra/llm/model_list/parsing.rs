@@ -1,4 +1,4 @@
-//! The text of a list of models, as rows that settings can hold.
+//! Parses a model list into entries that the settings can hold.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,44 +9,44 @@ use super::ListError;
 use crate::config::ProviderKind;
 use crate::domain::text_direction;
 
-/// Models of one list at most.
+/// Maximum number of models in one list.
 const MAX_MODELS: usize = 10_000;
 
-/// Characters of a model's name at most.
+/// Maximum length of a model's name in characters.
 const LONGEST_NAME: usize = 200;
 
-/// Digits after the point that a price per million tokens keeps.
+/// Rounding factor of a price per million tokens: six decimals.
 const PRICE_DIGITS: f64 = 1e6;
 
-/// A model as its server lists it.
+/// A model as listed by its server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedModel {
     /// Name at the provider.
     pub model: String,
-    /// Key for logs and exports: small letters, digits and `-._`.
+    /// Id for logs and exports: lower-case letters, digits and `-._`.
     pub id: String,
-    /// Name for people; empty where the list has none.
+    /// Display name; empty if the list has none.
     pub name: String,
-    /// Its maker; empty where the list has none.
+    /// Organization that makes the model; empty if the list has none.
     pub organization: String,
-    /// Tokens of the longest conversation.
+    /// Maximum context length in tokens.
     pub context_length: Option<u64>,
-    /// Tokens of the longest reply.
+    /// Maximum length of a reply in tokens.
     pub max_reply: Option<u64>,
-    /// Price of a million tokens of input, in US dollars.
+    /// Price of a million input tokens, in US dollars.
     pub input_price: Option<f64>,
-    /// Price of a million tokens of output, in US dollars.
+    /// Price of a million output tokens, in US dollars.
     pub output_price: Option<f64>,
-    /// When the model was made, in seconds since 1970; 0 where the list does not say.
+    /// Creation time of the model in seconds since 1970; 0 if the list does not say.
     pub created: i64,
 }
 
-/// What a list came to.
+/// Parsed model list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelList {
-    /// The models that chat, in the list's order, each once and each with an id of its own.
+    /// Chat models in the list's order, without duplicates and with distinct ids.
     pub models: Vec<ListedModel>,
-    /// How many others there are: they do not chat, or have a name that nothing can hold.
+    /// Number of skipped models: not for chat, or with an unusable name.
     pub others: usize,
 }
 
@@ -58,11 +58,11 @@ enum ListBody {
     Bare(Vec<Value>),
 }
 
-/// Fields of all known servers. Each is read by itself, so that an odd one costs only itself.
+/// Fields of all known servers. Each is parsed separately, so that an invalid one affects only itself.
 struct ListedFields<'v>(&'v Value);
 
 impl ModelList {
-    /// Reads OpenAI's form, or Ollama's.
+    /// Parses OpenAI's or Ollama's format.
     ///
     /// # Errors
     /// [`ListError::NoList`] and [`ListError::TooMany`].
@@ -115,14 +115,14 @@ impl ListedFields<'_> {
         self.0[key].as_u64().filter(|&tokens| tokens > 0)
     }
 
-    /// OpenRouter says what comes out; a model that only draws or speaks is none for battles.
+    /// Whether a model outputs text, according to OpenRouter: one that only generates images or speech is unfit for battles.
     fn writes_text(&self) -> bool {
         let kinds = self.0["architecture"]["output_modalities"].as_array();
         kinds.is_none_or(|kinds| kinds.iter().any(|kind| kind == "text"))
     }
 }
 
-/// No honest server names a model with control characters, blanks at an end or marks that turn the text.
+/// Whether a name is usable. No legitimate server uses control characters, outer blanks or bidirectional marks.
 pub(in crate::llm) fn is_usable(model: &str) -> bool {
     model.chars().count() <= LONGEST_NAME
         && !model.contains(char::is_control)
@@ -130,19 +130,19 @@ pub(in crate::llm) fn is_usable(model: &str) -> bool {
         && text_direction::in_name(model) == model
 }
 
-/// Models that turn text into vectors or ranks do not chat.
+/// Whether a model is for embeddings or ranking instead of chat.
 pub(in crate::llm) fn is_embedding(name: &str) -> bool {
     let name = name.to_lowercase();
     ["embed", "bge-", "rerank", "minilm"].iter().any(|word| name.contains(word))
 }
 
-/// A name for people in one line, without what steers a terminal or turns the text.
+/// Cleans a display name: one line, without control characters and bidirectional marks.
 fn clean(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_NAME).collect();
     text_direction::in_name(plain.trim()).into_owned()
 }
 
-/// OpenRouter writes `Maker: Name`, and most others name a model `maker/name`.
+/// Splits OpenRouter's `Maker: Name`, or `maker/name` of most others.
 fn maker_and_name(shown: &str, model: &str) -> (String, String) {
     if let Some((maker, name)) = shown.split_once(": ") {
         return (maker.trim().to_owned(), name.trim().to_owned());
@@ -154,14 +154,14 @@ fn maker_and_name(shown: &str, model: &str) -> (String, String) {
     (maker.to_owned(), shown.to_owned())
 }
 
-/// OpenRouter's price of one token, in dollars, as the price of a million; a negative one means that it varies.
+/// Converts OpenRouter's price of one token in dollars to that of a million; a negative one means that it varies.
 fn price(per_token: &Value) -> Option<f64> {
     let per_token = per_token.as_str().and_then(|text| text.parse::<f64>().ok()).or_else(|| per_token.as_f64())?;
     let per_million = (per_token * 1e6 * PRICE_DIGITS).round() / PRICE_DIGITS;
     (per_token >= 0.0 && per_million.is_finite() && per_million < 1e6).then_some(per_million)
 }
 
-/// The last part of each name; the whole name where two models share it, and a number where even that is shared.
+/// Sets ids to the last part of each name, to the whole name if two models share it, and adds a number if even that is shared.
 fn give_distinct_ids(models: &mut [ListedModel]) {
     let mut short: HashMap<String, usize> = HashMap::new();
     for listed in models.iter() {
@@ -181,7 +181,7 @@ fn give_distinct_ids(models: &mut [ListedModel]) {
     }
 }
 
-/// `Qwen-14B` of `Qwen/Qwen-14B`, and the stem of a file's path, as llama.cpp lists it.
+/// Returns `Qwen-14B` of `Qwen/Qwen-14B`, and the stem of a file's path, as llama.cpp lists it.
 fn last_part(model: &str) -> &str {
     let part = model.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(model);
     part.strip_suffix(".gguf").unwrap_or(part)

@@ -1,0 +1,89 @@
+//! What is asked of a database server while the arena serves: whether it keeps commits, and whether it lets the arena's user do what
+//! battles and votes need. Both can be changed at any moment.
+
+use super::{Database, Store, StoreError, on_reader};
+
+/// Rights that are named in an error at most.
+const NAMED: usize = 6;
+
+/// Rights without which no battle begins or no vote is stored. A table that is missing is another matter, and is left out.
+const SELECT_MISSING_FOR_BATTLES: &str = "SELECT privilege || ' on ' || relation FROM (VALUES \
+     ('battles', 'SELECT'), ('battles', 'INSERT'), ('battles', 'UPDATE'), ('turns', 'SELECT'), ('turns', 'INSERT'), \
+     ('replies', 'SELECT'), ('replies', 'INSERT'), ('replies', 'UPDATE'), ('votes', 'SELECT'), ('votes', 'INSERT')) \
+     AS needed (relation, privilege) WHERE NOT has_table_privilege(to_regclass(relation), privilege) \
+     UNION ALL SELECT 'USAGE on vote_numbers' WHERE NOT has_sequence_privilege(to_regclass('vote_numbers'), 'USAGE')";
+/// Every table that the migrations made is read and written by an arena that serves.
+const SELECT_MISSING_ELSEWHERE: &str = "SELECT privilege || ' on ' || CAST(relname AS TEXT) FROM pg_class \
+     CROSS JOIN (VALUES ('SELECT'), ('INSERT')) AS needed (privilege) \
+     WHERE relkind IN ('r', 'p') AND NOT relispartition AND relname <> '_sqlx_migrations' \
+     AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) \
+     AND relowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass('votes')) \
+     AND NOT has_table_privilege(pg_class.oid, privilege) ORDER BY relname, privilege";
+
+impl Store {
+    /// Looks whether the server still keeps commits through a crash; the embedded database is looked at before each write.
+    ///
+    /// # Errors
+    /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
+    pub async fn check_durable(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(postgres) => postgres.check_durable().await,
+        }
+    }
+
+    /// Looks whether the server lets battles begin and votes be stored.
+    ///
+    /// # Errors
+    /// [`StoreError::MissingRights`] where it does not, [`StoreError`] where it cannot be asked.
+    pub(super) async fn check_rights_for_battles(&self) -> Result<(), StoreError> {
+        demand_none(&self.missing(SELECT_MISSING_FOR_BATTLES).await?)
+    }
+
+    /// The same for every table of the arena.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn check_rights(&self) -> Result<(), StoreError> {
+        if !self.is_shared() {
+            return Ok(());
+        }
+        let mut missing = self.missing(SELECT_MISSING_FOR_BATTLES).await?;
+        for right in self.missing(SELECT_MISSING_ELSEWHERE).await? {
+            if !missing.contains(&right) {
+                missing.push(right);
+            }
+        }
+        demand_none(&missing)
+    }
+
+    async fn missing(&self, select: &'static str) -> Result<Vec<String>, StoreError> {
+        on_reader!(self, |pool| sqlx::query_scalar(select).fetch_all(pool).await)
+    }
+}
+
+fn demand_none(missing: &[String]) -> Result<(), StoreError> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let named = missing.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = missing.len().saturating_sub(NAMED);
+    Err(StoreError::MissingRights(if more == 0 { named } else { format!("{named} and {more} more") }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_rights_are_named_with_the_way_out() {
+        assert!(demand_none(&[]).is_ok());
+        let rights = |count: usize| (0..count).map(|number| format!("INSERT on t{number}")).collect::<Vec<_>>();
+        let said = |count| demand_none(&rights(count)).unwrap_err().to_string();
+        assert_eq!(
+            said(1),
+            "the user of the database lacks INSERT on t0: GRANT it, or make that user the owner of the tables"
+        );
+        assert!(said(8).contains("INSERT on t5 and 2 more: GRANT"), "{}", said(8));
+    }
+}
