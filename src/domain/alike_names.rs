@@ -1,10 +1,10 @@
-//! Names that most readers take for one.
+//! Detection of confusable names.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::skeleton;
 
-/// The names that differ from another one only in case, spaces, Unicode form or letters that look alike (UTS 39); those that look the same
-/// stand side by side.
+/// Returns the names that differ from another one only in case, spaces, Unicode form or confusable letters (UTS 39); confusable names are
+/// adjacent.
 pub(crate) fn alike_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let mut names: Vec<(String, &str)> = names.into_iter().map(|name| (look(name), name)).collect();
     names.sort_unstable();
@@ -13,7 +13,7 @@ pub(crate) fn alike_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<S
     alike.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// What a reader sees of a name.
+/// Returns the confusability skeleton of a name (UTS 39): case-folded, without spaces and invisible characters.
 fn look(name: &str) -> String {
     let plain: String = name.nfkc().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
     skeleton(&plain).collect()
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn names_that_look_the_same_stand_side_by_side_and_others_are_left_out() {
-        // A Cyrillic letter, and a character that is not seen.
+        // A Cyrillic letter, and an invisible character.
         let (cyrillic, invisible) = ("g\u{440}t-4", "Claude\u{200b}");
         let names = ["claude", "gpt-4o", "gpt-4", invisible, "gpt-40", "gpt-4 ", cyrillic, "gpt-4"];
         assert_eq!(alike_names(names), [invisible, "claude", "gpt-4", "gpt-4 ", cyrillic]);

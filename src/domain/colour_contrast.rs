@@ -1,29 +1,29 @@
-//! Whether a colour can be read on the arena's pages: contrast as WCAG 2 defines it.
+//! Readability of colours on the arena's pages: contrast as defined by WCAG 2.
 
 /// An sRGB colour, each channel 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub [u8; 3]);
 
-/// The colours that an accent becomes on light and on dark pages, as CSS writes them.
+/// Accent colours of light and dark pages, in CSS notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccentColours {
     /// Links and buttons: light, dark.
     pub accent: [String; 2],
-    /// The same under the pointer.
+    /// Link and button colours under the pointer: light, dark.
     pub strong: [String; 2],
-    /// Behind what is chosen or under the pointer.
+    /// Background of selected and hovered elements: light, dark.
     pub wash: [String; 2],
 }
 
-/// The darkest ground of light pages and the lightest of dark ones.
+/// Darkest background of light pages and lightest background of dark pages.
 const GROUNDS: [Rgb; 2] = [Rgb([0xef, 0xea, 0xe0]), Rgb([0x1b, 0x20, 0x23])];
 const WHITE: Rgb = Rgb([255; 3]);
 const BLACK: Rgb = Rgb([0; 3]);
-/// What WCAG 2 asks of text at level AA.
+/// Minimum contrast of text at WCAG 2 level AA.
 const READABLE: f64 = 4.5;
 
 impl Rgb {
-    /// Reads `#1d6755`.
+    /// Parses a colour such as `#1d6755`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
@@ -31,14 +31,14 @@ impl Rgb {
         Some(Self([channel(0)?, channel(2)?, channel(4)?]))
     }
 
-    /// (L₁ + 0.05) / (L₂ + 0.05), the lighter one above.
+    /// Computes the contrast (L₁ + 0.05) / (L₂ + 0.05), with the lighter colour's luminance as L₁.
     #[must_use]
     pub fn contrast(self, other: Self) -> f64 {
         let (one, other) = (self.luminance(), other.luminance());
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
-    /// Relative luminance: the linear channels weighted by 0.2126, 0.7152 and 0.0722.
+    /// Computes the relative luminance: the linear channels weighted by 0.2126, 0.7152 and 0.0722.
     fn luminance(self) -> f64 {
         let linear = self.0.map(|channel| {
             let share = f64::from(channel) / 255.0;
@@ -47,7 +47,7 @@ impl Rgb {
         0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
 
-    /// This colour with so many hundredths of another.
+    /// Mixes in the given percentage of another colour.
     fn with(self, hundredths: u16, other: Self) -> Self {
         let mixed = |one: u8, other: u8| {
             let sum = u16::from(one) * (100 - hundredths) + u16::from(other) * hundredths;
@@ -63,7 +63,7 @@ impl Rgb {
 }
 
 impl AccentColours {
-    /// The colours of an accent, lightened for dark pages; `None` where it cannot be read as a link on light ones.
+    /// Derives the colours of an accent, lightened for dark pages; `None` where it is unreadable as a link on light ones.
     #[must_use]
     pub fn new(accent: Rgb) -> Option<Self> {
         let wash = |accent: Rgb, ground: usize| GROUNDS[ground].with(10, accent);
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn contrast_is_that_of_the_guidelines() {
         assert!((WHITE.contrast(BLACK) - 21.0).abs() < 1e-9);
-        // The grey that is given as the lightest readable one on white.
+        // WCAG's example of the lightest readable grey on white.
         let grey = Rgb::parse("#767676").unwrap();
         assert!((grey.contrast(WHITE) - 4.54).abs() < 0.01);
         assert!((WHITE.contrast(grey) - grey.contrast(WHITE)).abs() < 1e-12);

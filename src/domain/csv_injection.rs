@@ -1,23 +1,23 @@
-//! Texts that a spreadsheet does not evaluate, and what they were before.
+//! Escaping of texts that a spreadsheet would evaluate, and its inverse.
 
 use crate::text_direction;
 use std::borrow::Cow;
 
-/// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe. What
-/// would reorder the text is shown by its number.
+/// Escapes a text for spreadsheets: prefixes one that begins like a formula with an apostrophe, and replaces characters that would reorder
+/// the text by their code points.
 #[must_use]
 pub fn defused(text: &str) -> Cow<'_, str> {
     let text = text_direction::in_prose(text);
     if is_formula(text.trim_start_matches('\'')) { format!("'{text}").into() } else { text }
 }
 
-/// A text of which [`defused`] made this one.
+/// Reverses [`defused`]; code points stay.
 #[must_use]
 pub fn restored(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_formula(rest.trim_start_matches('\''))).unwrap_or(text)
 }
 
-/// Excel takes the full-width signs of Chinese and Japanese keyboards for the plain ones.
+/// Returns whether a text begins like a formula. Excel accepts full-width signs of Chinese and Japanese keyboards as well.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }

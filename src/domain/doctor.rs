@@ -1,5 +1,5 @@
-//! What `langya doctor` and the admin say of an arena's health: findings as data, which
-//! `render::i18n::doctor` puts into words, and the rules by which they are judged.
+//! Health findings of an arena for `langya doctor` and the admin, as data, with the rules that determine their severity.
+//! `render::i18n::doctor` has their texts.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::battle::model_card::SharedName;
 use crate::public_log::promised_vote::included_by;
 use crate::time::Timestamp;
 
-/// Below this much free space something is wrong: a day of a busy arena does not fit.
+/// Error threshold of free disk space: a day of a busy arena does not fit in less.
 const TOO_LITTLE_SPACE: u64 = 256 << 20;
 
-/// Below this much, somebody should know.
+/// Warning threshold of free disk space.
 const LITTLE_SPACE: u64 = 2 << 30;
 
-/// A backup that is older than this was forgotten.
+/// Maximum age of a backup without a warning.
 const OLD_BACKUP_MS: i64 = 7 * DAY_MS;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -25,28 +25,28 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 
 const MINUTE_MS: i64 = 60 * 1000;
 
-/// How far the clock may be behind what was written before.
+/// Tolerated lag of the clock behind the latest stored time.
 const CLOCK_SLACK_MS: i64 = 60 * 1000;
 
-/// 2026-01-01: no clock of this program was ever right before.
+/// 2026-01-01: the lower bound of a plausible clock, since the program did not exist before.
 const BEFORE_THIS_PROGRAM_MS: i64 = 1_767_225_600_000;
 
-/// Models that a battle needs.
+/// Minimum number of models for a battle.
 const MODELS_OF_A_BATTLE: usize = 2;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// All is well.
+    /// No problem.
     Ok,
-    /// The arena runs, and somebody should know.
+    /// The arena runs, but an operator should act.
     Warning,
-    /// Battles or votes are in danger.
+    /// Battles or votes are at risk.
     Wrong,
 }
 
-/// What is looked at.
+/// Subject of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// The settings file, the environment and the flags.
@@ -57,24 +57,24 @@ pub enum Check {
     Disk,
     /// The machine's clock.
     Clock,
-    /// How visitors' addresses and the site's name are known.
+    /// Detection of visitors' addresses and of the site's name.
     Proxy,
     /// The newest backup.
     Backup,
-    /// Whether models answer.
+    /// Availability of the models.
     Models,
-    /// Whether the moderation service answers.
+    /// Availability of the moderation service.
     Moderation,
-    /// Whether the provider answers where people sign in.
+    /// Availability of the sign-in provider.
     SignInProvider,
-    /// Whether the public log has the votes that it should have.
+    /// Completeness of the public log.
     PublicLog,
-    /// Whether Redis can be used, through which instances reach each other.
+    /// Availability of Redis, which connects the instances.
     Redis,
 }
 
 impl Check {
-    /// Its name in the output of `langya doctor`.
+    /// Returns the check's name in the output of `langya doctor`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,68 +93,68 @@ impl Check {
     }
 }
 
-/// What a check found. Times are whole units, sizes are bytes.
+/// Result of a check. Times are whole units, sizes are bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// The arena starts with these settings.
     SettingsUsable,
-    /// It does not; with the error.
+    /// The arena does not start with these settings; with the error.
     SettingsUnusable(String),
     /// The database answers and its schema is current.
     DatabaseReachable {
-        /// Votes in it.
+        /// Number of stored votes.
         votes: i64,
-        /// Its size.
+        /// Size of the database.
         bytes: u64,
     },
     /// The embedded database does not exist yet.
     DatabaseMissing,
-    /// The embedded database does not exist yet, and its folder, named here, cannot be created or written.
+    /// The embedded database does not exist yet, and its folder, given here, cannot be created or written.
     FolderUnusable(String),
-    /// It cannot be used; with the error, and what that says is to be done.
+    /// The database cannot be used; with the error and a remedy, if one is known.
     DatabaseUnusable(String, Option<String>),
-    /// The disk's space.
+    /// Space on the disk.
     DiskSpace {
-        /// What may still be written.
+        /// Free space.
         free: u64,
-        /// All of it.
+        /// Total space.
         total: u64,
     },
-    /// The disk cannot be asked; with the error.
+    /// The disk's space cannot be determined; with the error.
     DiskUnknown(String),
-    /// This user can make no file in the data folder, named here.
+    /// This user cannot create files in the data folder, given here.
     FolderNotWritable(String),
-    /// The clock fits what was written before.
+    /// The clock agrees with the stored times.
     ClockPlausible,
-    /// It shows a time before this program was written.
+    /// The clock shows a time before this program was written.
     ClockBeforeProgram,
-    /// It is this many seconds behind what the arena has written.
+    /// The clock is this many seconds behind the latest time that the arena has written.
     ClockBehind(i64),
-    /// It is this many seconds ahead of that of the database's server, or behind it (below zero).
+    /// The clock is this many seconds ahead of the database server's, or behind it (negative).
     ClockUnlikeDatabase(i64),
-    /// Visitors are known by their own addresses.
+    /// Visitors connect from their own addresses, without a proxy.
     ProxyNotNeeded,
-    /// A proxy is in front and is trusted.
+    /// A proxy is configured and trusted.
     ProxyTrusted,
-    /// Every address is taken for a proxy.
+    /// Every address is trusted as a proxy.
     EveryAddressTrusted,
-    /// The public address leads to a proxy, and none is trusted.
+    /// The public address is that of a proxy, and none is trusted.
     NoProxyTrusted,
-    /// The arena listens on this address to others without knowing its public one.
+    /// The arena listens on this address to other machines without a configured public address.
     NoPublicUrl(String),
-    /// The public address has no TLS.
+    /// The public address does not use TLS.
     PublicUrlWithoutTls,
-    /// There is no backup, and no vote either.
+    /// There is neither a backup nor a vote.
     NothingToBackUp,
     /// There are votes and no backup.
     NoBackup,
     /// The newest backup is this many days old.
     BackupOld(i64),
-    /// The newest backup is not where it was made.
+    /// The newest backup is missing from where it was made.
     BackupMoved(String),
     /// The newest backup is this many hours old.
     BackupFresh(i64),
-    /// How many models answer.
+    /// Number of models that answer.
     ModelsAnswer(ModelAnswers),
     /// Several models have the same name.
     ModelsShareName(SharedName),
@@ -162,52 +162,52 @@ pub enum Finding {
     ModerationAnswers(String),
     /// The moderation service does not answer.
     ModerationSilent {
-        /// Its host.
+        /// Host of the service.
         host: String,
-        /// Why, or since when.
+        /// Reason, or the time since when.
         reason: String,
-        /// Whether prompts are refused meanwhile.
+        /// Whether prompts are refused in the meantime.
         refuses: bool,
     },
-    /// The provider of this name describes itself, and its keys can be read.
+    /// The provider of this name serves its metadata and its keys are readable.
     ProviderAnswers(String),
-    /// Nobody can sign in there; with the error.
+    /// The sign-in provider is unusable; with the error.
     ProviderUnusable(String),
-    /// The public log has every vote that was promised to be in it by now.
+    /// The public log has every vote that is due.
     PublicLogCurrent,
-    /// It lacks one that came so many minutes ago.
+    /// The public log lacks a vote that was cast this many minutes ago.
     PublicLogBehind(i64),
-    /// What is stored does not continue what was signed, or its key or file cannot be used; with the error.
+    /// The stored log does not continue the signed one, or its key or file cannot be used; with the error.
     PublicLogNotContinued(String),
-    /// Redis answers and takes writes.
+    /// Redis answers and accepts writes.
     RedisAnswers,
-    /// It cannot be used; with the reason.
+    /// Redis is unusable; with the reason.
     RedisUnusable(String),
-    /// The settings name Redis, and a database that only one instance can use.
+    /// The settings combine Redis with a database that only one instance can use.
     RedisWithSqlite,
-    /// So many instances serve the arena, and the settings name no Redis.
+    /// This many instances serve the arena, and the settings name no Redis.
     InstancesWithoutRedis(usize),
 }
 
-/// How many models answer a question.
+/// Results of the models' test questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelAnswers {
-    /// Models that were asked.
+    /// Number of models asked.
     pub asked: usize,
-    /// Of each one that failed, its name and what to change.
+    /// Name and remedy, if known, of each model that failed.
     pub failed: Vec<(String, Option<String>)>,
-    /// Whether all of them are the built-in practice models.
+    /// Whether all of them are built-in practice models.
     pub are_practice: bool,
 }
 
 impl ModelAnswers {
-    /// Models that answered.
+    /// Returns the number of models that answered.
     #[must_use]
     pub fn answered(&self) -> usize {
         self.asked - self.failed.len()
     }
 
-    /// Whether no battle can begin.
+    /// Whether too few models answered for a battle.
     #[must_use]
     pub fn are_too_few(&self) -> bool {
         self.answered() < MODELS_OF_A_BATTLE
@@ -223,7 +223,7 @@ impl ModelAnswers {
 }
 
 impl Finding {
-    /// What was looked at.
+    /// Returns the check that the finding belongs to.
     #[must_use]
     pub fn check(&self) -> Check {
         match self {
@@ -257,7 +257,7 @@ impl Finding {
         }
     }
 
-    /// How bad it is.
+    /// Returns the finding's severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
@@ -304,8 +304,8 @@ impl Finding {
     }
 }
 
-/// Whether a clock that shows `now` can be right; `written` is the latest time that the arena wrote anything at, and
-/// `database` what the server of its database shows.
+/// Checks that a clock showing `now` is plausible; `written` is the latest time that the arena has written, and `database` the database
+/// server's time.
 #[must_use]
 pub fn check_clock(now: Timestamp, written: Option<Timestamp>, database: Option<Timestamp>) -> Finding {
     let ahead = database.map_or(0, |database| now.0.saturating_sub(database.0));
@@ -317,8 +317,8 @@ pub fn check_clock(now: Timestamp, written: Option<Timestamp>, database: Option<
     }
 }
 
-/// Whether the public log keeps up with what voters were promised: the oldest vote that it lacks came at `oldest`, and each is to be
-/// in it `within` this time.
+/// Checks that the public log is up to date: `oldest` is the time of the oldest vote that it lacks, and each vote is due `within` this
+/// time.
 #[must_use]
 pub fn check_public_log(oldest: Option<Timestamp>, within: Duration, now: Timestamp) -> Finding {
     match oldest.filter(|oldest| included_by(*oldest, within) < now) {
@@ -327,23 +327,23 @@ pub fn check_public_log(oldest: Option<Timestamp>, within: Duration, now: Timest
     }
 }
 
-/// Where the arena can be reached, as the settings say.
+/// Addresses of the arena in the settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Address<'a> {
-    /// The address that it listens on.
+    /// Address that the arena listens on.
     pub listen: &'a str,
-    /// Whether only this machine reaches that address.
+    /// Whether only this machine reaches the listening address.
     pub is_loopback: bool,
-    /// The address that visitors know; empty where none is set.
+    /// Public address of the arena; empty if unset.
     pub public_url: &'a str,
-    /// Whether any network is trusted to name visitors' addresses.
+    /// Whether any network is trusted to forward visitors' addresses.
     pub trusts_a_proxy: bool,
-    /// Whether every address is.
+    /// Whether every network is trusted to forward visitors' addresses.
     pub trusts_everybody: bool,
 }
 
-/// Whether addresses of visitors and the site's name are known as they should be. TLS comes from a proxy, and so do visitors who use
-/// another address than the one of this machine alone that the arena listens on.
+/// Checks the settings of proxies and of the public address. A proxy is expected where the public address uses TLS, or where it differs
+/// from the loopback address that the arena listens on.
 #[must_use]
 pub fn check_proxy(address: Address<'_>) -> Vec<Finding> {
     let is_elsewhere = !address.public_url.is_empty() && !is_of_this_machine(address.public_url);
@@ -363,7 +363,7 @@ pub fn check_proxy(address: Address<'_>) -> Vec<Finding> {
     }
 }
 
-/// Whether only programs of this machine can open an address.
+/// Whether an address is reachable from this machine only.
 fn is_of_this_machine(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = match rest.strip_prefix('[') {
@@ -374,22 +374,22 @@ fn is_of_this_machine(url: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A backup that was made.
+/// Recorded backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownBackup {
-    /// When.
+    /// Time of the backup.
     pub made_at: Timestamp,
-    /// Where.
+    /// Path of the backup.
     pub path: String,
-    /// Whether it is still there.
+    /// Whether the file still exists.
     pub is_there: bool,
 }
 
-/// Whether the votes would survive the loss of the database.
+/// Checks that a recent backup protects the votes against the loss of the database. `votes` is `None` where their number is unknown.
 #[must_use]
-pub fn check_backup(newest: Option<KnownBackup>, votes: i64, now: Timestamp) -> Finding {
+pub fn check_backup(newest: Option<KnownBackup>, votes: Option<i64>, now: Timestamp) -> Finding {
     match newest {
-        None if votes == 0 => Finding::NothingToBackUp,
+        None if votes == Some(0) => Finding::NothingToBackUp,
         None => Finding::NoBackup,
         Some(backup) => match now.0 - backup.made_at.0 {
             age if age > OLD_BACKUP_MS => Finding::BackupOld(age / DAY_MS),
@@ -461,11 +461,12 @@ mod tests {
         let made = |days: i64, is_there| {
             Some(KnownBackup { made_at: Timestamp(NOW.0 - days * DAY_MS), path: "/b".into(), is_there })
         };
-        assert_eq!(check_backup(None, 0, NOW), Finding::NothingToBackUp);
-        assert_eq!(check_backup(None, 5, NOW), Finding::NoBackup);
-        assert_eq!(check_backup(made(1, true), 5, NOW), Finding::BackupFresh(24));
-        assert_eq!(check_backup(made(1, false), 5, NOW), Finding::BackupMoved("/b".into()));
-        assert_eq!(check_backup(made(8, true), 5, NOW), Finding::BackupOld(8));
+        assert_eq!(check_backup(None, Some(0), NOW), Finding::NothingToBackUp);
+        assert_eq!(check_backup(None, Some(5), NOW), Finding::NoBackup);
+        assert_eq!(check_backup(None, None, NOW), Finding::NoBackup, "there may be votes");
+        assert_eq!(check_backup(made(1, true), Some(5), NOW), Finding::BackupFresh(24));
+        assert_eq!(check_backup(made(1, false), Some(5), NOW), Finding::BackupMoved("/b".into()));
+        assert_eq!(check_backup(made(8, true), Some(5), NOW), Finding::BackupOld(8));
     }
 
     #[test]

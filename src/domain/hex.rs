@@ -1,8 +1,8 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal encoding.
 
 use std::fmt::Write as _;
 
-/// Two lower-case digits a byte.
+/// Encodes bytes as two lower-case digits each.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
@@ -11,7 +11,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; `None` for anything else.
+/// Decodes pairs of hexadecimal digits; `None` for any other text.
 #[must_use]
 pub fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

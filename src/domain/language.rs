@@ -1,16 +1,16 @@
-//! The languages of prompts, pages, charts and reports.
+//! Languages of prompts, pages, charts and reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A language that langya has texts in.
+/// Language of langya's texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Language {
     /// English, the default.
     #[default]
     #[serde(rename = "en")]
     English,
-    /// Chinese in simplified characters.
+    /// Simplified Chinese.
     #[serde(rename = "zh")]
     Chinese,
 }
@@ -19,7 +19,7 @@ impl Language {
     /// Every language, in the order in which pages offer them.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
-    /// The language tag: `en` or `zh`.
+    /// Returns the language tag: `en` or `zh`.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -28,14 +28,14 @@ impl Language {
         }
     }
 
-    /// Reads a language tag such as `zh-CN`; `None` for any other language.
+    /// Parses a language tag such as `zh-CN`; `None` for any other language.
     #[must_use]
     pub fn parse(tag: &str) -> Option<Self> {
         let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
         Self::ALL.into_iter().find(|language| language.code() == primary)
     }
 
-    /// The language's name in itself.
+    /// Returns the language's name in the language itself.
     #[must_use]
     pub fn own_name(self) -> &'static str {
         match self {

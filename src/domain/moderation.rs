@@ -1,28 +1,28 @@
-//! What an outside service says of a text, and what comes of it: the settings name the categories that refuse a prompt and those that only
-//! put it before a reviewer.
+//! Maps the moderation categories of a text to accept, review or refuse; the settings list the categories that refuse a prompt and those
+//! that only flag it for review.
 
 use std::str::FromStr;
 
-/// Stands in a list of categories for all of them.
+/// Wildcard for all categories in a list.
 pub const ANY: &str = "*";
-/// What a text is called that a service flags without a category, or with one that has no plain name.
+/// Category of a text that a service flags without a category, or with one that has no plain name.
 pub const UNNAMED: &str = "other";
-/// Categories that are kept of one answer.
+/// Maximum number of categories kept per answer.
 const MOST: usize = 32;
 
-/// What comes of a prompt.
+/// Moderation decision on a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModerationResult {
-    /// Nothing was found that the settings name.
+    /// No listed category was found.
     Allowed,
-    /// A reviewer looks at it; the battle goes on.
+    /// The text is put before a reviewer; the battle continues.
     Flagged(Vec<String>),
-    /// No model is asked.
+    /// The prompt is refused, and no model is asked.
     Refused(Vec<String>),
 }
 
 impl ModerationResult {
-    /// Its name in metrics.
+    /// Returns the decision's name in metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -33,17 +33,17 @@ impl ModerationResult {
     }
 }
 
-/// Which categories refuse and which flag.
+/// Categories that refuse and categories that flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CategoryRules<'r> {
-    /// Those that refuse.
+    /// Categories that refuse.
     pub refuse: &'r [String],
-    /// Those that flag.
+    /// Categories that flag.
     pub flag: &'r [String],
 }
 
 impl CategoryRules<'_> {
-    /// What comes of a text in which a service found these categories.
+    /// Decides on a text in which a service found these categories.
     #[must_use]
     pub fn apply(self, found: &[String]) -> ModerationResult {
         let named = |list: &[String]| -> Vec<String> {
@@ -58,7 +58,7 @@ impl CategoryRules<'_> {
     }
 }
 
-/// The categories of an answer by names that can be shown, each once and in order; a flag without any has one too.
+/// Returns the plain names of an answer's categories, sorted and without duplicates; a flag without any becomes [`UNNAMED`].
 #[must_use]
 pub fn plain_categories<'c>(found: impl Iterator<Item = &'c str>, is_flagged: bool) -> Vec<String> {
     let mut names: Vec<String> = found.map(|name| if is_category(name) { name } else { UNNAMED }.to_owned()).collect();
@@ -77,10 +77,10 @@ pub fn is_category(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte))
 }
 
-/// Which text of a turn a flag is about.
+/// Part of a turn that a flag refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModeratedPart {
-    /// What the visitor asked.
+    /// The visitor's prompt.
     Prompt,
     /// The reply of side A.
     ReplyA,
@@ -88,18 +88,18 @@ pub enum ModeratedPart {
     ReplyB,
 }
 
-/// What a reviewer made of a flag.
+/// Review state of a moderation flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModerationFlagState {
-    /// Nobody has decided.
+    /// Not decided yet.
     Open,
-    /// The text stays.
+    /// The reviewer kept the text.
     Kept,
-    /// The text is deleted.
+    /// The text was deleted.
     Removed,
 }
 
-/// No part or state has this name.
+/// Error of an unknown part or state name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown part or state of a flag")]
 pub struct UnknownFlagWord;
@@ -108,7 +108,7 @@ impl ModeratedPart {
     /// All parts.
     pub const ALL: [Self; 3] = [Self::Prompt, Self::ReplyA, Self::ReplyB];
 
-    /// Name in the database and in lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,7 +123,7 @@ impl ModerationFlagState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Open, Self::Kept, Self::Removed];
 
-    /// Name in the database and in lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// A number with the noun that fits it: `counted(1, "vote", "votes")` is "1 vote".
+/// Formats a number with its noun: `counted(1, "vote", "votes")` is "1 vote".
 #[must_use]
 pub fn counted(number: impl Display, one: &str, more: &str) -> String {
     let number = number.to_string();

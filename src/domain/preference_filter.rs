@@ -1,4 +1,4 @@
-//! Which votes become preferences, and why others do not.
+//! Selection of the votes that are exported as preferences, and reasons for skipping the others.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,67 +6,67 @@ use crate::battle::ModelId;
 use crate::battle::record::VoteRow;
 use crate::preference_pairs::{PreferenceCounts, winner_and_loser};
 
-/// Which votes become preferences.
+/// Filter of the votes that are exported as preferences.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreferenceFilter {
-    /// Only votes after this one in the log.
+    /// Sequence number in the log after which votes are included.
     pub after: i64,
-    /// Also votes that a rule excludes from the ratings.
+    /// Whether votes that a rule excludes from the ratings are included.
     pub unrated: bool,
-    /// Least share of the other votes on the pair of models that chose the same model.
+    /// Minimum share of the other votes on the pair of models that chose the same model.
     pub min_agreement: Option<f64>,
-    /// Least rating of the chosen model above that of the other, in points of the latest leaderboard.
+    /// Minimum rating difference of the chosen model to the other, in points of the latest leaderboard.
     pub min_margin: Option<f64>,
 }
 
-/// How other votes and the ratings agree with a vote.
+/// Support for a vote by other votes and by the ratings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PreferenceSupport {
     /// Share of the other votes on the pair of models that chose the same model; `None` without others.
     pub agreement: Option<f64>,
-    /// Rating of the chosen model above that of the other; `None` where one of them has no rating.
+    /// Rating of the chosen model minus that of the other; `None` where one of them has no rating.
     pub margin: Option<f64>,
 }
 
-/// Why a vote is no preference of the file.
+/// Reason for skipping a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkippedVote {
     /// A tie, or both were bad.
     NoChoice,
-    /// A rule excludes it.
+    /// A rule excludes the vote from the ratings.
     Unrated,
     /// A text is missing: it was deleted, archived or imported without, a side failed, or one model answered alone.
     NoText,
-    /// The question had images, which the file does not hold.
+    /// The question had images, which the file does not include.
     Images,
-    /// Fewer of the others agree, or there are no others.
+    /// Too few other votes agree, or there are none.
     Agreement,
-    /// The chosen model is not rated so far above the other, or one of them has no rating.
+    /// The rating difference is too small, or one of the models has no rating.
     Margin,
 }
 
-/// What was written.
+/// Result of a preference export.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreferenceReport {
-    /// Preferences in the file.
+    /// Number of preferences written.
     pub written: u64,
-    /// Votes that are not in it, by reason.
+    /// Number of votes skipped, by reason.
     pub left_out: BTreeMap<SkippedVote, u64>,
-    /// The last vote of the log that was looked at: where a later export goes on.
+    /// Sequence number of the last vote examined, where a later export continues.
     pub last_seq: i64,
 }
 
 impl PreferenceFilter {
-    /// Whether a vote counts towards the agreement of others: it is on two models, and rated unless all votes are taken.
+    /// Whether a vote counts towards the agreement of others: it has two models, and is rated unless unrated votes are included.
     #[must_use]
     pub fn counts(&self, vote: &VoteRow) -> bool {
         vote.models[0] != vote.models[1] && self.takes_rating_of(vote)
     }
 
-    /// How others agree with a vote that becomes a preference if its texts are there.
+    /// Computes the support of a vote that becomes a preference if its texts exist.
     ///
     /// # Errors
-    /// [`SkippedVote`] where it becomes none, whatever its texts are.
+    /// [`SkippedVote`] where the vote is skipped whatever its texts are.
     pub fn support(
         &self,
         vote: &VoteRow,
@@ -103,7 +103,7 @@ fn reaches(least: Option<f64>, found: Option<f64>) -> bool {
 }
 
 impl SkippedVote {
-    /// What it says to people.
+    /// Returns the text shown for the reason.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// What comes of a vote where one vote of three chose "b", and "a" is rated 50 points above it.
+    /// Support of a vote where one vote of three chose "b", and "a" is rated 50 points above it.
     fn support(filter: PreferenceFilter, vote: &VoteRow) -> Result<PreferenceSupport, SkippedVote> {
         let mut wins = PreferenceCounts::default();
         let models = ["a", "b"].map(ModelId::new);

@@ -1,4 +1,4 @@
-//! Votes as preferences between two replies, in the form that trainers of preference models read.
+//! Votes as pairs of a chosen and a rejected reply, in the format that trainers of preference models read.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::battle::message::{Message, MessageRole};
 use crate::battle::{ModelId, Outcome};
 
-/// A prompt with the reply that was chosen and the one that was not, each as messages.
+/// Preference pair: a prompt with the chosen and the rejected reply, each as messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PreferencePair {
-    /// What both conversations begin with.
+    /// Common beginning of both conversations.
     pub prompt: Vec<Message>,
-    /// The rest of the chosen one.
+    /// Remainder of the chosen conversation.
     pub chosen: Vec<Message>,
-    /// The rest of the other.
+    /// Remainder of the rejected conversation.
     pub rejected: Vec<Message>,
 }
 
 impl PreferencePair {
-    /// The pair of a battle's conversations on sides A and B; `None` where no side was chosen, and as [`Self::new`].
+    /// Builds the pair from a battle's conversations on sides A and B; `None` where no side was chosen, and as [`Self::new`].
     #[must_use]
     pub fn of_battle([a, b]: &[Vec<Message>; 2], outcome: Outcome) -> Option<Self> {
         match outcome {
@@ -29,7 +29,7 @@ impl PreferencePair {
         }
     }
 
-    /// The pair of two conversations; `None` where one has no reply, a text is empty, or both say the same.
+    /// Builds the pair of two conversations; `None` where one has no reply, a text is empty, or both are equal.
     #[must_use]
     pub fn new(chosen: &[Message], rejected: &[Message]) -> Option<Self> {
         let is_whole = |said: &[Message]| {
@@ -42,7 +42,7 @@ impl PreferencePair {
             return None;
         }
         let mut shared = chosen.iter().zip(rejected).take_while(|(one, other)| one == other).count();
-        // What is asked belongs to the prompt, and what answers it does not.
+        // Questions belong to the prompt, answers do not.
         shared -= usize::from(shared.is_multiple_of(2) && shared > 0);
         let differ = chosen[shared.min(chosen.len())..] != rejected[shared.min(rejected.len())..];
         (shared > 0 && differ).then(|| Self {
@@ -53,21 +53,21 @@ impl PreferencePair {
     }
 }
 
-/// How often each of two models was chosen over the other.
+/// Counts of votes by winner and loser.
 #[derive(Debug, Default)]
 pub struct PreferenceCounts {
     wins: HashMap<(ModelId, ModelId), u64>,
 }
 
 impl PreferenceCounts {
-    /// Counts a vote; ties and votes that found both bad choose none.
+    /// Counts a vote; ties and both-bad votes choose no model.
     pub fn add(&mut self, models: &[ModelId; 2], outcome: Outcome) {
         if let Some((winner, loser)) = winner_and_loser(models, outcome) {
             *self.wins.entry((winner.clone(), loser.clone())).or_default() += 1;
         }
     }
 
-    /// The share of the other votes on this pair that chose the same model, leaving out one vote that did; `None` without others.
+    /// Returns the share of the other votes on this pair that chose the same model, excluding one such vote; `None` without others.
     #[must_use]
     pub fn agreement_of_others(&self, winner: &ModelId, loser: &ModelId) -> Option<f64> {
         let count =
@@ -79,7 +79,7 @@ impl PreferenceCounts {
     }
 }
 
-/// The chosen model and the other, where one was chosen.
+/// Returns the chosen and the rejected model; `None` for a vote that chose none.
 #[must_use]
 pub fn winner_and_loser(models: &[ModelId; 2], outcome: Outcome) -> Option<(&ModelId, &ModelId)> {
     match outcome {

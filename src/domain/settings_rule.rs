@@ -5,21 +5,21 @@ use std::fmt;
 
 use crate::webhook::LEAST_SECRET_BYTES;
 
-/// Most bytes of a prompt.
+/// Maximum size of a prompt, in bytes.
 pub const MAX_PROMPT_BYTES: usize = 60_000;
-/// Most bytes of an image.
+/// Maximum size of an image, in bytes.
 pub const MAX_IMAGE_BYTES: usize = 32 << 20;
-/// Most battles of each model that an operator may expect.
+/// Maximum expected number of battles per model.
 pub const MAX_EXPECTED_BATTLES: u64 = 1_000_000;
-/// Longest wait in milliseconds.
+/// Maximum wait in milliseconds.
 pub const MAX_WAIT_MS: u64 = 600_000;
-/// Highest speed, in characters a second.
+/// Maximum speed, in characters per second.
 pub const MAX_CHARS_PER_SECOND: u32 = 100_000;
 /// Ids of the practice models.
 pub const PRACTICE_MODELS: [&str; 5] =
     ["practice-echo", "practice-rules", "practice-calculator", "practice-retriever", "practice-scholar"];
 
-/// What may stand at a key of the settings.
+/// Validation rule of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingRule {
     /// A number, or a list of numbers.
@@ -76,38 +76,38 @@ impl From<SignInRule> for SettingRule {
     }
 }
 
-/// Which numbers may stand at a key.
+/// Rule of a setting that holds numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberRule {
-    /// From the first to the second, both included.
+    /// A number from the first to the second bound, inclusive.
     Between(u32, u32),
-    /// This or more.
+    /// A number of at least this.
     AtLeast(u32),
     /// Every number above 0.
     AboveZero,
     /// A difference of ratings.
     RatingPoints,
-    /// What a million tokens cost.
+    /// A price per million tokens.
     TokenPrice,
     /// A share of the prices outside a batch.
     PriceShare,
-    /// A share that is never exceeded at 1.
+    /// A share, or 1 for a limit that is never exceeded.
     ShareOrNever,
     /// The confidence level of intervals.
     Confidence,
-    /// Bytes of a prompt that one frame of the websocket holds.
+    /// Bytes of a prompt that fits into one websocket frame.
     PromptBytes,
     /// Bytes of an image.
     ImageBytes,
-    /// Battles of each model that an operator expects.
+    /// Expected battles per model.
     ExpectedBattles,
-    /// Money for judges, of which not every one has prices.
+    /// Budget for judges, which requires prices of all judges.
     BudgetOfPricedJudges,
     /// Waits in milliseconds.
     RisingWaits,
-    /// Characters a second.
+    /// Speeds in characters per second.
     FallingSpeeds,
-    /// Limits for a minute, an hour and a day.
+    /// Limits per minute, hour and day.
     OrderedLimits,
 }
 
@@ -138,34 +138,34 @@ impl fmt::Display for NumberRule {
     }
 }
 
-/// Which names and texts may stand at a key.
+/// Rule of a setting that holds names or texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextRule {
-    /// Modes of battles, of which one is anonymous.
+    /// Battle modes, which include the anonymous one.
     AnonymousAmongModes,
-    /// A model that reads battles for leaks, or none.
+    /// The judge of identity leaks, or none.
     LeakJudge,
     /// The id of a model.
     ModelId,
     /// A practice model of this program.
     PracticeModel,
-    /// One line of at most so many characters.
+    /// One line of at most this many characters.
     OneLine(u32),
-    /// Texts of at most so many characters each.
+    /// Texts of at most this many characters each.
     ShortTexts(u32),
     /// The id of a webhook.
     WebhookId,
-    /// An id that no other webhook has.
+    /// A webhook id that is unique.
     UniqueWebhookId,
-    /// No judge twice.
+    /// Judges without duplicates.
     UniqueJudges,
-    /// No witness twice.
+    /// Witnesses without duplicates.
     UniqueWitnesses,
     /// The public key of a witness.
     WitnessKey,
     /// Categories of a moderation endpoint.
     Categories,
-    /// A picture.
+    /// An image file.
     LogoFile,
     /// A colour for links and buttons.
     AccentColour,
@@ -198,42 +198,42 @@ impl fmt::Display for TextRule {
     }
 }
 
-/// Which addresses may stand at a key.
+/// Rule of a setting that holds addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressRule {
-    /// An address of the web.
+    /// An HTTP or HTTPS address.
     HttpOrHttps,
-    /// An address of the web, best by TLS.
+    /// An HTTP address, preferably with TLS.
     HttpsPage,
-    /// An address of mail or of the web.
+    /// A mail or web address.
     Contact,
-    /// Where the arena listens.
+    /// The listening address of the arena.
     Listen,
-    /// Where visitors open the arena.
+    /// The public address of the arena.
     PublicUrl,
     /// Sites that may frame the leaderboard.
     FramingSites,
     /// Origins whose pages may read the API.
     CorsOrigins,
-    /// Where models are asked.
+    /// The address of a model API.
     Models,
-    /// Where a moderation endpoint is asked, or nothing.
+    /// The address of a moderation endpoint, or nothing.
     ModerationOrNone,
-    /// Where a moderation endpoint is asked.
+    /// The address of a moderation endpoint.
     Moderation,
-    /// An address that begins with the scheme of the web.
+    /// An address that begins with `http://` or `https://`.
     HttpScheme,
-    /// An address without a query and a fragment.
+    /// An address without a query and fragment.
     WithoutQuery,
-    /// An address of a model without a user and a password.
+    /// A model's address without a user and password.
     WithoutKey,
-    /// An address of a list of models without a user and a password.
+    /// The address of a model list without a user and password.
     WithoutUser,
-    /// An address of a moderation endpoint without a user, a password, a query and a fragment.
+    /// A moderation endpoint's address without a user, password, query and fragment.
     ModerationWithoutCredentials,
-    /// An address that `infra::allowed_addresses` lets models be asked at.
+    /// An address that `infra::allowed_addresses` allows for models.
     ReachableForModels,
-    /// Such an address without a user, a password and a fragment.
+    /// An address allowed for webhooks, without a user, password and fragment.
     ReachableForWebhooks,
 }
 
@@ -272,22 +272,22 @@ impl fmt::Display for AddressRule {
     }
 }
 
-/// Which variables may stand at a key, and what they have to hold.
+/// Rule of a setting that names an environment variable, and of the variable's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableRule {
-    /// The name of a variable with a key.
+    /// The name of a variable that holds an API key.
     KeyName,
-    /// The name of a variable with the secret of a webhook.
+    /// The name of a variable that holds a webhook's secret.
     WebhookSecretName,
-    /// The name of a variable with the secret of the arena at a provider of sign-ins.
+    /// The name of a variable that holds the arena's client secret at a sign-in provider.
     ClientSecretName,
     /// A variable whose value can be sent as a key.
     SendableKey,
-    /// A variable with a key in it, or none.
+    /// A variable that holds a key, or none.
     ModerationKey,
-    /// A variable with a long secret in it.
+    /// A variable that holds a long secret.
     WebhookSecret,
-    /// A variable with a secret in it, or none.
+    /// A variable that holds a secret, or none.
     ClientSecret,
 }
 
@@ -315,19 +315,19 @@ impl fmt::Display for VariableRule {
 /// Requirements of sign-in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInRule {
-    /// The hash of the passphrase of an arena that asks for one.
+    /// The passphrase hash of an arena that requires a passphrase.
     PassphraseHash,
-    /// The address of the provider of an arena that asks for an account there.
+    /// The issuer address of the provider at which visitors sign in.
     IssuerForVisitors,
-    /// The address of the provider at which people sign in who run the arena.
+    /// The issuer address of the provider at which operators sign in.
     IssuerForAdmins,
-    /// The address by which a provider calls itself.
+    /// The address that identifies a provider.
     Issuer,
-    /// The id of the arena at the provider.
+    /// The arena's client id at the provider.
     ClientId,
-    /// The address to which the provider sends people back.
+    /// The redirect address after signing in at the provider.
     ReturnAddress,
-    /// What is asked of the provider.
+    /// The scopes requested from the provider.
     Scopes,
     /// Roles by the values of a claim.
     RolesOfClaim,
@@ -349,16 +349,16 @@ impl fmt::Display for SignInRule {
     }
 }
 
-/// What an error says of a value that breaks a rule. What may be secret is not repeated.
+/// Description of a rejected value in an error message. Values that may be secret are not repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefusedValue {
-    /// The value as it stands.
+    /// The value itself.
     Shown(String),
-    /// A value that is not repeated.
+    /// A value that is withheld.
     Unusable,
-    /// A value of the model with this id that is not repeated.
+    /// A withheld value of the model with this id.
     UnusableForModel(String),
-    /// A value of the webhook with this id that is not repeated.
+    /// A withheld value of the webhook with this id.
     UnusableForWebhook(String),
     /// The value of one model.
     OfModel {
@@ -367,21 +367,21 @@ pub enum RefusedValue {
         /// The model's id.
         model: String,
     },
-    /// None.
+    /// No value.
     Empty,
     /// The name of a variable that is not set.
     UnsetVariable(String),
-    /// A name that stands there twice.
+    /// A duplicate name.
     Twice(String),
-    /// Number of entries, where the rule asks for none or for some.
+    /// Number of entries, where the rule requires none or some.
     Count(usize),
-    /// No hash of a passphrase.
+    /// A value that is no passphrase hash.
     NotAHash,
-    /// No address of a moderation endpoint.
+    /// A value that is no address of a moderation endpoint.
     NotAnEndpoint,
-    /// No address of a site, or one with more than that.
+    /// A value that is no bare address of a site.
     NotASite,
-    /// No list of sites.
+    /// A value that is no list of sites.
     NotASiteList,
 }
 

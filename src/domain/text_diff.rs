@@ -1,22 +1,22 @@
-//! Two texts word by word, or sentence by sentence where they are long: what both have, and what only one of them has.
+//! Differences of two texts by words, or by sentences in long texts.
 
-/// A stretch of a text.
+/// Part of a text that is common or differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffPart {
-    /// The text as it stands.
+    /// Text of the part.
     pub text: String,
-    /// Whether the other text lacks it here.
+    /// Whether the other text lacks this part here.
     pub differs: bool,
 }
 
-/// Words or sentences of a text that are compared at most: the work grows with the product of both.
+/// Maximum number of compared words or sentences per text: the work grows with the product of both.
 const LONGEST: usize = 2_000;
 
-/// Both texts in stretches that are alike or not, by a longest common subsequence of words, or of sentences where there are too many
-/// words. None where a text is too long for that, too.
+/// Splits both texts into common and differing parts by a longest common subsequence of words, or of sentences where there are more than
+/// the maximum number of words. Returns `None` where a text has too many sentences as well.
 ///
-/// Words are runs of letters and digits; each other character, and each one of a script without spaces, stands for itself. A sentence ends
-/// with its mark or its line. The stretches of a text put together are the text.
+/// Words are runs of letters and digits; each other character, and each one of a script without spaces, is a word by itself. A sentence
+/// ends with its punctuation mark or its line. The concatenated parts are the text.
 #[must_use]
 pub fn text_diff(one: &str, other: &str) -> Option<[Vec<DiffPart>; 2]> {
     let is_short = |[own, others]: &[Vec<&str>; 2]| own.len() <= LONGEST && others.len() <= LONGEST;
@@ -35,7 +35,7 @@ fn marked([own, others]: &[Vec<&str>; 2]) -> [Vec<DiffPart>; 2] {
     [parts(own, &is_common), parts(others, &is_others_common)]
 }
 
-/// The sentences, each with the spaces after it.
+/// Splits a text into sentences, each with its trailing spaces.
 fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let (mut start, mut has_ended) = (0, false);
@@ -60,7 +60,7 @@ fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     for (at, letter) in text.char_indices() {
-        // A word goes on with its letters.
+        // A word continues with its letters.
         let goes_on = is_of_word(letter) && text[start..at].chars().next_back().is_some_and(is_of_word);
         if at > start && !goes_on {
             words.push(&text[start..at]);
@@ -73,15 +73,15 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Letters of scripts that write spaces, and digits.
+/// Whether a character is a digit or a letter of a script that uses spaces.
 fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() && letter < '\u{2e80}'
 }
 
-/// The places of a longest common subsequence, in order.
+/// Returns the positions of a longest common subsequence, in order.
 fn common(own: &[&str], others: &[&str]) -> Vec<(usize, usize)> {
     let width = others.len() + 1;
-    // Length of the longest one from each pair of places to the ends.
+    // Length of the longest common subsequence from each pair of positions to the ends.
     let mut lengths = vec![0_u16; (own.len() + 1) * width];
     for at in (0..own.len()).rev() {
         for other_at in (0..others.len()).rev() {
@@ -120,7 +120,7 @@ fn parts(words: &[&str], is_common: &[bool]) -> Vec<DiffPart> {
 mod tests {
     use super::*;
 
-    /// What differs in brackets.
+    /// Text with its differing parts in brackets.
     fn marked(parts: &[DiffPart]) -> String {
         let part = |part: &DiffPart| if part.differs { format!("[{}]", part.text) } else { part.text.clone() };
         parts.iter().map(part).collect()

@@ -1,29 +1,29 @@
-//! Characters without a shape that turn the direction of text (Unicode's bidirectional controls).
+//! Display of Unicode's bidirectional control characters, which are invisible and change the direction of text.
 //!
-//! In a name they make a page, a table or a log line show another name than the one that is there, so there they are
-//! shown by their numbers. Text of right-to-left languages needs none of them to read from right to left. In what people
-//! and models write, the marks that such languages do use stay, and what reorders the text around it does not.
+//! In a name they make a page, a table or a log line show another name than the actual one, so names show them by code point. Text of
+//! right-to-left languages is displayed correctly without them. In texts of people and models, the directional marks that such languages do
+//! use stay, and characters that reorder the text around them are shown by code point.
 
 use std::borrow::Cow;
 
-/// A name as it is shown: every such character by its number, as in `⟨U+202E⟩`.
+/// Formats a name for display: replaces every bidirectional control by its code point, as in `⟨U+202E⟩`.
 #[must_use]
 pub fn in_name(text: &str) -> Cow<'_, str> {
     numbered(text, |c| reorders(c) || is_mark(c))
 }
 
-/// What somebody has written as it is shown: what reorders text by its number, marks as they are.
+/// Formats a text for display: replaces characters that reorder text by their code points, and keeps directional marks.
 #[must_use]
 pub fn in_prose(text: &str) -> Cow<'_, str> {
     numbered(text, reorders)
 }
 
-/// Embeddings, overrides and isolates, and their ends.
+/// Whether a character is an embedding, override or isolate, or ends one.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The marks of direction, which only sway the characters beside them.
+/// Whether a character is a directional mark, which affects only adjacent characters.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }

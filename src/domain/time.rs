@@ -1,4 +1,4 @@
-//! Points in time, and how texts name them.
+//! Points in time and their text formats.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Timestamp(pub i64);
 
 impl fmt::Display for Timestamp {
-    /// In UTC, such as `2026-11-21T08:00:00.5Z`; the milliseconds where no calendar has the day.
+    /// Formats the time in UTC, such as `2026-11-21T08:00:00.5Z`; as milliseconds where it is outside the calendar's range.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(moment) => write!(f, "{moment}"),
@@ -16,8 +16,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The moment that a text names: a date and time, in UTC where it names no zone, or a date, which begins at midnight UTC. `None` where a zone's
-/// name stands without its offset, as in `2026-11-21T08:00:00[Asia/Shanghai]`: the offset would have to be looked up.
+/// Parses a date and time, in UTC without a zone, or a date, which is its midnight in UTC. Returns `None` for a zone name without its
+/// offset, as in `2026-11-21T08:00:00[Asia/Shanghai]`: the offset would need a lookup.
 #[must_use]
 pub fn parse_moment(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| {
@@ -29,7 +29,7 @@ pub fn parse_moment(text: &str) -> Option<jiff::Timestamp> {
     })
 }
 
-/// The first moment that is too late for what is "as of" a text: the moment itself, or the end of a day in UTC.
+/// Parses the exclusive end of an "as of" period: the moment itself, or the end of a day in UTC.
 #[must_use]
 pub fn parse_end(text: &str) -> Option<jiff::Timestamp> {
     let is_day = !text.contains(['T', 't', ' ']);
@@ -37,10 +37,10 @@ pub fn parse_end(text: &str) -> Option<jiff::Timestamp> {
     parse_moment(text)?.checked_add(day).ok()
 }
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// When the day of a moment began, in UTC.
+/// Returns the beginning of a moment's day in UTC.
 #[must_use]
 pub fn day_of(moment: Timestamp) -> Timestamp {
     Timestamp(moment.0 - moment.0.rem_euclid(DAY))

@@ -1,12 +1,12 @@
-//! Whether a text has visible characters: a question or a reply without any is empty.
+//! Detection of texts without visible characters: such a question or reply is empty.
 
-/// Whether anything of the text can be seen: white space, control characters and characters without width cannot.
+/// Whether a text has a visible character, other than white space, control characters and characters without width.
 #[must_use]
 pub fn has_visible_text(text: &str) -> bool {
     text.chars().any(|character| !character.is_whitespace() && !character.is_control() && !has_no_width(character))
 }
 
-/// Soft hyphens, joiners, marks of direction, variation selectors, tags, and fillers.
+/// Whether a character is a soft hyphen, joiner, directional mark, variation selector, tag or filler.
 fn has_no_width(character: char) -> bool {
     matches!(
         character,

@@ -1,6 +1,6 @@
-//! Webhooks: what other programs get, how a message is signed, and when it is sent again.
+//! Webhooks: message contents, signatures and retries.
 //!
-//! A message names votes by their numbers and of the leaderboard by ranks, which everybody may read; nothing of a battle before its vote.
+//! Messages contain only public data: sequence numbers of votes and ranks of the leaderboard, and nothing of a battle before its vote.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::hex::hex;
 
-/// Bytes of a secret at the least.
+/// Minimum length of a secret, in bytes.
 pub const LEAST_SECRET_BYTES: usize = 16;
-/// Tries of a message at most: with [`wait_after`] the last one is more than a day after the first.
+/// Maximum number of attempts per message: with [`wait_after`] the last one is more than a day after the first.
 pub const MOST_TRIES: u32 = 14;
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
 
-/// An event that a webhook is notified of.
+/// Event that a webhook is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum WebhookEvent {
     /// Votes were cast.
@@ -29,18 +29,18 @@ pub enum WebhookEvent {
     LeaderboardChanged,
 }
 
-/// Where a message stands.
+/// Delivery state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It is sent, or sent again.
+    /// Waiting for its first or next attempt.
     Waiting,
-    /// It was taken.
+    /// Accepted by the receiver.
     Delivered,
-    /// It was given up.
+    /// Given up after [`MOST_TRIES`] attempts.
     Dead,
 }
 
-/// An unknown name of an event or a state.
+/// Error of an unknown event or state name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event or state of a webhook")]
 pub struct UnknownWebhookWord;
@@ -49,7 +49,7 @@ impl WebhookEvent {
     /// All events.
     pub const ALL: [Self; 2] = [Self::VotesRecorded, Self::LeaderboardChanged];
 
-    /// Name in messages and in the database.
+    /// Returns the name in messages and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl DeliveryState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::Dead];
 
-    /// Name in the database and in lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,52 +90,52 @@ impl std::str::FromStr for DeliveryState {
     }
 }
 
-/// What is sent.
+/// Message to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "WebhookMessageOf{T}")]
 pub struct WebhookMessage<T> {
-    /// Id of the message: the same at each try.
+    /// Id of the message, the same in each attempt.
     pub id: String,
-    /// The event that it reports.
+    /// Event that the message reports.
     pub event: WebhookEvent,
-    /// When it was written, in milliseconds since 1970.
+    /// Creation time, in milliseconds since 1970.
     pub created_at: i64,
-    /// What happened.
+    /// Details of the event.
     pub data: T,
 }
 
-/// Votes were cast: those with `after < seq <= upto`, as `/api/v1/votes?after=` gives them.
+/// Range of recorded votes, `after < seq <= upto`, as `/api/v1/votes?after=` returns them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RecordedVotes {
-    /// Number of the last vote of the message before.
+    /// Number of the last vote of the previous message.
     pub after: i64,
     /// Number of the last vote.
     pub upto: i64,
 }
 
-/// The leaderboard has another order.
+/// Rank changes on the leaderboard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedLeaderboard {
     /// Time of the fit, in milliseconds since 1970.
     pub as_of: i64,
     /// Number of the latest vote in it.
     pub last_vote_seq: i64,
-    /// The models with another rank than in the message before.
+    /// Models whose rank differs from the previous message.
     pub changes: Vec<RankChangeMessage>,
 }
 
-/// A model with another rank.
+/// Changed rank of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RankChangeMessage {
     /// Id of the model.
     pub model: String,
-    /// Its rank; `null` where it has left the leaderboard.
+    /// New rank; `null` if the model has left the leaderboard.
     pub rank: Option<u64>,
-    /// Its rank before; `null` where it was not on the leaderboard.
+    /// Previous rank; `null` if the model was not on the leaderboard.
     pub former_rank: Option<u64>,
 }
 
-/// The models whose rank differs, by their ids.
+/// Returns the models whose rank differs, sorted by id.
 #[must_use]
 pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u64>) -> Vec<RankChangeMessage> {
     let left = former.keys().filter(|model| !latter.contains_key(*model));
@@ -146,8 +146,8 @@ pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u6
     latter.keys().chain(left).filter_map(change).collect()
 }
 
-/// What stands in the header `langya-signature`: the time in seconds since 1970, and the HMAC-SHA256 in hexadecimal of the time, a dot and
-/// the body. A receiver computes it again, compares, and refuses what is older than a few minutes.
+/// Computes the header `langya-signature`: the time in seconds since 1970, and the HMAC-SHA256 in hexadecimal of the time, a dot and the
+/// body. A receiver recomputes and compares it, and refuses messages older than a few minutes.
 #[must_use]
 pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
@@ -155,7 +155,7 @@ pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     format!("t={seconds},v1={}", hex(tag.as_ref()))
 }
 
-/// The wait after so many failures, from 1; `None` where the message is given up.
+/// Returns the wait after this many failures, from 1; `None` once the message is given up.
 #[must_use]
 pub fn wait_after(failures: u32) -> Option<Duration> {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));

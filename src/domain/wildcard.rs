@@ -1,24 +1,24 @@
-//! Names chosen by a pattern: `*` stands for any text, `?` for one character, and capital letters are as small ones.
+//! Name patterns: `*` matches any text, `?` one character; matching ignores case.
 
-/// A pattern such as `qwen/*` or `*instruct*`.
+/// Pattern such as `qwen/*` or `*instruct*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wildcard {
     pattern: Vec<char>,
 }
 
 impl Wildcard {
-    /// Takes any text: one without `*` and `?` matches only itself.
+    /// Compiles a pattern; one without `*` and `?` matches only itself.
     #[must_use]
     pub fn new(pattern: &str) -> Self {
         Self { pattern: folded(pattern) }
     }
 
-    /// Whether the whole name matches. Takes at most the product of both lengths in steps, whatever the pattern.
+    /// Whether the whole name matches. Takes at most as many steps as the product of both lengths.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (&self.pattern, folded(name));
         let (mut at, mut read) = (0, 0);
-        // The last star, and how much of the name it stands for so far.
+        // Position of the last star, and the end of the text that it matches so far.
         let mut star: Option<(usize, usize)> = None;
         while read < name.len() {
             match pattern.get(at) {

@@ -1,30 +1,30 @@
 //! Names and passphrases of accounts.
 
-/// A shorter passphrase can be guessed.
+/// Minimum length of a passphrase.
 pub const LEAST_PASSPHRASE_CHARS: usize = 12;
-/// Nobody types more, and hashing takes time.
+/// Maximum length of a passphrase, which bounds the time of hashing.
 pub const MOST_PASSPHRASE_BYTES: usize = 512;
-/// Characters of a name at most.
+/// Maximum length of an account name, in characters.
 pub const MOST_NAME_CHARS: usize = 40;
 
-/// Why a name or passphrase is refused.
+/// Reason for refusing a name or passphrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
-    /// A name that nobody could type again.
+    /// The name has characters or a length that are not allowed.
     #[error("a name must have 1 to 40 letters a to z, digits, '.', '-' or '_', and no spaces, such as ada.lovelace")]
     Name,
-    /// A passphrase that can be guessed.
+    /// The passphrase is too short.
     #[error("a passphrase has 12 characters or more: four words in a row do")]
     Short,
-    /// A passphrase of a book's length.
+    /// The passphrase is too long.
     #[error("a passphrase has 512 bytes at most")]
     Long,
-    /// A passphrase that everybody tries first.
+    /// The passphrase is easily guessed.
     #[error("this passphrase is easily guessed: use four unrelated words")]
     Easy,
 }
 
-/// The name with which somebody signs in, as it is kept: in lower case and of few characters, so that nobody can look like somebody else.
+/// Parses a user name into its stored form: lower-case ASCII letters, digits, `.`, `-` and `_`, so that no two look alike.
 ///
 /// # Errors
 /// [`AccountError::Name`].
@@ -35,7 +35,7 @@ pub fn parse_name(typed: &str) -> Result<String, AccountError> {
     if is_name { Ok(name) } else { Err(AccountError::Name) }
 }
 
-/// Whether a passphrase may be chosen: long enough, and neither one character or short pattern repeated nor the name itself.
+/// Checks the strength of a passphrase: long enough, and neither a repeated character or short pattern nor the name itself.
 ///
 /// # Errors
 /// [`AccountError`].

@@ -1,41 +1,41 @@
-//! What the audit log calls each action of the admin.
+//! Names of the admin's actions in the audit log.
 
-/// An action that the audit log keeps.
+/// Action recorded in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AdminAction {
     /// Signed in.
     SignIn,
     /// Signed out.
     SignOut,
-    /// Ended a session of their own.
+    /// Ended one of the user's own sessions.
     EndSession,
-    /// Made a link for a new user.
+    /// Created a link for a new user.
     Invite,
-    /// Became a user by a link, or by a claim of the provider.
+    /// Became a user through a link or a provider's claim.
     Join,
     /// Added a user who signs in at the provider.
     AddUser,
-    /// Chose another passphrase.
+    /// Changed the passphrase.
     ChangePassphrase,
-    /// Switched the second factor on.
+    /// Enabled the second factor.
     EnableTotp,
-    /// Switched the second factor off.
+    /// Disabled the second factor.
     DisableTotp,
-    /// Gave a user another role.
+    /// Changed a user's role.
     ChangeRole,
-    /// Locked a user out.
+    /// Disabled a user.
     DisableUser,
-    /// Let a user in again.
+    /// Enabled a user again.
     EnableUser,
-    /// Took a user's passphrase and second factor away.
+    /// Removed a user's passphrase and second factor.
     ResetUser,
     /// Excluded votes.
     ExcludeVotes,
     /// Withdrew exclusions.
     IncludeVotes,
-    /// Confirmed that a reply gives its model away.
+    /// Confirmed that a reply reveals its model.
     ConfirmLeak,
-    /// Decided the label of a prompt.
+    /// Reviewed the label of a prompt.
     ReviewLabel,
     /// Created a campaign.
     CreateCampaign,
@@ -49,23 +49,23 @@ pub enum AdminAction {
     CloseCampaign,
     /// Paused a model.
     PauseModel,
-    /// Let a model take part again.
+    /// Resumed a model.
     ResumeModel,
     /// Changed the pairing weight of a model.
     SetModelWeight,
     /// Changed the prices of a model.
     SetModelPrices,
-    /// Made links for annotators of a campaign.
+    /// Created links for annotators of a campaign.
     InviteAnnotators,
     /// Revoked the link of an annotator.
     RevokeAnnotator,
-    /// Left the judgements of an annotator out.
+    /// Excluded the judgements of an annotator.
     LeaveAnnotatorOut,
-    /// Brought the judgements of an annotator back.
+    /// Included the judgements of an annotator again.
     ReadmitAnnotator,
     /// Entered a request to delete texts.
     EnterRequest,
-    /// Deleted the texts that a request is about.
+    /// Deleted the texts of a deletion request.
     DeleteTexts,
     /// Refused a request to delete texts.
     RefuseRequest,
@@ -73,25 +73,25 @@ pub enum AdminAction {
     SetModelLimits,
     /// Added a model.
     AddModel,
-    /// Took a model out.
+    /// Removed a model.
     RemoveModel,
-    /// Left a flagged text as it is.
+    /// Kept a flagged text.
     KeepFlagged,
-    /// Made an API key.
+    /// Created an API key.
     CreateKey,
     /// Revoked an API key.
     RevokeKey,
-    /// Had a message to a webhook sent again.
+    /// Requeued a webhook message.
     RetryWebhook,
-    /// Started a plan of benchmarks.
+    /// Started a benchmark plan.
     StartBenchmarks,
-    /// Stopped a plan of benchmarks.
+    /// Stopped a benchmark plan.
     StopBenchmarks,
-    /// Made codes with which visitors sign in.
+    /// Created invite codes for visitors.
     CreateInvites,
-    /// Revoked such a code.
+    /// Revoked an invite code.
     RevokeInvite,
-    /// Asked a model a question to test it.
+    /// Sent a test question to a model.
     TestModel,
     /// Downloaded the vote log.
     ExportVotes,
@@ -151,7 +151,7 @@ impl AdminAction {
         Self::SetModelNames,
     ];
 
-    /// Name in the database, on the command line and in exports.
+    /// Returns the name in the database, on the command line and in exports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
-//! Requests to delete what was said in battles.
+//! Requests to delete the texts of battles.
 
 use std::str::FromStr;
 
 use crate::battle::BattleId;
 
-/// What a request is about.
+/// Scope of a deletion request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionScope {
     /// The texts of one battle.
@@ -13,33 +13,33 @@ pub enum DeletionScope {
     Visitor,
 }
 
-/// Where a request stands.
+/// State of a deletion request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionRequestState {
-    /// Nobody has decided it.
+    /// Not decided yet.
     Open,
     /// The texts are deleted.
     Done,
-    /// They stay, with a reason.
+    /// The texts stay; with a reason.
     Refused,
 }
 
-/// How a person names a battle.
+/// Reference to a battle in a deletion request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BattleReference {
-    /// By its id, or by a link to the page that its visitor has, `/battle/ID`.
+    /// Id, or link to the visitor's page, `/battle/ID`.
     Id(BattleId),
-    /// By a link to it as its visitor shares it, `/shared/TOKEN`: the token.
+    /// Token of a shared link, `/shared/TOKEN`.
     Share(String),
 }
 
-/// No scope or state has this name.
+/// Error of an unknown scope or state name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope or state of a request")]
 pub struct UnknownRequestWord;
 
 impl BattleReference {
-    /// Reads an id or a link; of a link only the path counts. `None` for a text that names no battle.
+    /// Parses an id or a link, of which only the path counts; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -60,7 +60,7 @@ impl DeletionScope {
     /// All scopes.
     pub const ALL: [Self; 2] = [Self::Battle, Self::Visitor];
 
-    /// Name in the database and in lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl DeletionRequestState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Open, Self::Done, Self::Refused];
 
-    /// Name in the database and in lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,20 +1,20 @@
-//! API keys: what programs may do with one, and what it looks like.
+//! API keys: scopes, names and format.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What every key begins with, so that it can be distinguished from other tokens and found where it does not belong.
+/// Prefix of every key, which distinguishes it from other tokens and lets secret scanners find leaked keys.
 pub const KEY_PREFIX: &str = "langya_";
-/// Characters of a key's name at most.
+/// Maximum length of a key's name, in characters.
 pub const MOST_NAME_CHARS: usize = 60;
-/// Days after which a key expires at the latest, where it expires at all.
+/// Maximum lifetime of a key that expires, in days.
 pub const MOST_DAYS: u32 = 3_650;
 
-/// What a key lets programs do.
+/// Permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyScope {
-    /// Reads what the operator does not show to everybody.
+    /// Reads data that the operator does not publish.
     Read,
     /// Judges in open campaigns, as one annotator of each.
     Annotate,
@@ -22,7 +22,7 @@ pub enum KeyScope {
     Admin,
 }
 
-/// An unknown name of a scope.
+/// Error of an unknown scope name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected read, annotate or admin")]
 pub struct UnknownScope;
@@ -31,7 +31,7 @@ impl KeyScope {
     /// All scopes.
     pub const ALL: [Self; 3] = [Self::Read, Self::Annotate, Self::Admin];
 
-    /// Name of the scope.
+    /// Returns the name of the scope.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,14 +50,14 @@ impl std::str::FromStr for KeyScope {
     }
 }
 
-/// Scopes as one text, each once and in the order of [`KeyScope::ALL`].
+/// Joins scopes into one text, without duplicates and in the order of [`KeyScope::ALL`].
 #[must_use]
 pub fn join_scopes(scopes: &[KeyScope]) -> String {
     let kept = KeyScope::ALL.into_iter().filter(|scope| scopes.contains(scope));
     kept.map(KeyScope::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// The scopes of a text of [`join_scopes`].
+/// Parses a text of [`join_scopes`].
 ///
 /// # Errors
 /// [`UnknownScope`].
@@ -65,7 +65,7 @@ pub fn split_scopes(text: &str) -> Result<Vec<KeyScope>, UnknownScope> {
     text.split(',').map(str::parse).collect()
 }
 
-/// The name of a key as it is kept; `None` for one that is empty, too long or not plain.
+/// Parses a key's name; `None` for one that is empty, too long or not plain.
 #[must_use]
 pub fn parse_name(typed: &str) -> Option<&str> {
     let name = typed.trim();

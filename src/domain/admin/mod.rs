@@ -1,5 +1,4 @@
-//! Who may do what in the admin, and the rules of accounts: roles, names and passphrases, second factors, and what the audit log
-//! calls each action.
+//! Rules of the admin: roles, account names and passphrases, second factors, and audit log actions.
 
 pub mod account;
 pub mod action;
@@ -11,5 +10,5 @@ pub mod role;
 pub mod second_factor;
 pub mod totp;
 
-/// Most characters of a reason that somebody gives for an exclusion, a deletion request or its answer, or for leaving an annotator out.
+/// Maximum length in characters of a reason for an exclusion, a deletion request or its answer, or the exclusion of an annotator.
 pub const LONGEST_REASON: usize = 500;

@@ -1,26 +1,26 @@
-//! What an operator looks at of a model: how often it is asked, and how often it fails.
+//! Statistics of a model for operators: requests and failures.
 
-/// Statistics of one model in recent battles that are over.
+/// Statistics of one model in recent finished battles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelStats {
-    /// Battles that have it on a side.
+    /// Number of battles with the model on a side.
     pub battles: u64,
-    /// Replies that it wrote to their end, or until they were stopped.
+    /// Number of replies that were completed, or stopped by the visitor.
     pub replies: u64,
-    /// Replies that failed, those that another model then wrote included.
+    /// Number of replies that failed, including those that another model replaced.
     pub failures: u64,
     /// Median time to the first token in milliseconds.
     pub first_token_ms: Option<u64>,
 }
 
 impl ModelStats {
-    /// Share of its replies that failed; `None` where it was not asked.
+    /// Returns the share of replies that failed; `None` without any.
     #[must_use]
     pub fn error_rate(&self) -> Option<f64> {
         ratio(self.failures, self.failures + self.replies)
     }
 
-    /// Share of this many battles that have it on a side.
+    /// Returns the model's share of this many battles.
     #[must_use]
     pub fn share(&self, battles: u64) -> Option<f64> {
         ratio(self.battles, battles)

@@ -1,21 +1,21 @@
-//! Accounts of people who sign in at a provider: where their role comes from, and what they are called here.
+//! Accounts of an OpenID Connect provider: source of their role, and choice of their name.
 
 use std::collections::BTreeMap;
 
 use super::account;
 use super::role::Role;
 
-/// Where the role of an account comes from.
+/// Source of an account's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleFrom {
-    /// An owner gave it.
+    /// Assigned by an owner.
     Owner,
-    /// A claim of the provider determines it at each sign-in.
+    /// Determined by a claim of the provider at each sign-in.
     Claim,
 }
 
 impl RoleFrom {
-    /// Name in the database.
+    /// Returns the name in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -25,16 +25,16 @@ impl RoleFrom {
     }
 }
 
-/// The highest role that the values of a claim give; `None` where they give none.
+/// Returns the highest role of a claim's values; `None` where they have none.
 #[must_use]
 pub fn role_of_values(values: &[&str], roles: &BTreeMap<String, Role>) -> Option<Role> {
     values.iter().filter_map(|value| roles.get(*value)).max().copied()
 }
 
-/// What to call a new account, the first name that is free: what its owner is called at the provider, or else a part of a hash.
+/// Returns candidate names of a new account, of which the first free one is used: the provider's name, or else part of a hash.
 #[must_use]
 pub fn names(called: Option<&str>, subject_hash: &str) -> Vec<String> {
-    // An address is called by what stands before its host, so that no list of names is one of addresses.
+    // Only the local part of a mail address is used, so that no list of names reveals addresses.
     let called = called.and_then(|called| called.split('@').next()).and_then(|called| account::parse_name(called).ok());
     let short = format!("sso-{}", subject_hash.get(..8).unwrap_or(subject_hash));
     called.into_iter().chain([short, format!("sso-{}", subject_hash.get(..32).unwrap_or(subject_hash))]).collect()

@@ -1,31 +1,31 @@
-//! Roles of people who run the arena; each may do all that the one before may.
+//! Roles of the people who run the arena; each includes the permissions of the previous one.
 
 use serde::{Deserialize, Serialize};
 
-/// A role, from the least to the most.
+/// Role of an operator account, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Reads.
+    /// Reads the admin pages.
     Viewer,
-    /// Decides what the review queues ask.
+    /// Decides in the review queues.
     Reviewer,
     /// Excludes votes, runs models, campaigns and benchmarks.
     Operator,
-    /// Says who has which role.
+    /// Assigns the roles.
     Owner,
 }
 
-/// An unknown name of a role.
+/// Error of an unknown role name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected viewer, reviewer, operator or owner")]
 pub struct UnknownRole;
 
 impl Role {
-    /// All roles, from the least to the most.
+    /// All roles, in ascending order.
     pub const ALL: [Self; 4] = [Self::Viewer, Self::Reviewer, Self::Operator, Self::Owner];
 
-    /// Name of the role.
+    /// Returns the name of the role.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// Whether this role may do what asks for `least`.
+    /// Whether this role has the permissions of `least`.
     #[must_use]
     pub fn covers(self, least: Self) -> bool {
         self >= least

@@ -1,20 +1,20 @@
-//! Whether an account asks for a code of an authenticator app beside its passphrase.
+//! State of an account's second factor, a code of an authenticator app.
 
-/// Minutes within which the first code has to confirm a secret.
+/// Time limit for confirming a secret by its first code, in minutes.
 pub const CONFIRM_MINUTES: i64 = 15;
 
-/// Whether a user has a second factor.
+/// Second factor of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecondFactor {
-    /// No.
+    /// Disabled.
     Off,
-    /// A secret waits for its first code.
+    /// Waiting for the first code of a new secret.
     Pending {
-        /// As people type it.
+        /// Secret in base 32 for typing.
         secret: String,
-        /// As apps read it.
+        /// `otpauth` address for authenticator apps.
         address: String,
     },
-    /// Yes.
+    /// Enabled.
     On,
 }

@@ -1,19 +1,19 @@
-//! Time-based one-time codes (RFC 6238): SHA-1, 30 seconds, six digits, which is what authenticator apps read.
+//! Time-based one-time codes (RFC 6238): SHA-1, 30 seconds, six digits, as authenticator apps expect.
 //!
-//! The HMAC is ring's, which TLS uses already; what is left is the counter and the truncation of RFC 4226, 5.3.
+//! The HMAC is from ring, which TLS uses already; this module adds the counter and the truncation of RFC 4226, 5.3.
 
 use ring::hmac;
 
-/// Seconds in which a code is shown.
+/// Validity of a code, in seconds.
 const STEP_SECONDS: i64 = 30;
-/// Steps that a clock may be wrong, either way.
+/// Tolerated clock skew in steps, in both directions.
 const SKEW: i64 = 1;
-/// Bytes of a secret: as long as the hash (RFC 4226, 4).
+/// Length of a secret, in bytes: as long as the hash (RFC 4226, 4).
 pub const SECRET_BYTES: usize = 20;
 const DIGITS: u32 = 6;
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The step that a typed code belongs to; `None` for a wrong one. Steps up to `used` are over, so no code is taken twice.
+/// Returns the step of a typed code; `None` for a wrong one. Steps up to `used` are rejected, so no code is accepted twice.
 #[must_use]
 pub fn step_of(secret: &[u8], typed: &str, unix_ms: i64, used: Option<i64>) -> Option<i64> {
     let typed: String = typed.chars().filter(|letter| !letter.is_whitespace()).take(7).collect();
@@ -22,7 +22,7 @@ pub fn step_of(secret: &[u8], typed: &str, unix_ms: i64, used: Option<i64>) -> O
     steps.rev().find(|&step| code(secret, step) == typed)
 }
 
-/// The code of a step.
+/// Computes the code of a step.
 #[must_use]
 pub fn code(secret: &[u8], step: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
@@ -33,20 +33,20 @@ pub fn code(secret: &[u8], step: i64) -> String {
     format!("{:06}", word % 10_u32.pow(DIGITS))
 }
 
-/// The step of a moment.
+/// Returns the step of a moment.
 #[must_use]
 pub fn step_at(unix_ms: i64) -> i64 {
     unix_ms.div_euclid(1_000 * STEP_SECONDS)
 }
 
-/// The secret as people type it into an app: base 32 in groups of four.
+/// Formats the secret for typing into an app: base 32 in groups of four.
 #[must_use]
 pub fn secret_text(secret: &[u8]) -> String {
     let letters = base32(secret);
     letters.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group).into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The address that apps read. `issuer` and `account` are plain names.
+/// Formats the `otpauth` address for authenticator apps. `issuer` and `account` are plain names.
 #[must_use]
 pub fn address(secret: &[u8], issuer: &str, account: &str) -> String {
     let plain = |text: &str| -> String {
@@ -59,7 +59,7 @@ pub fn address(secret: &[u8], issuer: &str, account: &str) -> String {
     )
 }
 
-/// RFC 4648, 6, without padding.
+/// Encodes bytes by RFC 4648, 6, without padding.
 fn base32(bytes: &[u8]) -> String {
     let bit = |at: usize| bytes.get(at / 8).map_or(0, |byte| (byte >> (7 - at % 8)) & 1);
     let letter = |group: usize| (0..5).fold(0, |value, at| 2 * value + usize::from(bit(5 * group + at)));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_rfc_6238() {
-        // Appendix B for SHA-1, of whose eight digits the last six are taken.
+        // Appendix B for SHA-1; the last six of the eight digits are used.
         for (seconds, expected) in [
             (59, "287082"),
             (1_111_111_109, "081804"),

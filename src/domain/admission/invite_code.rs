@@ -1,12 +1,12 @@
 //! Invite codes: 128 random bits as people type them, in Crockford's base 32, which has no letters that look like digits.
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Letters of a code: 26 × 5 bits hold 128.
+/// Letters per code: 26 × 5 bits hold 128.
 const LETTERS: usize = 26;
-/// Letters between two dashes.
+/// Letters per group between dashes.
 const GROUP: usize = 5;
 
-/// The code of these bits, in groups: `0123A-…`.
+/// Encodes the bits of a code in groups: `0123A-…`.
 #[must_use]
 pub fn encode(bits: u128) -> String {
     let letter = |at: usize| {
@@ -17,8 +17,7 @@ pub fn encode(bits: u128) -> String {
     (0..LETTERS).flat_map(|at| dash(at).into_iter().chain([letter(at)])).collect()
 }
 
-/// The letters of a code as somebody typed it: without dashes and spaces, in capitals, `O` as 0, `I` and `L` as 1. `None` for what
-/// can be no code.
+/// Normalises a typed code: without dashes and spaces, in capitals, `O` as 0, `I` and `L` as 1. Returns `None` for any other text.
 #[must_use]
 pub fn normalised(typed: &str) -> Option<String> {
     let wanted = typed.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '–' | '‐'));
@@ -27,7 +26,7 @@ pub fn normalised(typed: &str) -> Option<String> {
         'I' | 'L' => Some('1'),
         letter => u8::try_from(letter).ok().filter(|byte| ALPHABET.contains(byte)).map(char::from),
     };
-    // A long text is no code, and not read to its end.
+    // Stops reading a text that is too long for a code.
     let letters: Option<String> = wanted.take(LETTERS + 1).map(read).collect();
     letters.filter(|letters| letters.len() == LETTERS)
 }

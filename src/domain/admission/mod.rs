@@ -1,4 +1,4 @@
-//! Who may take part, and at what price: rules without clock, randomness or memory.
+//! Admission rules: invite codes and proof of work, without clock, randomness or state.
 
 pub mod invite_code;
 pub mod proof_of_work;

@@ -1,42 +1,43 @@
-//! Proof of work (hashcash): a visitor's browser computes for a moment before a battle, where many battles come from one network
-//! or in all. Checking takes as many hashes as there are puzzles.
+//! Proof of work (hashcash): a visitor's browser computes briefly before a battle when many battles come from one network or in total.
+//! Verification takes one hash per puzzle.
 //!
-//! Puzzle `i` of a seed is solved by a number `n` for which SHA-256 of the text `SEED:i:n` begins with so many zero bits. Several
-//! small puzzles instead of a large one make the work more even: the time of 16 varies by a quarter, that of one by all of it.
+//! Puzzle `i` of a seed is solved by a number `n` for which SHA-256 of the text `SEED:i:n` begins with the required number of zero bits.
+//! Several small puzzles instead of a large one reduce the variance of the work: the time of 16 varies by a quarter, that of one by all of
+//! it.
 
 use sha2::{Digest, Sha256};
 
-/// Puzzles of one proof.
+/// Puzzles per proof.
 const COUNT: u32 = 16;
-/// Zero bits of each puzzle where pressure has just risen.
+/// Minimum zero bits per puzzle, just above the pressure threshold.
 const LEAST_BITS: u32 = 10;
-/// … and at most: 16 × 2^14 hashes, about two seconds of a slow telephone.
+/// Maximum zero bits per puzzle: 16 × 2^14 hashes, about two seconds on a slow phone.
 const MOST_BITS: u32 = 14;
 
-/// How much is to be computed.
+/// Required work: number and difficulty of the puzzles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Puzzles {
     /// Number of puzzles.
     pub count: u32,
-    /// Zero bits at the beginning of each hash.
+    /// Leading zero bits of each hash.
     pub bits: u32,
 }
 
-/// What is to be computed under this pressure, which is the used share of a limit, 0 to 1; `None` up to `threshold`.
+/// Determines the work under a pressure, which is the used share of a limit, 0 to 1; `None` up to `threshold`.
 #[must_use]
 pub fn puzzles_under(pressure: f64, threshold: f64) -> Option<Puzzles> {
     if pressure <= threshold || threshold >= 1.0 {
         return None;
     }
     let above = (pressure - threshold) / (1.0 - threshold);
-    // Each step doubles the work; the last one begins at four fifths of what is left.
+    // Each step doubles the work; the last one begins at four fifths of the range above the threshold.
     let steps = MOST_BITS - LEAST_BITS + 1;
     let begins = |bits: &u32| f64::from(bits - LEAST_BITS) / f64::from(steps);
     let bits = (LEAST_BITS..=MOST_BITS).rev().find(|bits| above >= begins(bits)).unwrap_or(LEAST_BITS);
     Some(Puzzles { count: COUNT, bits })
 }
 
-/// Whether these numbers solve the puzzles of a seed, in their order.
+/// Verifies the solutions of a seed's puzzles, in their order.
 #[must_use]
 pub fn is_solved(seed: &str, puzzles: Puzzles, numbers: &[u64]) -> bool {
     let solves = |(puzzle, number): (u32, &u64)| {
@@ -45,7 +46,7 @@ pub fn is_solved(seed: &str, puzzles: Puzzles, numbers: &[u64]) -> bool {
     u32::try_from(numbers.len()) == Ok(puzzles.count) && (0..).zip(numbers).all(solves)
 }
 
-/// Solves the puzzles of a seed as a browser does: by trying 0, 1, 2 … for each.
+/// Solves the puzzles of a seed like a browser: by trying 0, 1, 2 … for each.
 #[must_use]
 pub fn solve(seed: &str, puzzles: Puzzles) -> Vec<u64> {
     let first = |puzzle: u32| {
@@ -106,7 +107,7 @@ mod tests {
         }
     }
 
-    /// The digest of a text that anybody can compute: `printf 'seed:0:1' | sha256sum`.
+    /// Digest of a text, reproducible with `printf 'seed:0:1' | sha256sum`.
     #[test]
     fn what_is_hashed_is_the_text_that_the_design_names() {
         let hash = Sha256::digest("seed:0:1");

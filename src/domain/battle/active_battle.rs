@@ -1,4 +1,4 @@
-//! A battle as an instance holds it in memory: where it stands, its texts, and the log of its events.
+//! In-memory state of a battle: its row, its texts, and the log of its events.
 //!
 //! A battle that another instance answers is *followed*: its log is a copy of that instance's log.
 
@@ -13,46 +13,46 @@ use super::{ImageId, RunId, Side};
 /// A battle with its texts and events.
 #[derive(Debug)]
 pub struct ActiveBattle {
-    /// Where it stands.
+    /// Current row of the battle.
     pub row: BattleRow,
-    /// Its questions, and what was answered as the visitor sees it.
+    /// Prompts with the replies that the visitor sees.
     pub exchanges: Vec<Exchange>,
-    /// The replies of finished turns as they are stored.
+    /// Stored replies of finished turns.
     pub replies: Vec<ReplyRow>,
-    /// The images beside its first question.
+    /// Images of the first prompt.
     pub images: Vec<ImageId>,
-    /// How it is followed, if another instance answers it.
+    /// Follow state, if another instance answers the battle.
     followed: Option<FollowState>,
     log: EventLog,
 }
 
-/// How a battle that another instance answers is followed.
+/// Follow state of a battle that another instance answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FollowState {
-    /// Its events are taken in as they come.
+    /// Events of the other instance are applied as they arrive.
     Listening,
-    /// Its events did not come in time, and those who watch got what the database holds. Numbers that came now
-    /// would mean other events.
+    /// The events did not arrive in time, and viewers were sent the database's state. Later events are ignored: their numbers would
+    /// mean other events.
     Deaf,
 }
 
-/// How a turn begins.
+/// Action that starts a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnStart<'p> {
-    /// With another question.
+    /// A new prompt.
     Message(&'p str),
-    /// The latest turn is answered again, in other words where there is a prompt.
+    /// Regeneration of the latest turn, with an edited prompt if there is one.
     Regenerate(Option<&'p str>),
 }
 
 impl ActiveBattle {
-    /// A battle that begins now with its first prompt and the images beside it.
+    /// Creates a battle with its first prompt and its images.
     #[must_use]
     pub fn begin(row: BattleRow, prompt: &str, images: Vec<ImageId>) -> Self {
         Self { images, ..Self::new(row, vec![Exchange::unanswered(prompt)], Vec::new(), 1) }
     }
 
-    /// A battle loaded from the database: the log holds all its turns, numbered from `first`.
+    /// Restores a battle from the database: the log holds all its turns, numbered from `first`.
     #[must_use]
     pub fn restore(record: BattleRecord, first: u64) -> Self {
         let exchanges = record.exchanges();
@@ -63,8 +63,8 @@ impl ActiveBattle {
         active
     }
 
-    /// A battle that another instance answers. Nothing is sent until its events come; if they do not, what the database
-    /// holds is sent, numbered from `first`.
+    /// Creates a battle that another instance answers. Nothing is sent until its events arrive; if they do not, the database's state
+    /// is sent, numbered from `first`.
     #[must_use]
     pub fn follow(record: BattleRecord, first: u64) -> Self {
         let exchanges = record.exchanges();
@@ -92,7 +92,7 @@ impl ActiveBattle {
         }
     }
 
-    /// The events so far.
+    /// Log of the events so far.
     #[must_use]
     pub fn log(&self) -> &EventLog {
         &self.log
@@ -103,13 +103,13 @@ impl ActiveBattle {
         self.log.append(self.row.progress.turn, event);
     }
 
-    /// Moves the battle on and adds the event of it.
+    /// Sets the stage and adds its event.
     pub fn move_on(&mut self, stage: Stage, event: BattleEvent) {
         self.row.progress.stage = stage;
         self.append(event);
     }
 
-    /// A turn is answered by `run` from now on; `language` is that of the first prompt where it has changed.
+    /// Starts a turn that `run` answers; `language` is that of the first prompt where it has changed.
     pub fn begin_turn(&mut self, turn: u32, begun: TurnStart<'_>, run: &RunId, language: Option<&str>) {
         self.row.progress.turn = turn;
         self.row.answered_by = Some(run.clone());
@@ -128,7 +128,7 @@ impl ActiveBattle {
         }
     }
 
-    /// The latest turn is being answered again: the database has its former replies until the new ones are whole.
+    /// Drops the former replies of a turn that is being regenerated: the database keeps them until the new ones are complete.
     fn forget_former_replies(&mut self) {
         let Progress { stage, turn } = self.row.progress;
         if stage != Stage::Answering {
@@ -139,7 +139,7 @@ impl ActiveBattle {
         self.exchanges.iter_mut().skip(before).for_each(|exchange| exchange.replies = Default::default());
     }
 
-    /// The replies of a turn are in the database.
+    /// Records the stored replies of a turn.
     pub fn keep_replies(&mut self, turn: u32, replies: Vec<NewReply>) {
         if let Some(exchange) = self.exchanges.last_mut() {
             for reply in &replies {
@@ -149,7 +149,7 @@ impl ActiveBattle {
         self.replies.extend(replies.into_iter().map(|reply| ReplyRow { turn, reply }));
     }
 
-    /// What a side's model is given for a turn: the questions up to it, with the side's own earlier replies.
+    /// Messages for a side's model in a turn: the prompts up to it, with the side's own earlier replies.
     #[must_use]
     pub fn conversation(&self, turn: u32, side: Side) -> Vec<Message> {
         let turns = usize::try_from(turn).unwrap_or(usize::MAX);
@@ -159,7 +159,7 @@ impl ActiveBattle {
         }))
     }
 
-    /// The battle with its stored replies where it waits for its vote.
+    /// Returns the battle with its stored replies if it awaits its vote.
     #[must_use]
     pub fn awaiting_vote(&self) -> Option<BattleRecord> {
         let turn = |(turn, exchange): (u32, &Exchange)| TurnRow { turn, prompt: exchange.prompt.to_string() };
@@ -177,20 +177,19 @@ impl ActiveBattle {
         self.followed.is_some()
     }
 
-    /// Whether events of another instance are taken in.
+    /// Whether events of another instance are applied.
     #[must_use]
     pub fn listens(&self) -> bool {
         self.followed == Some(FollowState::Listening)
     }
 
-    /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
-    /// are missing. That a turn is ready is left to [`ActiveBattle::catch_up`]: until then this instance could take neither
-    /// a vote nor a question.
+    /// Applies events of the answering instance, whose log begins with the event numbered `first`; returns `true` if some are missing.
+    /// `Ready` is left to [`ActiveBattle::catch_up`]: until then this instance could accept neither a vote nor a prompt.
     pub fn take_in(&mut self, first: u64, mut entries: Vec<EventEntry>) -> bool {
         entries.pop_if(|last| last.event == BattleEvent::Ready);
         for entry in entries {
             if self.log.begins_with(first, &entry) {
-                // The log over there begins with the battle's first turn: this is all of it.
+                // The log of the other instance begins with the battle's first turn and is complete.
                 self.exchanges.clear();
             }
             match self.log.take_in(first, entry.clone()) {
@@ -202,7 +201,7 @@ impl ActiveBattle {
         false
     }
 
-    /// Keeps the texts beside the log of a battle that is followed.
+    /// Updates the texts of a followed battle from an event.
     fn note(&mut self, entry: &EventEntry) {
         let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
         match &entry.event {
@@ -220,8 +219,7 @@ impl ActiveBattle {
         }
     }
 
-    /// The other instance cannot be reached: the log gets what the database holds, and the rest comes by
-    /// [`ActiveBattle::catch_up`].
+    /// Marks the other instance as unreachable: the log gets the database's state, and [`ActiveBattle::catch_up`] adds the rest.
     pub fn mark_unreachable(&mut self) {
         if self.listens() && self.log.is_empty() {
             self.followed = Some(FollowState::Deaf);
@@ -229,8 +227,8 @@ impl ActiveBattle {
         }
     }
 
-    /// The turn has ended elsewhere: sends its end, and all of it again where not all of it was sent, with numbers that are
-    /// `apart` from those so far. From now on the battle is one of this instance.
+    /// Takes over a battle whose turn ended on another instance: sends its end, or the whole turn again where the log is incomplete, with
+    /// numbers that skip `apart` from those so far.
     pub fn catch_up(&mut self, record: BattleRecord, apart: u64) {
         let exchanges = record.exchanges();
         self.followed = None;
@@ -242,7 +240,7 @@ impl ActiveBattle {
         }
         let told = self.log.latest_turn(progress.turn);
         if progress.stage == Stage::Voided && told.begun {
-            // Its replies may still be on their way into the database, and nobody compares them any more.
+            // Its replies may not be stored yet, and no vote compares them any more.
             if !told.over {
                 self.append(BattleEvent::Voided);
             }
@@ -251,7 +249,7 @@ impl ActiveBattle {
         self.exchanges = exchanges;
         let Some(last) = self.exchanges.last().cloned() else { return };
         let sides = self.row.mode.sides();
-        // Votes name the answering, so the same text of another one is sent again.
+        // Votes name the run, so the same text of another run is sent again.
         let is_same = told.answer.is_none() || told.answer == self.row.answer();
         let is_told = is_same && sides.iter().all(|side| told.done[side.index()]) && told.replies == last.replies;
         if !is_told {
@@ -260,16 +258,16 @@ impl ActiveBattle {
         }
         match progress.stage {
             _ if is_told && told.over => {}
-            // A second vote on a battle gets the receipt of that one.
+            // A second vote on a battle gets the first vote's receipt.
             Stage::Ready | Stage::Voted => self.append(BattleEvent::Ready),
             Stage::Voided => self.append(BattleEvent::Voided),
             Stage::Answering | Stage::Abandoned => {}
         }
     }
 
-    /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
-    /// the other one may have sent more, and may come back. `record` is how it left the battle: its models are not always those
-    /// that it began with, and what it sent may end before this turn.
+    /// Takes over a battle from a failed instance, with numbers that skip `apart` from those so far: the other instance may have sent more,
+    /// and may come back. `record` is its last stored state: its models may differ from the first ones, and the events received may end
+    /// before this turn.
     pub fn adopt(&mut self, record: BattleRecord, apart: u64) {
         self.exchanges = record.exchanges();
         (self.row, self.replies, self.images) = (record.battle, record.replies, record.images);
@@ -281,7 +279,7 @@ impl ActiveBattle {
         if self.log.is_empty() { self.log_turns() } else { self.log_turn_before() }
     }
 
-    /// Adds the turn before the latest one, where the log ends in the middle of it.
+    /// Adds the turn before the latest one if the log ends in the middle of it.
     fn log_turn_before(&mut self) {
         let latest = self.row.progress.turn;
         let before = latest.saturating_sub(1);

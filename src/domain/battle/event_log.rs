@@ -12,22 +12,22 @@ use super::Side;
 
 /// Least distance between the numbers of two logs of one battle; more than a battle has events.
 pub const EPOCH_GAP: u64 = 1 << 20;
-/// Bytes that an event counts for beside its text.
+/// Bytes of an event besides its text.
 const EVENT_BYTES: u64 = 64;
 
-/// What happened in a battle, as far as its visitor may know.
+/// Event of a battle as its visitor may see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BattleEvent {
-    /// A turn begins; the same turn again means that it is answered again.
+    /// A turn begins; a repeated turn is regenerated.
     Turn {
         /// The visitor's question.
         prompt: Arc<str>,
-        /// Which answering of the turn this is ([`crate::battle::RunId::public`]), where that is known.
+        /// Public id of the run that answers the turn ([`crate::battle::RunId::public`]), where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
     },
-    /// More of a reply.
+    /// Next text of a reply.
     Delta {
         /// The side of the reply.
         side: Side,
@@ -36,27 +36,27 @@ pub enum BattleEvent {
     },
     /// A side has ended.
     Done {
-        /// Which.
+        /// The side.
         side: Side,
     },
     /// A vote may be cast.
     Ready,
-    /// A side failed for good: there will be no vote.
+    /// A side failed permanently: the battle takes no vote.
     Voided,
 }
 
 /// A numbered event with the turn to which it belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventEntry {
-    /// Counted from 1 within the battle.
+    /// Sequence number within the battle, from 1.
     pub seq: u64,
     /// The turn.
     pub turn: u32,
-    /// What happened.
+    /// The event.
     pub event: BattleEvent,
 }
 
-/// One question and what each side answered.
+/// A prompt with the replies of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
     /// The visitor's question.
@@ -66,7 +66,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// A question without an answer.
+    /// Creates an exchange without replies.
     #[must_use]
     pub fn unanswered(prompt: impl Into<Arc<str>>) -> Self {
         Self { prompt: prompt.into(), replies: Default::default() }
@@ -81,19 +81,19 @@ pub struct EventLog {
     next_seq: u64,
 }
 
-/// What an event from the log of another instance is for this log.
+/// Result of applying an event of another instance's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Incoming {
     /// It was added.
     Added,
-    /// It is here already.
+    /// It was in the log already.
     Known,
     /// Events before it are missing; it was not added.
     Gap,
 }
 
 impl EventLog {
-    /// An empty log whose first event will have this number.
+    /// Creates an empty log whose first event will have this number.
     #[must_use]
     pub fn starting_at(first: u64) -> Self {
         Self { entries: Vec::new(), bytes: 0, next_seq: first }
@@ -104,7 +104,7 @@ impl EventLog {
         self.push(EventEntry { seq: self.next_seq, turn, event });
     }
 
-    /// Adds a turn with the replies of these sides, as they ended; `answer` says which answering they are of.
+    /// Adds a finished turn with the replies of these sides; `answer` is the public id of their run.
     pub fn append_turn(&mut self, turn: u32, exchange: Exchange, answer: Option<String>, sides: &[Side]) {
         self.append(turn, BattleEvent::Turn { prompt: exchange.prompt, answer });
         let replies = Side::BOTH.into_iter().zip(exchange.replies);
@@ -116,13 +116,13 @@ impl EventLog {
         }
     }
 
-    /// Whether this event is the first one of a log that begins with the number `first`, and nothing is here yet.
+    /// Whether this log is empty and the event is the first one of a log that begins with the number `first`.
     #[must_use]
     pub fn begins_with(&self, first: u64, entry: &EventEntry) -> bool {
         self.entries.is_empty() && entry.seq == first
     }
 
-    /// Adds an event of another instance, whose log begins with the number `first`, unless it is known or comes too early.
+    /// Adds an event of another instance, whose log begins with the number `first`, unless it is known or leaves a gap.
     pub fn take_in(&mut self, first: u64, entry: EventEntry) -> Incoming {
         if self.begins_with(first, &entry) {
             self.next_seq = first;
@@ -138,7 +138,7 @@ impl EventLog {
         Incoming::Added
     }
 
-    /// Leaves `distance` numbers out: what follows is a new epoch.
+    /// Skips `distance` numbers: later events are a new epoch.
     pub fn skip(&mut self, distance: u64) {
         self.next_seq += distance;
     }
@@ -185,7 +185,7 @@ impl EventLog {
         &self.entries[self.place_after(seq)..]
     }
 
-    /// What the log has of this turn since it last began; nothing where another turn is the latest.
+    /// Returns the logged state of this turn since it last began; empty where another turn is the latest.
     #[must_use]
     pub fn latest_turn(&self, turn: u32) -> ToldTurn {
         let begin = self.entries.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
@@ -214,18 +214,18 @@ impl EventLog {
     }
 }
 
-/// What was sent of a turn since it last began.
+/// Logged state of a turn since it last began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToldTurn {
-    /// Whether it was announced at all.
+    /// Whether its `Turn` event is in the log.
     pub begun: bool,
-    /// Which answering was announced, where that is known.
+    /// Public id of the announced run, where known.
     pub answer: Option<String>,
     /// The replies of sides A and B so far.
     pub replies: [String; 2],
-    /// Whether the end of each side was sent.
+    /// Whether the end of each side is in the log.
     pub done: [bool; 2],
-    /// Whether a vote may be cast, or never will be.
+    /// Whether the turn ended: `Ready` or `Voided` is in the log.
     pub over: bool,
 }
 

@@ -1,6 +1,6 @@
-//! The keys of models, battles, visitors and runs: a type each, so that none can stand for another.
+//! Typed keys of models, battles, visitors, images and runs.
 //!
-//! `new` takes a key that the arena made, stored or was configured with. What a client sends goes through `parse`.
+//! `new` takes a key that the arena made, stored or was configured with. Client input goes through `parse`.
 
 use crate::sha256::sha256;
 
@@ -13,7 +13,7 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text unchanged.
+            /// Wraps the text unchanged.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
@@ -41,7 +41,8 @@ text_id! {
 }
 
 text_id! {
-    /// The key of a battle: a UUIDv7, or in an imported battle the import's id and the vote's number.
+    /// The key of a battle: a UUIDv7, or in an imported battle `import-` with the UUID that it had elsewhere, or with its file's digest
+    /// and the vote's number.
     BattleId
 }
 
@@ -56,12 +57,12 @@ text_id! {
 }
 
 text_id! {
-    /// One answering of a turn by one instance, `INSTANCE.NUMBER`. It stands in the battle's row and is never used twice.
+    /// Key of one run, in which an instance answers a turn: `INSTANCE.NUMBER`. Stored in the battle's row and never reused.
     RunId
 }
 
 impl RunId {
-    /// What clients know the answering by: it says neither which instance answers nor how many turns it has answered.
+    /// Public id of the run: a hash that reveals neither the instance nor its number of turns.
     #[must_use]
     pub fn public(&self) -> String {
         let mut digest = sha256(self.0.as_bytes());
@@ -71,7 +72,7 @@ impl RunId {
 }
 
 impl ImageId {
-    /// Reads what a client names an image by. `None` for a text that is no image's id.
+    /// Parses an image id from a client; `None` if invalid.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_id = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -80,8 +81,7 @@ impl ImageId {
 }
 
 impl BattleId {
-    /// Reads what a client names a battle by. `None` for a text that is no battle's id, among them those that PostgreSQL
-    /// cannot store.
+    /// Parses a battle id from a client; `None` if invalid, as for texts that PostgreSQL cannot store.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         (text.len() <= 64 && !text.contains(char::is_control)).then(|| Self::new(text))

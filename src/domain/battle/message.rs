@@ -1,4 +1,4 @@
-//! A conversation as models are given it.
+//! Messages of a conversation with a model.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub enum MessageRole {
 pub struct Message {
     /// The author.
     pub role: MessageRole,
-    /// Its text.
+    /// Text of the message.
     pub content: String,
-    /// The images beside it, which providers take in forms of their own.
+    /// Images of the message; their encoding depends on the provider.
     #[serde(skip)]
     pub images: Vec<PromptImage>,
 }
 
-/// How the bytes of an image are to be read.
+/// Media type of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageType {
     /// `image/png`
@@ -42,7 +42,7 @@ pub enum ImageType {
 }
 
 impl ImageType {
-    /// Both.
+    /// Both media types.
     pub const ALL: [Self; 2] = [Self::Png, Self::Jpeg];
 
     /// The media type.
@@ -54,24 +54,24 @@ impl ImageType {
         }
     }
 
-    /// Reads a media type.
+    /// Parses a media type.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// An image as models are given it.
+/// Image of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptImage {
-    /// How it is to be read.
+    /// Media type of the bytes.
     pub media_type: ImageType,
-    /// The file.
+    /// Bytes of the image file.
     pub bytes: Arc<[u8]>,
 }
 
 impl PromptImage {
-    /// The file as text.
+    /// Image file in base64.
     #[must_use]
     pub fn base64(&self) -> String {
         BASE64_STANDARD.encode(&self.bytes)
@@ -79,32 +79,32 @@ impl PromptImage {
 }
 
 impl Message {
-    /// A message of this author.
+    /// Creates a message of this author.
     #[must_use]
     pub fn of(role: MessageRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into(), images: Vec::new() }
     }
 
-    /// An instruction.
+    /// Creates a system message.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self::of(MessageRole::System, content)
     }
 
-    /// What a person says.
+    /// Creates a user message.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::of(MessageRole::User, content)
     }
 
-    /// What a model says.
+    /// Creates an assistant message.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::of(MessageRole::Assistant, content)
     }
 
-    /// The messages of questions with their replies. A question without a reply that can be seen is joined to the next one: some
-    /// providers take no empty message, and others no two messages of one author in a row.
+    /// Converts prompts and replies to messages. A prompt without a visible reply is joined to the next one: some providers reject empty
+    /// messages, and others two messages of one author in a row.
     #[must_use]
     pub fn of_exchanges<'t>(exchanges: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<Self> {
         let mut messages: Vec<Self> = Vec::new();

@@ -1,8 +1,9 @@
-//! The words of a battle: two hidden models on two sides, and what a person said of them.
+//! Battles: two hidden models on two sides, compared by a voter.
 //!
-//! Pure: [`message`] is what models are given, [`progress`] says what may happen next, [`pairing`] chooses the two models,
-//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`active_battle`] is a battle in
-//! memory, [`record`] one that is kept, [`past_battle`] what it shows to its visitor afterwards, [`mode`] who knows the models before the vote. `services::arena` runs a battle with them.
+//! Pure: [`message`] has the messages to models, [`progress`] the allowed actions, [`pairing`] chooses the two models, [`pacing`] schedules
+//! the visible text of replies, [`event_log`] numbers the events that a visitor sees, [`active_battle`] is a battle in memory, [`record`] a
+//! stored one, [`past_battle`] the view of a finished one, [`mode`] says which models are known before the vote. `services::arena` runs
+//! battles with them.
 
 pub mod active_battle;
 pub mod event_log;
@@ -57,7 +58,7 @@ impl Side {
         }
     }
 
-    /// The letter that people read.
+    /// Displayed letter.
     #[must_use]
     pub fn letter(self) -> &'static str {
         match self {
@@ -66,7 +67,7 @@ impl Side {
         }
     }
 
-    /// The side's name on the wire and in the database.
+    /// Spelling on the wire and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,7 +77,7 @@ impl Side {
     }
 }
 
-/// What a comparison of two replies came to.
+/// Outcome of a comparison of two replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
     /// The reply on side A is better.
@@ -93,7 +94,7 @@ pub enum Outcome {
     BothBad,
 }
 
-/// A text that names none of the four outcomes.
+/// Error of parsing an outcome: a text other than the four spellings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown outcome {0:?}: send \"a\", \"b\", \"tie\" or \"both_bad\"")]
 pub struct UnknownOutcome(pub String);
@@ -102,7 +103,7 @@ impl Outcome {
     /// The four outcomes.
     pub const ALL: [Outcome; 4] = [Outcome::AWins, Outcome::BWins, Outcome::Tie, Outcome::BothBad];
 
-    /// Reads the wire's spelling.
+    /// Parses the wire's spelling.
     ///
     /// # Errors
     /// [`UnknownOutcome`] for anything else.
@@ -113,7 +114,7 @@ impl Outcome {
             .ok_or_else(|| UnknownOutcome(text.chars().take(40).collect()))
     }
 
-    /// The same opinion with the sides swapped.
+    /// The outcome with the sides swapped.
     #[must_use]
     pub fn swapped(self) -> Self {
         match self {
@@ -134,7 +135,7 @@ impl Outcome {
         }
     }
 
-    /// The word for it in LMArena's logs, in exports and in the public log.
+    /// Value of `winner` in LMArena's logs, in exports and in the public log.
     #[must_use]
     pub fn winner(self) -> &'static str {
         match self {
@@ -145,7 +146,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a word of [`Outcome::winner`]; `None` where it is none.
+    /// Parses a value of [`Outcome::winner`]; `None` for anything else.
     #[must_use]
     pub fn of_winner(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.winner() == word)

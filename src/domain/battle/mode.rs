@@ -1,9 +1,9 @@
-//! Who knows which models answer before the vote. Only votes on anonymous battles are rated.
+//! Battle modes: which models the visitor knows before the vote. Only votes on anonymous battles are rated.
 
 use super::{ModelId, Outcome, Side};
 use serde::{Deserialize, Serialize};
 
-/// How the models of a battle are chosen, and which of them the visitor knows.
+/// Battle mode: selection and visibility of the models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BattleMode {
@@ -22,7 +22,7 @@ impl BattleMode {
     /// All modes, in the order in which they are offered.
     pub const ALL: [Self; 4] = [Self::Anonymous, Self::Named, Self::Direct, Self::OneHidden];
 
-    /// The spelling on the wire, in the database and in the settings.
+    /// Spelling on the wire, in the database and in the settings.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl BattleMode {
         }
     }
 
-    /// Reads the spelling; `None` for anything else.
+    /// Parses the spelling; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == text)
@@ -64,19 +64,19 @@ impl BattleMode {
         self.sides().iter().all(|side| self.names(*side))
     }
 
-    /// How many models the visitor chooses.
+    /// Number of models that the visitor chooses.
     #[must_use]
     pub fn choices(self) -> usize {
         self.sides().iter().filter(|side| self.names(**side)).count()
     }
 
-    /// Whether this outcome can be said of a battle: one reply alone is good (`a`) or not (`both_bad`).
+    /// Whether votes in this mode may have this outcome: a direct battle takes only `a` (good) and `both_bad`.
     #[must_use]
     pub fn takes(self, outcome: Outcome) -> bool {
         self != Self::Direct || matches!(outcome, Outcome::AWins | Outcome::BothBad)
     }
 
-    /// Why a vote in this mode is never rated; `None` for a mode whose votes are.
+    /// Reason why votes in this mode are never rated; `None` for a mode whose votes are.
     #[must_use]
     pub fn unrated_because(self) -> Option<&'static str> {
         match self {
@@ -88,7 +88,7 @@ impl BattleMode {
     }
 }
 
-/// The models that a visitor asks for.
+/// Models that the visitor requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ModelChoice {
     /// None: the arena draws both.
@@ -98,7 +98,7 @@ pub enum ModelChoice {
     Both([ModelId; 2]),
     /// One, which answers alone.
     Alone(ModelId),
-    /// The one on side A, beside one that the arena draws.
+    /// The model on side A; the arena draws the other one.
     OneOfTwo(ModelId),
 }
 

@@ -1,4 +1,4 @@
-//! What is public about a model.
+//! Public data of a model.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelId;
 
-/// What is public about a model once its name may be shown.
+/// Public data of a model whose name may be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCard {
     /// Key used in logs and exports.
     pub id: ModelId,
     /// Name shown after the vote.
     pub name: String,
-    /// Its maker; may be empty.
+    /// Organization that makes it; may be empty.
     pub organization: String,
     /// Its licence; may be empty.
     pub license: String,
-    /// One of the built-in practice models; said wherever the name is shown.
+    /// Whether it is one of the built-in practice models; marked wherever the name is shown.
     pub practice: bool,
 }
 
 impl ModelCard {
-    /// That of a model of which only the id is known.
+    /// Creates the card of a model of which only the id is known.
     #[must_use]
     pub fn of_id(id: &ModelId) -> Self {
         Self {
@@ -35,18 +35,18 @@ impl ModelCard {
     }
 }
 
-/// A name that several models have, so that nobody can tell them apart by it.
+/// Display name shared by several models, which makes them indistinguishable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the models {} have the same name {:?}: give each of them a name of its own", listed(.models), .name)]
 pub struct SharedName {
-    /// The name, as the first of them is called.
+    /// The name as spelt by the first model.
     pub name: String,
     /// The models.
     pub models: Vec<ModelId>,
 }
 
 impl SharedName {
-    /// The ids of the models, one after the other.
+    /// Comma-separated ids of the models.
     #[must_use]
     pub fn listed(&self) -> String {
         listed(&self.models)
@@ -57,7 +57,7 @@ fn listed(models: &[ModelId]) -> String {
     models.iter().map(ModelId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// The names that several of these models have; case and space around them make no difference.
+/// Finds names shared by several models, ignoring case and surrounding space.
 #[must_use]
 pub fn shared_names<'c>(cards: impl IntoIterator<Item = &'c ModelCard>) -> Vec<SharedName> {
     let mut names: BTreeMap<String, SharedName> = BTreeMap::new();

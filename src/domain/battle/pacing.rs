@@ -1,4 +1,4 @@
-//! How much of each reply is shown when.
+//! Pacing: the schedule by which the text of both replies is shown.
 //!
 //! With pacing, the visible chunks are a function of the two texts alone: every step takes exactly one quantum from each
 //! side that has not ended. Neither speed nor the provider's chunk sizes can be read off the wire. The moments of the
@@ -21,21 +21,21 @@ use schedule::Schedule;
 /// Interval at which both replies are read while no step is due, once text shows.
 const READ_EVERY: Duration = Duration::from_millis(50);
 
-/// What a step shows.
+/// Output of a step for one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Release {
-    /// More of a side's reply.
+    /// Next text of a side's reply.
     Text(Side, String),
-    /// The side has ended well.
+    /// The side's reply is complete, or was stopped.
     Done(Side),
-    /// The side broke off after what was shown.
+    /// The side's reply broke off after the text shown.
     Broken(Side),
 }
 
-/// How a side ended.
+/// End of a side's reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The reply is whole, or was stopped.
+    /// The reply is complete, or was stopped.
     Complete,
     /// The reply broke off.
     Broken,
@@ -43,7 +43,7 @@ pub enum Ending {
 
 #[derive(Debug)]
 struct Lane {
-    /// Text that has come; the first `taken` bytes of it have been released.
+    /// Received text; its first `taken` bytes have been released.
     pending: String,
     taken: usize,
     pending_chars: usize,
@@ -52,20 +52,20 @@ struct Lane {
     closed: bool,
 }
 
-/// Two lanes of text that are released together.
+/// Releases the text of both sides in common steps.
 #[derive(Debug)]
 pub struct Pacer {
     lanes: [Lane; 2],
     quantum: Option<usize>,
     schedule: Schedule,
     seed: u64,
-    /// Time in which each side's model usually writes a byte; zero where that is unknown.
+    /// Usual time per byte of each side's model; zero where unknown.
     usual_byte_times: [Duration; 2],
 }
 
 impl Pacer {
-    /// `quantum` characters a step and side (at least 1), unless the pace is raw. The seed is for what an ended side's
-    /// model would have written.
+    /// Creates a pacer with `quantum` characters a step and side (at least 1), unless the pace is raw. The seed is for the simulated
+    /// continuation of an ended reply.
     #[must_use]
     pub fn new(pace: Pace, quantum: usize, seed: u64) -> Self {
         let quantum = (pace != Pace::Raw).then_some(quantum.max(1));
@@ -79,21 +79,21 @@ impl Pacer {
         }
     }
 
-    /// Sets the time in which the side's model usually writes a byte; zero where that is unknown. A reply that shows no tempo is shown no
-    /// faster than the slower of both models usually writes, whichever of them wrote it.
+    /// Sets the usual time per byte of the side's model; zero where unknown. A reply too short to measure is shown no faster than the
+    /// slower of both models usually writes, whichever of them wrote it.
     pub fn set_usual_byte_time(&mut self, side: Side, byte_time: Duration) {
         self.usual_byte_times[side.index()] = byte_time;
         let [a, b] = self.usual_byte_times;
         self.lanes.iter_mut().for_each(|lane| lane.arrivals.set_usual_byte_time(a.max(b)));
     }
 
-    /// Time in which the side's reply was written, a byte; `None` before its end and where it shows no tempo.
+    /// Measured time per byte of the side's reply; `None` before its end and where it is too short to measure.
     #[must_use]
     pub fn byte_time(&self, side: Side) -> Option<Duration> {
         self.lanes[side.index()].arrivals.byte_time()
     }
 
-    /// Adds text to a side's reply, which came at `at`.
+    /// Adds text to a side's reply, received at `at`.
     pub fn push(&mut self, side: Side, text: &str, at: Duration) {
         let lane = &mut self.lanes[side.index()];
         let size = TextSize::of(text);
@@ -107,35 +107,34 @@ impl Pacer {
         }
     }
 
-    /// Bytes of a side's reply that have come and were not shown.
+    /// Bytes of a side's reply that were received and not yet shown.
     #[must_use]
     pub fn backlog(&self, side: Side) -> usize {
         let lane = &self.lanes[side.index()];
         lane.pending.len() - lane.taken
     }
 
-    /// The side's reply came to its end at `at`; the first call counts.
+    /// Ends the side's reply at `at`; the first call counts.
     pub fn end(&mut self, side: Side, ending: Ending, at: Duration) {
         let lane = &mut self.lanes[side.index()];
         lane.ending.get_or_insert(ending);
         lane.arrivals.end(at, self.seed ^ side.index() as u64);
     }
 
-    /// Everything has been shown.
+    /// Whether both replies have been shown to their end.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.lanes.iter().all(|lane| lane.closed)
     }
 
-    /// How long both replies may be left unread after they were read: what comes meanwhile counts as one piece of text.
-    /// `None` until text shows, while the tempo is measured.
+    /// Interval between two reads of both replies: text received in between counts as one chunk. `None` until text shows, while the
+    /// tempo is measured.
     #[must_use]
     pub fn read_every(&self) -> Option<Duration> {
         (self.schedule.taken > 0).then_some(READ_EVERY)
     }
 
-    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on text that
-    /// has not come.
+    /// The earliest time at which a step may be due, as known at `at`; `None` while it depends on text that has not arrived.
     pub fn due(&mut self, at: Duration) -> Option<Duration> {
         if self.finished() {
             return None;
@@ -165,8 +164,7 @@ impl Pacer {
         shown
     }
 
-    /// Ends both sides where the visitor sees them. What is held back is dropped: how much that is reveals how fast a
-    /// model writes.
+    /// Ends both sides at the text shown. The backlog is dropped: its length would reveal a model's speed.
     pub fn cut(&mut self) -> Vec<Release> {
         for lane in &mut self.lanes {
             lane.forget();
@@ -215,7 +213,7 @@ impl Lane {
         }
         let pending = &self.pending[self.taken..];
         let cut = pending.char_indices().nth(chars).map_or(pending.len(), |(at, _)| at);
-        // A copy of its own size: a slice of the backlog would keep all of it in the battle's log.
+        // An exact-size copy: a slice of the backlog would keep all of it in the battle's log.
         let head = pending[..cut].to_owned();
         self.pending_chars -= chars;
         self.taken += cut;

@@ -1,7 +1,7 @@
-//! Which two models meet: a probability for every pair, and a seeded draw from it.
+//! Pairing of models: a probability for every pair, and a seeded draw from it.
 //!
-//! [`distribution`] is what the arena publishes, and [`choose_pair`] draws from exactly that, so the log can be
-//! reweighted by the probability kept with each battle. Sides come from a fair coin. A model of weight 0 is paused.
+//! [`choose_pair`] draws from exactly the published [`distribution`], so the log can be reweighted by the probability stored with each
+//! battle. Sides come from a fair coin. A model of weight 0 is paused.
 
 pub mod preview;
 pub mod published_pairing;
@@ -13,19 +13,19 @@ use rand::{Rng, RngExt};
 
 use super::ModelId;
 
-/// Raised whenever the probabilities of a policy change for the same pool; kept with each battle.
+/// Version of the policies, raised whenever their probabilities change for the same pool; stored with each battle.
 pub const POLICY_VERSION: u32 = 1;
 
-/// How two models are chosen.
+/// Pairing policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// Every pair alike.
+    /// Every pair has the same probability.
     Uniform,
     /// P ∝ wᵢwⱼ.
     Weighted,
     /// P ∝ wᵢwⱼ·exp(−|Rᵢ−Rⱼ|/width), with a uniform share.
     Elo,
-    /// P ∝ wᵢwⱼ·(what one more vote would take off the pair's interval), with a uniform share.
+    /// P ∝ wᵢwⱼ·(reduction of the pair's interval by one more vote), with a uniform share.
     Active,
 }
 
@@ -42,18 +42,18 @@ impl Policy {
     }
 }
 
-/// A policy with its numbers.
+/// Pairing policy with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairingRules {
-    /// How two models are chosen.
+    /// The policy.
     pub policy: Policy,
-    /// Share of the battles under `Elo` and `Active` in which every pair is alike, so that all pairs occur; 0 to 1.
+    /// Share of the battles under `Elo` and `Active` that are drawn uniformly, so that all pairs occur; 0 to 1.
     pub uniform_share: f64,
     /// Under `Elo`: the rating difference at which a pair is e times rarer; more than 0.
     pub elo_width: f64,
     /// A model is new until it has this many votes.
     pub new_model_votes: u64,
-    /// A new model's weight is multiplied by this.
+    /// Factor on a new model's weight.
     pub new_model_boost: f64,
 }
 
@@ -70,7 +70,7 @@ pub struct PoolEntry {
     pub votes: u64,
 }
 
-/// The models that may be chosen, and how often each pair has been voted on.
+/// Pool of models that may be chosen, with the number of votes on each pair.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelPool {
     entries: Vec<PoolEntry>,
@@ -89,7 +89,7 @@ pub struct PairProbability {
     pub probability: f64,
 }
 
-/// Two models drawn for a battle, with what the log keeps of the draw.
+/// Two models drawn for a battle, with the logged data of the draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// The model on side A.
@@ -104,16 +104,16 @@ pub struct Pair {
     pub policy_version: u32,
 }
 
-/// A model drawn to take the place of one that failed.
+/// Model drawn to replace one that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opponent {
     /// The model.
     pub id: ModelId,
-    /// The probability of the pair that now meets, in the pool without the excluded models.
+    /// Probability of the new pair in the pool without the excluded models.
     pub probability: f64,
 }
 
-/// Why no pair can be drawn.
+/// Reason why no pair can be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PairingError {
     /// A battle needs two models.
@@ -127,24 +127,24 @@ pub enum PairingError {
     BadNumber {
         /// The model.
         model: ModelId,
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// The number.
         value: f64,
     },
-    /// The model that is to stay is not in the pool.
+    /// The model that stays is not in the pool.
     #[error("model {0:?} is not among the models that can take part")]
     NotInPool(ModelId),
 }
 
 impl ModelPool {
-    /// A pool in which no pair has been voted on.
+    /// Creates a pool without votes on pairs.
     #[must_use]
     pub fn new(entries: Vec<PoolEntry>) -> Self {
         Self { entries, pair_votes: HashMap::new() }
     }
 
-    /// Says how many rated votes a pair has, in either order of sides; `Active` reads it.
+    /// Sets the number of rated votes of a pair, in either order of sides; used by `Active`.
     pub fn set_pair_votes(&mut self, one: &ModelId, other: &ModelId, votes: u64) {
         let (lesser, greater) = if one <= other { (one, other) } else { (other, one) };
         self.pair_votes.entry(lesser.clone()).or_default().insert(greater.clone(), votes);
@@ -162,7 +162,7 @@ impl ModelPool {
     }
 }
 
-/// The probability of every pair that can meet; they add up to 1.
+/// Computes the probability of every possible pair; they add up to 1.
 ///
 /// # Errors
 /// [`PairingError`] says what to change.
@@ -179,7 +179,7 @@ pub fn distribution(pool: &ModelPool, rules: &PairingRules) -> Result<Vec<PairPr
 /// Draws two models and their sides. The same pool, rules and state of `rng` give the same pair.
 ///
 /// # Errors
-/// As [`distribution`].
+/// The same as for [`distribution`].
 pub fn choose_pair(pool: &ModelPool, rules: &PairingRules, rng: &mut impl Rng) -> Result<Pair, PairingError> {
     let shares = shares(pool, rules, &[])?;
     let chosen = draw(&shares, rng);
@@ -197,7 +197,7 @@ pub fn choose_pair(pool: &ModelPool, rules: &PairingRules, rng: &mut impl Rng) -
 /// in the pool: in proportion to the probability of each pair with the staying model.
 ///
 /// # Errors
-/// As [`distribution`], and [`PairingError::NotInPool`] for a staying model that is paused or unknown.
+/// The same as for [`distribution`], and [`PairingError::NotInPool`] for a staying model that is paused or unknown.
 pub fn choose_opponent(
     pool: &ModelPool,
     rules: &PairingRules,
@@ -238,7 +238,7 @@ fn shares<'pool>(
         Policy::Weighted => 0.0,
         Policy::Elo | Policy::Active => rules.uniform_share,
     };
-    // As logarithms, and less the largest, so that no product of small factors vanishes for all pairs at once.
+    // In logarithms relative to the largest, so that no product of small factors underflows for all pairs at once.
     let logs: Vec<f64> = pairs.iter().map(|pair| log_preference(pool, rules, pair.first, pair.second)).collect();
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = logs.iter().map(|log| (log - largest).exp()).sum();
@@ -248,7 +248,7 @@ fn shares<'pool>(
     Ok(pairs)
 }
 
-/// The models that can meet, checked.
+/// Validates the pool and returns the models that can be drawn.
 fn available<'pool>(pool: &'pool ModelPool, excluded: &[ModelId]) -> Result<Vec<&'pool PoolEntry>, PairingError> {
     for entry in &pool.entries {
         let bad = |what, value| Err(PairingError::BadNumber { model: entry.id.clone(), what, value });
@@ -264,7 +264,7 @@ fn available<'pool>(pool: &'pool ModelPool, excluded: &[ModelId]) -> Result<Vec<
     if models.len() < 2 { Err(PairingError::TooFewModels(models.len())) } else { Ok(models) }
 }
 
-/// ln of what a pair's probability is in proportion to, apart from the uniform share.
+/// ln of a pair's unnormalised probability, without the uniform share.
 fn log_preference(pool: &ModelPool, rules: &PairingRules, one: &PoolEntry, other: &PoolEntry) -> f64 {
     let weights = log_weight(rules, one) + log_weight(rules, other);
     let difference = (one.rating - other.rating).abs();
@@ -281,9 +281,9 @@ fn log_weight(rules: &PairingRules, entry: &PoolEntry) -> f64 {
     entry.weight.ln() + boost.ln()
 }
 
-/// ln of how much one more vote shortens the interval of a pair's win rate: √(v/n) − √(v/(n+1)), the rule of Chiang et
-/// al. 2024 (arXiv 2403.04132, section 5). v = p(1−p) is the variance of one vote, p the win rate that the ratings
-/// predict. One vote is added to n, so that a pair never voted on comes first but not always.
+/// ln of the reduction of the interval of a pair's win rate by one more vote: √(v/n) − √(v/(n+1)), the rule of Chiang et al. 2024
+/// (arXiv 2403.04132, section 5). v = p(1−p) is the variance of one vote, p the win rate predicted by the ratings. One vote is added
+/// to n, so that a pair without votes is likely but not certain.
 fn log_shrinkage(difference: f64, votes: u64) -> f64 {
     // ln p + ln(1−p) with p = 1/(1+10^(−d/400)), written so that neither end overflows.
     let d = difference * std::f64::consts::LN_10 / 400.0;
@@ -302,7 +302,7 @@ fn draw<'shares, 'pool>(shares: &'shares [PairShare<'pool>], rng: &mut impl Rng)
         rest -= share.probability;
         rest < 0.0
     });
-    // Rounding can leave a trace of `rest` after the last pair.
+    // Rounding can leave `rest` above 0 after the last pair.
     chosen.or_else(|| shares.iter().rfind(|share| share.probability > 0.0)).unwrap_or(&shares[0])
 }
 

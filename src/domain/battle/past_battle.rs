@@ -1,4 +1,4 @@
-//! A visitor's battle after the fact: what it may show, and what its vote revealed.
+//! View of a visitor's earlier battle: its visible texts, and the models that its vote revealed.
 
 use serde::Serialize;
 
@@ -10,29 +10,29 @@ use super::vote_receipt::Receipt;
 use super::{BattleId, ImageId, Side};
 use crate::time::Timestamp;
 
-/// A battle as its page shows it.
+/// Data of a battle's page.
 #[derive(Debug)]
 pub struct PastBattle {
     /// Its id.
     pub id: BattleId,
-    /// Which of its models the visitor knew before the vote.
+    /// Mode: which models the visitor knew before the vote.
     pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
-    /// What the visitor said with the first question: the category.
+    /// Category that the visitor chose with the first prompt.
     pub category: Option<String>,
-    /// The intent.
+    /// Intent that the visitor chose with the first prompt.
     pub intent: Option<String>,
     /// Its turns; none where the texts are deleted.
     pub turns: Vec<PastTurn>,
-    /// The images beside the first question.
+    /// Images of the first prompt.
     pub images: Vec<ImageId>,
-    /// The vote, with what it revealed.
+    /// The vote, with the models that it revealed.
     pub vote: Option<PastVote>,
 }
 
 impl PastBattle {
-    /// A battle as it is kept, with its vote.
+    /// Creates the view from a stored battle and its vote.
     #[must_use]
     pub fn new(record: BattleRecord, vote: Option<PastVote>) -> Self {
         let turns = shown_turns(&record);
@@ -50,32 +50,32 @@ impl PastBattle {
     }
 }
 
-/// A question and its replies.
+/// Turn of an earlier battle.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct PastTurn {
-    /// The visitor's text.
+    /// The visitor's prompt.
     pub prompt: String,
-    /// Sides A and B; `None` where there is no reply.
+    /// Replies of sides A and B; `None` where there is none.
     pub replies: [Option<String>; 2],
 }
 
-/// A vote with what it revealed.
+/// Vote of an earlier battle, with the models that it revealed.
 #[derive(Debug)]
 pub struct PastVote {
-    /// When it was cast.
+    /// Time of the vote.
     pub cast_at: Timestamp,
-    /// From 1 to 5, where given.
+    /// Satisfaction from 1 to 5, where given.
     pub satisfaction: Option<u64>,
-    /// Why, for sides A and B.
+    /// Reasons for sides A and B.
     pub reasons: [ReasonSet; 2],
-    /// What the voter got.
+    /// Receipt of the voter.
     pub receipt: Receipt,
-    /// The rule that keeps it out of the ratings now; `None` for a rated vote.
+    /// Rule that currently excludes it from the ratings; `None` for a rated vote.
     pub exclusion: Option<String>,
 }
 
 impl PastVote {
-    /// A vote as it is kept, with the receipt that it stores.
+    /// Creates the view from a stored vote and its receipt.
     #[must_use]
     pub fn new(vote: VoteRow, receipt: Receipt) -> Self {
         let VoteRow { created_at: cast_at, satisfaction, reasons, exclusion, .. } = vote;
@@ -83,7 +83,7 @@ impl PastVote {
     }
 }
 
-/// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be known by its absence.
+/// Texts that the visitor saw. A voided battle shows no replies: a missing one would reveal which side failed.
 fn shown_turns(record: &BattleRecord) -> Vec<PastTurn> {
     let shown = record.battle.progress.stage != Stage::Voided;
     let reply = |turn: u32, side: Side| {

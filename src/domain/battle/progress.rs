@@ -1,19 +1,19 @@
-//! What may happen next in a battle: every rule on the order of things is here and nowhere else.
+//! State machine of a battle: all rules on the order of actions.
 //!
 //! Pure. Services ask [`Progress::allows`] before they act.
 
 use crate::visible_text::has_visible_text;
 
-/// Where a battle stands.
+/// Stage of a battle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// At least one reply of the latest turn is under way.
+    /// At least one reply of the latest turn is being written.
     Answering,
-    /// Both replies of the latest turn have ended: a vote, a further turn or a new try may follow.
+    /// Both replies of the latest turn have ended: a vote, a further turn or a regeneration may follow.
     Ready,
-    /// The vote is in.
+    /// The vote was cast.
     Voted,
-    /// A reply failed and could not be replaced: no vote will ever be taken.
+    /// A reply failed and could not be replaced: the battle never takes a vote.
     Voided,
     /// Left without a vote.
     Abandoned,
@@ -41,33 +41,33 @@ impl Stage {
         }
     }
 
-    /// Whether a vote may still come, so that nothing may say who the models are.
+    /// Whether a vote may still be cast, so that the models must stay hidden.
     #[must_use]
     pub fn awaits_vote(self) -> bool {
         matches!(self, Stage::Answering | Stage::Ready)
     }
 
-    /// Reads the database's spelling.
+    /// Parses the database's spelling.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::SPELLINGS.into_iter().find(|(_, spelling)| *spelling == text).map(|(stage, _)| stage)
     }
 }
 
-/// What a visitor can do to a battle.
+/// Action of a visitor on a battle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Ask the next question.
+    /// Send the next prompt.
     Message,
     /// Have both sides answer the latest turn again.
     Regenerate,
-    /// End both replies as they stand.
+    /// End both replies with their current text.
     Stop,
-    /// Say which reply is better.
+    /// Cast the vote.
     Vote,
 }
 
-/// Why an action is refused; the message says what to do.
+/// Reason why an action is refused; the message says what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Too early: the replies are still being written.
@@ -76,7 +76,7 @@ pub enum Refusal {
     /// No turn is in progress.
     #[error("nothing is being written at the moment")]
     NothingToStop,
-    /// One of the two replies was stopped before any of it was seen.
+    /// One of the two replies has no visible text.
     #[error("one of the two replies is empty: regenerate the replies, or start a new battle")]
     NothingToCompare,
     /// The battle has its vote.
@@ -88,7 +88,7 @@ pub enum Refusal {
     /// A model that the visitor chose failed.
     #[error("a model that you chose did not answer, and no other takes its place: ask again, or choose another model")]
     ChosenModelFailed,
-    /// The battle was left for too long.
+    /// The battle was idle for too long.
     #[error("this battle was left for too long: start a new battle")]
     Abandoned,
     /// The limit of turns is reached.
@@ -102,35 +102,34 @@ pub enum Refusal {
 /// A battle's stage and its latest turn (counted from 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Where it stands.
+    /// Stage of the battle.
     pub stage: Stage,
     /// The latest turn.
     pub turn: u32,
 }
 
 impl Progress {
-    /// Whether a vote can be cast on what the sides that answer show in the latest turn.
+    /// Checks that a vote can be cast on the replies shown in the latest turn, one for each side that answers.
     ///
     /// # Errors
-    /// The [`Refusal`] that says why not.
+    /// [`Refusal`] with the reason.
     pub fn allows_vote_on(self, shown: &[&str]) -> Result<(), Refusal> {
         self.allows(Action::Vote, u32::MAX)?;
         if !shown.iter().all(|text| has_visible_text(text)) { Err(Refusal::NothingToCompare) } else { Ok(()) }
     }
 
-    /// Whether replies can be stopped. While the battle is `under_way` they can whatever its stage: one side of a voided
-    /// battle goes on to its end.
+    /// Checks that replies can be stopped. While `under_way` they can at any stage: the other side of a voided battle is still written.
     ///
     /// # Errors
-    /// The [`Refusal`] that says why not.
+    /// [`Refusal`] with the reason.
     pub fn allows_stop(self, under_way: bool) -> Result<(), Refusal> {
         if under_way { Ok(()) } else { self.allows(Action::Stop, u32::MAX) }
     }
 
-    /// Whether the action may happen now.
+    /// Checks that the action is allowed now.
     ///
     /// # Errors
-    /// The [`Refusal`] that says why not.
+    /// [`Refusal`] with the reason.
     pub fn allows(self, action: Action, max_turns: u32) -> Result<(), Refusal> {
         match (self.stage, action) {
             (Stage::Answering, Action::Stop) | (Stage::Ready, Action::Vote | Action::Regenerate) => Ok(()),

@@ -1,11 +1,11 @@
-//! Whether a prompt can be asked, and why not.
+//! Validation of prompts.
 
 use crate::visible_text::has_visible_text;
 
-/// Why a prompt is not taken.
+/// Reason why a prompt is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// Nothing of it can be seen.
+    /// It has no visible text.
     #[error("the prompt is empty: write a question")]
     Empty,
     /// It is too long.
@@ -16,18 +16,18 @@ pub enum PromptError {
         /// The limit.
         limit: usize,
     },
-    /// It holds a NUL character.
+    /// It contains a NUL character.
     #[error("the prompt holds a NUL character: remove it")]
     HasNul,
-    /// The operator's rules refuse it; which one stays with the operator.
+    /// The operator's rules refuse it; the visitor does not learn which one.
     #[error("this arena does not accept this question: ask another one")]
     Refused,
-    /// The moderation service does not answer, and the operator wants each prompt looked at.
+    /// The moderation service does not answer, and the operator requires a check of each prompt.
     #[error("questions cannot be checked at the moment: try again in a minute")]
     Unchecked,
 }
 
-/// Checks the form of a prompt of at most `limit` bytes.
+/// Checks the length and the characters of a prompt of at most `limit` bytes.
 ///
 /// # Errors
 /// [`PromptError::TooLong`], [`PromptError::HasNul`] and [`PromptError::Empty`].

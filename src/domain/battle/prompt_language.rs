@@ -1,12 +1,12 @@
-//! In which language a text is written, in the names that LMArena's logs use ("English", "Chinese").
+//! Language detection of texts, with the language names of LMArena's logs ("English", "Chinese").
 
 use whatlang::Lang;
 
-/// What the log says where the language is unknown.
+/// Name of an unknown language in the log.
 pub const UNKNOWN: &str = "unknown";
 
-/// The language of a text, or [`UNKNOWN`] where the detector is not sure. Chinese and Latin letters decide short texts,
-/// on which no detector is sure.
+/// Detects the language of a text; [`UNKNOWN`] where the detector is not sure. Short texts, on which no detector is sure, are decided by
+/// their Chinese and Latin letters.
 #[must_use]
 pub fn detect(text: &str) -> &'static str {
     if let Some(info) = whatlang::detect(text).filter(whatlang::Info::is_reliable) {

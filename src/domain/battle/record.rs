@@ -1,4 +1,4 @@
-//! Battles, turns, replies and votes as they are kept.
+//! Stored battles, turns, replies and votes.
 
 use super::event_log::Exchange;
 use super::mode::BattleMode;
@@ -15,7 +15,7 @@ pub struct BattleRow {
     pub id: BattleId,
     /// Pseudonym of the visitor.
     pub visitor: VisitorId,
-    /// Which of its models the visitor knows before the vote.
+    /// Mode: which models the visitor knows before the vote.
     pub mode: BattleMode,
     /// Stage and latest turn.
     pub progress: Progress,
@@ -29,46 +29,46 @@ pub struct BattleRow {
     pub pair_probability: f64,
     /// Language of the first prompt.
     pub language: String,
-    /// Category that the client named.
+    /// Category that the client sent.
     pub category: Option<String>,
-    /// Intent that the client named.
+    /// Intent that the client sent.
     pub intent: Option<String>,
     /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
     pub answered_by: Option<RunId>,
 }
 
 impl BattleRow {
-    /// What clients know the latest answering of the latest turn by.
+    /// Public id of the latest run of the latest turn.
     #[must_use]
     pub fn answer(&self) -> Option<String> {
         self.answered_by.as_ref().map(RunId::public)
     }
 }
 
-/// One question of a battle.
+/// Stored turn of a battle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnRow {
-    /// Counted from 1.
+    /// Number of the turn, from 1.
     pub turn: u32,
-    /// The visitor's text.
+    /// The visitor's prompt.
     pub prompt: String,
 }
 
-/// How a reply came to its end.
+/// Reason for the end of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyEnding {
     /// The model ended it.
     Complete,
     /// The visitor stopped it, or left.
     Stopped,
-    /// It reached the limit of length.
+    /// It reached the maximum length.
     Cut,
     /// It broke off.
     Failed,
 }
 
 impl ReplyEnding {
-    /// All of them.
+    /// All endings.
     pub const ALL: [Self; 4] = [Self::Complete, Self::Stopped, Self::Cut, Self::Failed];
 
     /// The database's spelling.
@@ -83,44 +83,44 @@ impl ReplyEnding {
     }
 }
 
-/// A reply to be kept.
+/// Reply to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReply {
     /// Its side.
     pub side: Side,
     /// The author.
     pub model: ModelId,
-    /// What the visitor saw of it.
+    /// Text that the visitor saw.
     pub text: String,
-    /// Reasoning in a field of its own.
+    /// Reasoning text that the provider returned separately.
     pub reasoning: String,
-    /// How it ended.
+    /// Reason for its end.
     pub ending: ReplyEnding,
-    /// From the request to the first token; `None` where none came.
+    /// Time from the request to the first token; `None` without a token.
     pub first_token_ms: Option<u64>,
-    /// From the request to the end.
+    /// Time from the request to the end.
     pub duration_ms: u64,
 }
 
 /// A stored reply with its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyRow {
-    /// Counted from 1.
+    /// Number of the turn, from 1.
     pub turn: u32,
     /// The reply.
     pub reply: NewReply,
 }
 
-/// A battle as it stood at one moment.
+/// Snapshot of a battle with its turns and replies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BattleRecord {
-    /// Where it stood.
+    /// Row of the battle.
     pub battle: BattleRow,
-    /// Its questions in order.
+    /// Its turns in order.
     pub turns: Vec<TurnRow>,
-    /// Its replies that count, by turn and side.
+    /// Its current replies, by turn and side.
     pub replies: Vec<ReplyRow>,
-    /// The images beside its first question.
+    /// Images of its first prompt.
     pub images: Vec<ImageId>,
 }
 
@@ -138,7 +138,7 @@ impl BattleRecord {
         of_side.fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::count(&row.reply.text)))
     }
 
-    /// The questions with both sides' replies; empty where there is none.
+    /// The prompts with both sides' replies; empty text where there is none.
     #[must_use]
     pub fn exchanges(&self) -> Vec<Exchange> {
         let text = |turn, side| self.reply(turn, side).map(|reply| reply.text.clone()).unwrap_or_default();
@@ -150,18 +150,18 @@ impl BattleRecord {
     }
 }
 
-/// A battle as an export has it.
+/// Battle in an export.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BattleLine {
     /// Its id.
     pub id: BattleId,
     /// Pseudonym of the visitor; `None` in an imported battle that names none.
     pub visitor: Option<VisitorId>,
-    /// Which of its models the visitor knew before the vote.
+    /// Mode: which models the visitor knew before the vote.
     pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
-    /// Its turns.
+    /// Number of its turns.
     pub turn: u64,
     /// The models on sides A and B.
     pub models: [String; 2],
@@ -175,7 +175,7 @@ pub struct BattleLine {
     pub category: Option<String>,
     /// Intent, where known.
     pub intent: Option<String>,
-    /// When it began.
+    /// Start time.
     pub created_at: Timestamp,
 }
 
@@ -192,11 +192,11 @@ pub struct VoteRow {
     pub visitor: Option<VisitorId>,
     /// The models on sides A and B.
     pub models: [ModelId; 2],
-    /// What the person said.
+    /// Outcome that the voter chose.
     pub outcome: Outcome,
     /// Whether both models were hidden before the vote; where not, it is never rated.
     pub anonymous: bool,
-    /// Turns of the battle.
+    /// Number of turns of the battle.
     pub turn: u64,
     /// Language of the first prompt.
     pub language: String,
@@ -204,9 +204,9 @@ pub struct VoteRow {
     pub category: Option<String>,
     /// Intent, where known.
     pub intent: Option<String>,
-    /// 1 to 5, where given.
+    /// Satisfaction from 1 to 5, where given.
     pub satisfaction: Option<u64>,
-    /// Why, for sides A and B; empty where nothing was said.
+    /// Reasons for sides A and B; empty where none were given.
     pub reasons: [ReasonSet; 2],
     /// Name of the pairing policy.
     pub pairing_policy: String,
@@ -220,8 +220,8 @@ pub struct VoteRow {
     pub text_counts: [TextCounts; 2],
     /// The rule that excludes it; `None` for a rated vote.
     pub exclusion: Option<String>,
-    /// What the voter got.
+    /// Receipt of the voter.
     pub receipt: String,
-    /// When it was cast.
+    /// Time of the vote.
     pub created_at: Timestamp,
 }

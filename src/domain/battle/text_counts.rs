@@ -1,6 +1,6 @@
-//! What a text is made of: words, headings, lists, bold. Style control and the vote log use these counts.
+//! Counts of words, headings, lists and bold spans in a text, for style control and the vote log.
 //!
-//! Pure. The names follow LMArena's `conv_metadata`; tokens are counted without any model's tokenizer: a run of
+//! Pure. The names follow LMArena's `conv_metadata`; tokens are counted without a model's tokenizer: a run of
 //! letters or digits is one, and so is each Chinese, Japanese or Korean character.
 
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl TextCounts {
 struct CodeFence {
     mark: u8,
     length: usize,
-    /// Nothing stands behind it, such as the name of a programming language.
+    /// Whether no info string follows, such as the name of a programming language.
     is_bare: bool,
 }
 

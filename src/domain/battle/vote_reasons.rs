@@ -1,4 +1,4 @@
-//! Why a voter finds a reply good or bad: words of a fixed list, at most once for each side.
+//! Reasons of a voter for finding a reply good or bad: words of a fixed list, each at most once for a side.
 //!
 //! They are given before the names are shown, so that they are as blind as the vote.
 
@@ -6,25 +6,25 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a voter may say of a reply.
+/// Reason for finding a reply good or bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It helps.
+    /// The reply helps.
     Useful,
     /// Nothing is missing.
     Complete,
-    /// What it says is true.
+    /// Its statements are true.
     Correct,
     /// It is easy to understand.
     Clear,
     /// Something in it is false.
     Wrong,
-    /// It stays on the surface.
+    /// It is superficial.
     Shallow,
-    /// It says too much.
+    /// It is longer than needed.
     TooLong,
-    /// It does not do what was asked.
+    /// It does not follow the prompt's instructions.
     IgnoredInstructions,
 }
 
@@ -34,7 +34,7 @@ pub enum Reason {
 pub struct UnknownReason(pub String);
 
 impl Reason {
-    /// All of them, the good ones first.
+    /// All reasons, the good ones first.
     pub const ALL: [Reason; 8] = [
         Reason::Useful,
         Reason::Complete,
@@ -61,7 +61,7 @@ impl Reason {
         }
     }
 
-    /// Reads the spelling.
+    /// Parses the spelling.
     ///
     /// # Errors
     /// [`UnknownReason`] for anything else.
@@ -80,7 +80,7 @@ impl Reason {
 pub struct ReasonSet(u8);
 
 impl ReasonSet {
-    /// Whether nothing was said.
+    /// Whether no reason was given.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -91,7 +91,7 @@ impl ReasonSet {
         Reason::ALL.into_iter().filter(move |reason| self.0 & reason.bit() != 0)
     }
 
-    /// Reads a text as it is stored; a repeated reason counts once.
+    /// Parses the stored text; a repeated reason counts once.
     ///
     /// # Errors
     /// [`UnknownReason`] for the first unknown word.
@@ -99,7 +99,7 @@ impl ReasonSet {
         text.split(',').filter(|word| !word.is_empty()).map(Reason::parse).collect()
     }
 
-    /// The text that is stored; `None` where nothing was said.
+    /// The stored text; `None` where no reason was given.
     #[must_use]
     pub fn stored(self) -> Option<String> {
         (!self.is_empty()).then(|| self.to_string())

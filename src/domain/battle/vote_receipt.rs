@@ -1,4 +1,4 @@
-//! What a voter gets after the vote.
+//! Receipt of a vote.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::model_card::ModelCard;
 use super::record::ReplyRow;
 use super::{Outcome, Side};
 
-/// What the voter gets: the same on every retry.
+/// Receipt of a vote; the same on every retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The vote's id.
     pub vote: String,
-    /// The vote that counts: the first one.
+    /// Outcome of the vote that counts, the first one.
     pub outcome: Outcome,
     /// Agreement of earlier votes on this pair; `None` where there are too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,22 +21,21 @@ pub struct Receipt {
     /// The model on side B; `None` where one answered alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Revealed>,
-    /// Why the vote is not rated; `None` for a rated vote.
+    /// Rule that excludes the vote from the ratings; `None` for a rated vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded: Option<ExclusionNotice>,
-    /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
+    /// Rule that applies to a vote which is still rated, because the operator set the rule to mark only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<ExclusionNotice>,
-    /// When the vote is in the public log at the latest, in milliseconds since 1970; `None` where nothing was promised, as while
-    /// the log was behind.
+    /// Deadline for inclusion in the public log, in milliseconds since 1970; `None` without a promise, as while the log was behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub included_by: Option<i64>,
-    /// The signed promise of that. It follows from the vote, and is not stored.
+    /// Signed promise of inclusion. Derived from the vote, and not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
 }
 
-/// How many earlier votes on a pair say what one more vote says.
+/// Share of earlier votes on a pair with the outcome of the new vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrowdAgreement {
     /// Earlier votes with the same outcome.
@@ -45,29 +44,28 @@ pub struct CrowdAgreement {
     pub votes: u64,
 }
 
-/// What the voter reads about a rule that applies to the vote. It stays as it was said, also where the exclusion is
-/// withdrawn later.
+/// Notice to the voter about a rule that applies to the vote. Stored unchanged, even if the exclusion is withdrawn later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExclusionNotice {
     /// Name of the rule.
     pub rule: String,
-    /// Why the rule applies to this vote.
+    /// Reason why the rule applies to this vote.
     pub reason: String,
 }
 
-/// A model after the vote.
+/// Model of a battle as revealed after the vote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// Its names.
+    /// Its id, name, organization and licence.
     #[serde(flatten)]
     pub card: ModelCard,
     /// Its Elo rating before the vote.
     pub rating: f64,
-    /// How the vote moves that rating.
+    /// Change of that rating by the vote.
     pub rating_change: f64,
-    /// From the request to its first token.
+    /// Time from the request to its first token.
     pub first_token_ms: Option<u64>,
-    /// From the request to its end.
+    /// Time from the request to its end.
     pub duration_ms: u64,
     /// Speed after the first token; `None` where it is too short to tell.
     pub chars_per_second: Option<f64>,
@@ -82,16 +80,16 @@ pub struct Revealed {
 /// Price of a million tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RevealedPrice {
-    /// Currency of both.
+    /// Currency of both prices.
     pub currency: String,
-    /// Of what the model reads.
+    /// Price of input tokens.
     pub input: f64,
-    /// Of what it writes.
+    /// Price of output tokens.
     pub output: f64,
 }
 
 impl Receipt {
-    /// With the reasoning, which is kept with the replies and not with the vote.
+    /// Adds the reasoning, which is stored with the replies and not with the vote.
     #[must_use]
     pub fn with_reasoning(mut self, replies: &[ReplyRow]) -> Self {
         self.a.reasoning = reasoning(replies, Side::A);

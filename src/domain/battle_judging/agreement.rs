@@ -1,7 +1,7 @@
-//! How far a judge agrees with people, in MT-Bench's two setups, over all battles and by what they are about.
+//! Agreement of a judge with people, in MT-Bench's two setups, over all battles and by slice.
 //!
-//! A battle has one vote and one verdict, so agreement is a share of battles, with Wilson's interval. A verdict whose two
-//! games disagree is a tie, as in MT-Bench, and "both bad" is one too. The setup without ties is of battles that both decide.
+//! A battle has one vote and one verdict, so agreement is a share of battles, with a Wilson interval. A verdict whose two games disagree is
+//! a tie, as in MT-Bench, and so is "both bad". The setup without ties has only the battles in which both choose a side.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::proportion::wilson;
 use crate::stats::{Interval, Share, Undefined};
 
-/// A number, or why there is none.
+/// Statistic, or the reason why it is undefined.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Statistic {
-    /// The number.
+    /// Value of the statistic.
     pub value: Option<f64>,
-    /// Between which two it lies, where that is known.
+    /// Confidence interval, where known.
     pub interval: Option<Interval>,
-    /// Why there is no number.
+    /// Reason why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
 }
 
 impl Statistic {
-    /// A number as it was computed.
+    /// Creates a statistic from a computed value.
     #[must_use]
     pub fn new(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
         match found {
@@ -38,26 +38,26 @@ impl Statistic {
         }
     }
 
-    /// No number.
+    /// Creates a statistic without a value.
     #[must_use]
     pub fn missing(reason: String) -> Self {
         Self { value: None, interval: None, undefined: Some(reason) }
     }
 }
 
-/// A count of a total, with the interval of its share.
+/// Count out of a total, with the interval of its share.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rate {
-    /// Those that count.
+    /// Number of counted cases.
     pub of: u64,
-    /// All.
+    /// Total number of cases.
     pub total: u64,
-    /// The share.
+    /// Share of the counted cases.
     pub share: Statistic,
 }
 
 impl Rate {
-    /// A share with its interval.
+    /// Creates a rate from a share, with its interval.
     #[must_use]
     pub fn new(share: Share, level: ConfidenceLevel) -> Self {
         let Share { of, total } = share;
@@ -68,16 +68,16 @@ impl Rate {
 /// Agreement in both setups.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setups {
-    /// A tie is an answer of its own.
+    /// Agreement with ties as a third choice.
     pub with_ties: Rate,
-    /// Only battles that both decide for a side.
+    /// Agreement on the battles in which both choose a side.
     pub without_ties: Rate,
     /// Cohen's kappa, with ties.
     pub kappa: Statistic,
 }
 
 impl Setups {
-    /// Compares pairs of choices, one pair a battle.
+    /// Computes the agreement of pairs of choices, one pair per battle.
     #[must_use]
     pub fn new(pairs: &[(Choice, Choice)], level: ConfidenceLevel) -> Self {
         let share = |pairs: &mut dyn Iterator<Item = &(Choice, Choice)>| {
@@ -94,7 +94,7 @@ impl Setups {
     }
 }
 
-/// What a part of the battles has in common.
+/// Attribute by which battles are sliced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceKind {
@@ -106,40 +106,40 @@ pub enum SliceKind {
     Intent,
     /// `first` after one turn, `multi` after several.
     Turns,
-    /// How far apart the two models are on the leaderboard, in points: see [`BANDS`].
+    /// Rating distance of the two models on the leaderboard, in points: see [`BANDS`].
     Distance,
 }
 
-/// Agreement on a part of the battles.
+/// Agreement on a slice of the battles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SliceAgreement {
-    /// What they have in common.
+    /// Attribute of the slice.
     pub by: SliceKind,
-    /// Its value.
+    /// Value of the attribute.
     pub value: String,
-    /// How many of them were judged.
+    /// Number of judged battles in the slice.
     pub battles: usize,
-    /// The agreement.
+    /// Agreement on the slice.
     pub agreement: Setups,
 }
 
-/// Where bands of distances end, and how each is called; the last one has no end.
+/// Upper bounds and names of the distance bands; the last band is unbounded.
 pub const BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
-/// The band of two models whose distance is not known.
+/// Band of two models whose distance is unknown.
 pub const UNKNOWN_DISTANCE: &str = "unknown";
 
-/// Ratings on the arena's leaderboard, to say how far apart two models are.
+/// Leaderboard ratings from which model distances are computed.
 #[derive(Debug, Clone, Default)]
 pub struct Distances<'l>(BTreeMap<&'l str, (usize, f64)>);
 
 impl<'l> Distances<'l> {
-    /// Models that only won or only lost have no rating to measure from.
+    /// Collects the ratings of models; those that only won or only lost are left out, since they have none.
     #[must_use]
     pub fn new(models: &'l [RankedModel]) -> Self {
         Self(models.iter().filter_map(|row| Some((row.model.as_str(), (row.component, row.rating?)))).collect())
     }
 
-    /// The band of two models. Ratings of different components cannot be compared.
+    /// Returns the distance band of two models; unknown across components, whose ratings are not comparable.
     fn band(&self, models: &[String; 2]) -> (usize, &'static str) {
         let [one, other] = models.each_ref().map(|model| self.0.get(model.as_str()));
         let apart = match (one, other) {
@@ -151,10 +151,10 @@ impl<'l> Distances<'l> {
     }
 }
 
-/// A part of the battles, in the order in which it is shown.
+/// Key of a slice, in display order.
 type PartKey = (SliceKind, usize, String);
 
-/// Agreement on every part of the battles whose two games were read.
+/// Computes the agreement on every slice of the battles with two readable games.
 #[must_use]
 pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: ConfidenceLevel) -> Vec<SliceAgreement> {
     let mut parts: BTreeMap<PartKey, Vec<(Choice, Choice)>> = BTreeMap::new();
@@ -216,7 +216,7 @@ mod tests {
         let found = Setups::new(&pairs, LEVEL());
         assert_eq!((found.with_ties.of, found.with_ties.total), (3, 6));
         assert_eq!((found.without_ties.of, found.without_ties.total), (2, 3));
-        // People: 3 first, 1 second, 2 ties; the judge: 2 of each. By chance 1/6 + 1/18 + 1/9 = 1/3.
+        // People: 3 first, 1 second, 2 ties; the judge: 2 of each. Agreement by chance is 1/6 + 1/18 + 1/9 = 1/3.
         assert!((found.kappa.value.unwrap() - 0.25).abs() < 1e-12, "{:?}", found.kappa);
         let nothing = Setups::new(&[], LEVEL());
         assert_eq!(nothing.with_ties.share.undefined.as_deref(), Some("there is nothing to compare"));

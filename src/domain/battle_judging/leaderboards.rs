@@ -1,4 +1,4 @@
-//! A leaderboard of a judge's verdicts beside that of the votes on the same battles.
+//! Leaderboard of a judge's verdicts compared with the leaderboard of the votes on the same battles.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::stats::agreement::choices::Choice;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Coefficient, concordance};
 
-/// A model's place on one of the two.
+/// Place of a model on one of the two leaderboards.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "JudgePlace")]
 pub struct Place {
-    /// 1 is best; models that the intervals do not separate can share a rank.
+    /// Rank, 1 is best; models that the intervals do not separate can share a rank.
     pub rank: u64,
-    /// On the public scale; the limit of a model that only won, or only lost.
+    /// Rating on the public scale; a bound for a model that only won or only lost.
     pub rating: f64,
-    /// Lower bound, where there is one.
+    /// Lower bound of the interval, if any.
     pub lower: Option<f64>,
-    /// Upper bound, where there is one.
+    /// Upper bound of the interval, if any.
     pub upper: Option<f64>,
-    /// It only won, or only lost: the rating is a bound.
+    /// Whether the model only won or only lost, so that the rating is a bound.
     pub unbounded: bool,
 }
 
@@ -40,49 +40,49 @@ impl Place {
     }
 }
 
-/// A model on both.
+/// Places of a model on both leaderboards.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelPlaces {
-    /// Its name.
+    /// Name of the model.
     pub model: String,
-    /// By the votes.
+    /// Place by the votes.
     pub votes: Place,
-    /// By the verdicts.
+    /// Place by the verdicts.
     pub verdicts: Place,
 }
 
-/// Pairs of models by their order on both.
+/// Pairs of models by their order on both leaderboards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PairOrders {
-    /// In the same order.
+    /// Number of pairs in the same order.
     pub same: u64,
-    /// In opposite orders.
+    /// Number of pairs in opposite orders.
     pub otherwise: u64,
-    /// Equal on one of them.
+    /// Number of pairs that are equal on either leaderboard.
     pub equal: u64,
 }
 
-/// Both leaderboards.
+/// Leaderboards by votes and by verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeLeaderboards {
-    /// Battles that they are fitted on.
+    /// Number of battles in both fits.
     pub battles: usize,
-    /// The models, best by the votes first.
+    /// Models, sorted by their place by the votes.
     pub models: Vec<ModelPlaces>,
-    /// Models that only won or only lost on one of the two: their ratings are bounds, which the statistics leave out.
+    /// Number of models that only won or only lost on either leaderboard: their ratings are bounds, which the statistics leave out.
     pub unbounded: u64,
-    /// Spearman's correlation of the two ratings.
+    /// Spearman's correlation of the ratings.
     pub spearman: Statistic,
-    /// Kendall's.
+    /// Kendall's correlation of the ratings.
     pub kendall: Statistic,
-    /// How many pairs of models are ordered otherwise; none where ratings cannot be compared.
+    /// Orders of the pairs of models; `None` where the ratings are not comparable.
     pub pairs: Option<PairOrders>,
 }
 
-/// Fits both on the battles whose two games were read.
+/// Fits both leaderboards on the battles with two readable games.
 ///
 /// # Errors
-/// [`FitError`] where the optimiser could not go on.
+/// [`FitError`] if the optimiser fails.
 pub fn leaderboards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<JudgeLeaderboards, FitError> {
     let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
     let votes = rank_log(&log(battles, |battle, _| battle.vote.outcome), &options)?;
@@ -106,7 +106,7 @@ pub fn leaderboards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Res
     })
 }
 
-/// The verdicts as votes, in the order of the votes on the same battles.
+/// Converts verdicts into votes, in the order of the votes on the same battles.
 #[must_use]
 pub fn verdict_log(battles: &[JudgedBattle<'_>]) -> VoteLog {
     log(battles, |_, verdict| match verdict {
@@ -120,7 +120,7 @@ fn log(battles: &[JudgedBattle<'_>], outcome: impl Fn(&JudgedBattle<'_>, Choice)
     let mut log = VoteLog::default();
     for battle in battles {
         let ([a, b], Some(verdict)) = (&battle.vote.models, battle.verdict()) else { continue };
-        // No battle has ever been one of a model against itself.
+        // No battle has a model against itself.
         let _ = log.push(a, b, outcome(battle, verdict));
     }
     log
@@ -156,7 +156,7 @@ mod tests {
     use crate::battle_judging::verdicts::{JudgedVote, by_judge};
     use crate::judging::verdict::Preference::{A, B};
 
-    /// Battles of a against b: how often people and the judge prefer either.
+    /// Battles of a against b with the given preferences of people and of the judge.
     fn battles(
         seq: i64,
         models: [&str; 2],
@@ -170,7 +170,7 @@ mod tests {
 
     const AGREED: [(Outcome, [crate::judging::verdict::Preference; 2]); 4] =
         [(AWins, [A, B]), (AWins, [A, B]), (AWins, [A, B]), (BWins, [B, A])];
-    /// People prefer the first three times of four, the judge the second.
+    /// People prefer the first model three times of four, the judge the second.
     const OPPOSED: [(Outcome, [crate::judging::verdict::Preference; 2]); 4] =
         [(AWins, [B, A]), (AWins, [B, A]), (AWins, [B, A]), (BWins, [A, B])];
 

@@ -1,9 +1,8 @@
-//! Judge models on the arena's own battles and on the answers of campaigns: which battles they are asked about, how, and how far they agree with people.
+//! Judge models on the arena's own battles and on the answers of campaigns: sampling, prompts, and agreement with people.
 //!
-//! Pure. [`sample`] draws battles by their ids alone, [`scope`] says which of them a run is about, [`pending`] what is left of these to
-//! judge, [`prompt`] puts a whole conversation before a judge, [`verdicts`]
-//! puts the two games of a battle together, [`agreement`] compares them with the votes and [`leaderboards`] fits both, [`report`]
-//! holds all of it. Asking and keeping is done in `services/battle_judging`.
+//! Pure. [`sample`] samples battles by their ids alone, [`scope`] selects those of a run, [`pending`] determines the remaining work,
+//! [`prompt`] formats a whole conversation for a judge, [`verdicts`] combines the two games of a battle, [`agreement`] compares verdicts
+//! with votes, [`leaderboards`] fits both, and [`report`] has all results. Requests and storage are in `services/battle_judging`.
 
 pub mod agreement;
 pub mod leaderboards;

@@ -1,4 +1,4 @@
-//! Which battles, or units of a campaign, judges have not judged yet, and which of these can be judged.
+//! Pending work of judges: battles, or units of a campaign, that are not judged yet and can be.
 
 use std::collections::HashSet;
 
@@ -9,39 +9,39 @@ use crate::battle::ModelId;
 use crate::benchmark::judgement::Game;
 use crate::language::Language;
 
-/// A conversation of more tokens is not judged: what a judge cannot take in whole it cannot compare.
+/// Maximum length of a judged conversation in tokens, so that a judge can read all of it.
 pub const MOST_TOKENS: u64 = 24_000;
 
-/// A game that need not be asked about again.
+/// Game that needs no further request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SettledGame {
-    /// What it is about.
+    /// Battle or unit of the game.
     pub subject: JudgedSubject,
-    /// The judge.
+    /// Id of the judge.
     pub judge: String,
-    /// Which of the two.
+    /// Game of the two.
     pub game: Game,
 }
 
 /// Battles of the sample that cannot be judged, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Imported votes without the conversation.
+    /// Number of imported votes without the conversation.
     pub without_text: u64,
-    /// The question had images, which the judge would not see.
+    /// Number of questions with images, which the judge would not see.
     pub with_images: u64,
-    /// They have more than [`MOST_TOKENS`] tokens.
+    /// Number of conversations with more than [`MOST_TOKENS`] tokens.
     pub too_long: u64,
 }
 
-/// A battle or unit of the sample.
+/// Battle or unit of the sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnSubject {
-    /// What is judged.
+    /// Battle or unit.
     pub subject: JudgedSubject,
-    /// Language in which it is judged.
+    /// Language of the judge prompt.
     pub language: Language,
-    /// Its place in the sample, 0 to 1.
+    /// Position in the sample, 0 to 1.
     pub place: f64,
 }
 
@@ -50,56 +50,56 @@ pub struct DrawnSubject {
 pub struct UnjudgedSubject {
     /// The battle or unit.
     pub drawn: DrawnSubject,
-    /// The games left for each judge, in the order of the judges.
+    /// Pending games of each judge, in the order of the judges.
     pub games: Vec<Vec<Game>>,
 }
 
-/// A battle or unit that at least one judge is to judge.
+/// Battle or unit to be judged by at least one judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenPair {
-    /// What is judged.
+    /// Battle or unit.
     pub subject: JudgedSubject,
-    /// Language in which it is judged.
+    /// Language of the judge prompt.
     pub language: Language,
-    /// The games left for each judge, in the order of the judges.
+    /// Pending games of each judge, in the order of the judges.
     pub games: Vec<Vec<Game>>,
     /// Tokens of one judge query; `None` if a side is empty, which needs no judge.
     pub tokens: Option<u64>,
 }
 
-/// Whether a battle or unit can be judged.
+/// Result of checking whether a battle or unit can be judged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BattleCheck {
-    /// It can.
+    /// The battle or unit can be judged.
     Open(OpenPair),
-    /// Its texts are not there.
+    /// The texts are missing.
     WithoutText,
-    /// It has images.
+    /// The question has images.
     WithImages,
-    /// It has more than [`MOST_TOKENS`] tokens.
+    /// The conversation has more than [`MOST_TOKENS`] tokens.
     TooLong,
 }
 
-/// The pending work of a run.
+/// Pending work of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingWork {
-    /// Battles of the sample that can be judged.
+    /// Number of battles of the sample that can be judged.
     pub battles: u64,
-    /// Those that cannot.
+    /// Number of battles that cannot be judged.
     pub skipped: Skipped,
-    /// The last vote that was looked at.
+    /// Sequence number of the last vote examined.
     pub last_seq: i64,
-    /// Whether there is more than the scope took.
+    /// Whether the sample has more than the scope's maximum.
     pub more: bool,
-    /// In the order of the sample.
+    /// Pending battles and units, in the order of the sample.
     pub open: Vec<OpenPair>,
-    /// Games that were settled before, for each judge.
+    /// Number of games settled before, by judge.
     pub settled: Vec<u64>,
 }
 
 impl PendingWork {
-    /// What is settled of what was drawn, and the first `at_most` battles or units that are not, in the order of the sample. Each of these
-    /// is to be checked and [added](Self::add).
+    /// Counts the settled games of a sample, and returns the first `at_most` unsettled battles or units in the order of the sample. Each of
+    /// these is to be checked and [added](Self::add).
     #[must_use]
     pub fn new(
         mut drawn: Vec<DrawnSubject>,
@@ -135,7 +135,7 @@ impl PendingWork {
         (found, left)
     }
 
-    /// Adds a battle or unit that was checked.
+    /// Adds a checked battle or unit.
     pub fn add(&mut self, check: BattleCheck) {
         match check {
             BattleCheck::Open(battle) => {

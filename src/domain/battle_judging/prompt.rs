@@ -1,7 +1,7 @@
-//! How a whole battle is put before a judge: both conversations in full, each as the visitor had it.
+//! Judge prompt of a whole battle: both conversations in full, as the visitor had them.
 //!
-//! What visitors and models wrote is filled in once and never looked at again. Its parts are separated by a mark that is
-//! made of the texts themselves: a text that held the mark would have to hold its own hash.
+//! Texts of visitors and models are inserted once and never expanded. The parts are separated by a delimiter that is derived from the texts
+//! themselves: a text that contained it would have to contain its own hash.
 
 use std::fmt::Write as _;
 
@@ -15,19 +15,19 @@ use crate::language::Language;
 const PROMPT: &str = include_str!("prompts/battle.toml");
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
-/// A judge's reply is no longer than this.
+/// Maximum length of a judge's reply, in tokens.
 pub const MAX_TOKENS: u32 = 2048;
 
-/// One turn of a battle.
+/// Turn of a battle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BattleTurn {
-    /// What the visitor wrote.
+    /// Question of the visitor.
     pub question: String,
-    /// What sides A and B replied.
+    /// Replies of sides A and B.
     pub replies: [String; 2],
 }
 
-/// The instructions to judges of battles, in both languages.
+/// Prompt templates for judges of battles, in both languages.
 #[derive(Debug, Clone)]
 pub struct BattlePrompt {
     english: JudgePrompt,
@@ -36,10 +36,10 @@ pub struct BattlePrompt {
 }
 
 impl BattlePrompt {
-    /// The instructions of a prompt file, and the program's own where it says nothing.
+    /// Parses the templates of a prompt file, with the built-in ones as fallback.
     ///
     /// # Errors
-    /// [`JudgePromptError`] where a conversation has no place in them.
+    /// [`JudgePromptError`] if a template has no field for a conversation.
     pub fn new(own: Option<&str>) -> Result<Self, JudgePromptError> {
         let built_in = PromptFile::parse(PROMPT);
         let file = own.map_or_else(|| built_in.clone(), |text| PromptFile::parse(text).or(&built_in));
@@ -52,14 +52,13 @@ impl BattlePrompt {
         Ok(Self { sha256: prompt_sha256(&texts), english, chinese })
     }
 
-    /// What distinguishes these instructions from others: the SHA-256 of their texts before a conversation is put in.
+    /// Returns the SHA-256 of the unfilled templates, which identifies them.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The question about a battle, with the sides in the order of the game. A side that never said a word cannot be
-    /// judged.
+    /// Builds the request about a battle, with the sides in the order of the game. A side without any reply cannot be judged.
     #[must_use]
     pub fn step(&self, language: Language, turns: &[BattleTurn], game: Game) -> JudgeStep {
         let silent = |side: usize| turns.iter().all(|turn| turn.replies[side].trim().is_empty());
@@ -84,18 +83,18 @@ impl BattlePrompt {
     }
 }
 
-/// The language in which a battle is judged, by what its log says.
+/// Returns the language in which a battle is judged, from the language in its log.
 #[must_use]
 pub fn language_of(log: &str) -> Language {
     if log == "Chinese" || log.starts_with("zh") { Language::Chinese } else { Language::English }
 }
 
-/// Everything that was written in a battle.
+/// Iterates over all texts of a battle.
 fn texts(turns: &[BattleTurn]) -> impl Iterator<Item = &str> {
     turns.iter().flat_map(|turn| [&turn.question, &turn.replies[0], &turn.replies[1]]).map(String::as_str)
 }
 
-/// One side's conversation.
+/// Formats the conversation of one side.
 fn side_transcript(language: Language, turns: &[BattleTurn], mark: &str, name: &str, side: usize) -> String {
     let mut text = String::new();
     for (number, turn) in (1..).zip(turns) {

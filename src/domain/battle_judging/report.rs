@@ -1,5 +1,4 @@
-//! Everything that is said about judges on the arena's battles, in one piece: what the command prints, the API sends and the
-//! page shows.
+//! Report on judges of the arena's battles, for the command, the API and the page.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +18,22 @@ use crate::stats::agreement::choices::Choice;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::time::Timestamp;
 
-/// Characters of a hash that people are shown.
+/// Number of displayed characters of a hash.
 pub(crate) const SHOWN: usize = 12;
 
-/// What judges made of the arena's battles.
+/// Report on the judges of the arena's battles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BattleJudgingReport {
     /// Confidence level of all intervals.
     pub confidence: f64,
-    /// Judge by judge.
+    /// Results by judge.
     pub judges: Vec<JudgeReport>,
-    /// Every two of them.
+    /// Agreement of every two judges.
     pub between: Vec<JudgePair>,
 }
 
 impl BattleJudgingReport {
-    /// The report with each model and judge called by its name.
+    /// Replaces the ids of models and judges by their names.
     #[must_use]
     pub fn with_names(mut self, name: impl Fn(&str) -> String) -> Self {
         for judge in &mut self.judges {
@@ -46,55 +45,54 @@ impl BattleJudgingReport {
     }
 }
 
-/// One judge.
+/// Results of one judge.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeReport {
-    /// The judge.
+    /// Id or name of the judge.
     pub judge: String,
-    /// The first characters of the SHA-256 of its instructions.
+    /// First characters of the SHA-256 of the judge's instructions.
     pub prompt: String,
-    /// Battles that it was asked about by other instructions, which are not counted here.
+    /// Number of battles judged with other instructions, which are not counted here.
     pub by_other_prompts: usize,
-    /// When it gave its latest verdict, in milliseconds since 1970.
+    /// Time of the latest verdict, in milliseconds since 1970.
     pub latest: i64,
-    /// Games by how they ended.
+    /// Number of games by status.
     pub statuses: BTreeMap<String, u64>,
-    /// Battles whose two games were read, of those that it was asked about.
+    /// Battles with two readable games, out of all that were asked about.
     pub judged: Rate,
-    /// Of those, battles on which both orders say the same.
+    /// Battles on which both orders agree, out of the judged ones.
     pub consistent: Rate,
-    /// Where the orders disagree: how often the judge preferred whichever stood first.
+    /// Disagreements between the orders in which the judge preferred the first position.
     pub first_position: Rate,
-    /// Where the orders disagree: how often the judge preferred whichever stood second.
+    /// Disagreements between the orders in which the judge preferred the second position.
     pub second_position: Rate,
-    /// Where the orders disagree: how often one of them was a tie. With the two before it, all disagreements.
+    /// Disagreements between the orders in which one was a tie. The three rates add up to all disagreements.
     pub one_tie: Rate,
     /// Agreement with people.
     pub agreement: Setups,
-    /// The same by what battles are about.
+    /// Agreement with people by slice.
     pub slices: Vec<SliceAgreement>,
-    /// What a verdict is worth in votes.
+    /// Value of a verdict in votes.
     pub worth: WorthReport,
-    /// Both leaderboards.
+    /// Leaderboards by votes and by verdicts.
     pub leaderboards: JudgeLeaderboards,
 }
 
-/// Two judges on the battles that both have judged.
+/// Agreement of two judges.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgePair {
-    /// The two.
+    /// Ids or names of the two judges.
     pub judges: [String; 2],
-    /// Battles that both have judged.
+    /// Number of battles that both have judged.
     pub battles: usize,
-    /// How far they agree.
+    /// Agreement of the two judges.
     pub agreement: Setups,
 }
 
-/// Puts the report together. `said` is as [`by_judge`] wants it; `models` is the arena's leaderboard, from which the
-/// distance between two models is taken.
+/// Builds the report. `said` is as for [`by_judge`]; `models` is the arena's leaderboard, from which model distances are computed.
 ///
 /// # Errors
-/// [`FitError`] where the optimiser could not go on.
+/// [`FitError`] if the optimiser fails.
 pub fn report(
     said: &[JudgedVote],
     models: &[RankedModel],
@@ -182,20 +180,20 @@ fn pairs(judges: &[Judge<'_>], level: ConfidenceLevel) -> Vec<JudgePair> {
 }
 
 impl JudgeReport {
-    /// When it gave its latest verdict.
+    /// Returns the time of the latest verdict.
     #[must_use]
     pub fn latest_at(&self) -> Timestamp {
         Timestamp(self.latest)
     }
 
-    /// Agreement over all battles and then part by part, for tables.
+    /// Iterates over the agreement on all battles and then by slice, for tables.
     pub fn agreements(&self) -> impl Iterator<Item = (Option<&SliceAgreement>, usize, &Setups)> {
         let all = usize::try_from(self.agreement.with_ties.total).unwrap_or(usize::MAX);
         let parts = self.slices.iter().map(|slice| (Some(slice), slice.battles, &slice.agreement));
         std::iter::once((None, all, &self.agreement)).chain(parts)
     }
 
-    /// The correlations of the two leaderboards, by name.
+    /// Returns the correlations of the two leaderboards, by name.
     #[must_use]
     pub fn correlations(&self) -> [(&'static str, &Statistic); 2] {
         [("spearman", &self.leaderboards.spearman), ("kendall", &self.leaderboards.kendall)]

@@ -1,21 +1,22 @@
-//! Which battles are judged: a share of them, drawn by seed and id alone.
+//! Sampling of the battles to judge, by random seed and id alone.
 //!
-//! Nothing that happened in a battle has a say, so agreement on the sample is agreement on all. A larger share holds every
-//! battle of a smaller one, and a run that stops early has judged the sample of a smaller share, since the draw is an order.
+//! The sample is independent of a battle's content, so agreement on it estimates agreement on all battles. A larger share includes every
+//! battle of a smaller one, and a run that stops early has judged the sample of a smaller share, since battles are judged in the order of
+//! the draw.
 
 use sha2::{Digest, Sha256};
 
-/// A share of all battles.
+/// Random sample of all battles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Another seed draws other battles.
+    /// Random seed of the sample.
     pub seed: u64,
-    /// How many, 0 to 1.
+    /// Share of all battles, 0 to 1.
     pub share: f64,
 }
 
 impl Sample {
-    /// Where a battle stands among all, 0 to 1; 1 is never reached.
+    /// Returns the position of a battle among all, from 0 to below 1.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "53 bits are what an f64 holds exactly")]
     pub fn place(&self, battle: &str) -> f64 {
@@ -24,7 +25,7 @@ impl Sample {
         (u64::from_be_bytes(first) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The place of a battle that is judged.
+    /// Returns the position of a battle if it is in the sample.
     #[must_use]
     pub fn draw(&self, battle: &str) -> Option<f64> {
         Some(self.place(battle)).filter(|place| *place < self.share)
@@ -53,7 +54,7 @@ mod tests {
     fn the_draw_is_by_seed_and_id_alone() {
         assert_eq!(drawn(7, 0.1), drawn(7, 0.1));
         assert_ne!(drawn(7, 0.1), drawn(8, 0.1));
-        // Worked out with another program: the first 53 bits of SHA-256("0 x").
+        // Computed with another program: the first 53 bits of SHA-256("0 x").
         let place = Sample { seed: 0, share: 1.0 }.place("x");
         assert!((place - 0.1479414153218488).abs() < 1e-15, "{place}");
     }

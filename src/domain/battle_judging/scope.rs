@@ -1,36 +1,36 @@
-//! Which battles a run of judges is about.
+//! Selection of the battles of a judging run.
 
 use super::sample::Sample;
 use crate::time::Timestamp;
 
-/// Which battles are judged.
+/// Selection of the battles to judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scope {
-    /// The share of all.
+    /// Sample of all battles.
     pub sample: Sample,
-    /// Voted on at this moment or later.
+    /// Earliest time of the vote, inclusive.
     pub since: Timestamp,
-    /// Voted on before this moment.
+    /// Latest time of the vote, exclusive.
     pub until: Timestamp,
-    /// Only battles whose votes come after this one in the log.
+    /// Sequence number in the log after which votes are included.
     pub after: i64,
-    /// Maximum number of battles; those that a smaller share would include come first.
+    /// Maximum number of battles; those of a smaller sample come first.
     pub at_most: usize,
-    /// Whether to ask again what was refused or could not be read.
+    /// Whether refused or unreadable games are judged again.
     pub retry_failed: RetryFailed,
 }
 
-/// Whether a run asks again what was refused or could not be read.
+/// Whether a run judges refused or unreadable games again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryFailed {
-    /// It does not.
+    /// Failed games are not judged again.
     No,
-    /// It does.
+    /// Failed games are judged again.
     Yes,
 }
 
 impl Scope {
-    /// A share of all battles.
+    /// Selects from all battles.
     #[must_use]
     pub fn all(sample: Sample) -> Self {
         let (since, until) = (Timestamp(i64::MIN), Timestamp(i64::MAX));

@@ -1,15 +1,15 @@
-//! What a judge compares.
+//! Subject of a judgement.
 
 use crate::battle::BattleId;
 
-/// Two conversations or answers between which a judge chooses.
+/// Pair of conversations or answers that a judge compares.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JudgedSubject {
-    /// The sides of a battle, in the first game as the visitor saw them.
+    /// The sides of a battle, in the first game in the order that the visitor saw.
     Battle(BattleId),
     /// The two answers of a campaign's unit, in the first game in the order of the models' names.
     Unit {
-        /// The campaign.
+        /// Id of the campaign.
         campaign: String,
         /// Position of the unit.
         unit: u32,

@@ -1,4 +1,4 @@
-//! The two games of a battle put together, judge by judge.
+//! Verdicts of judges, combined from the two games of each battle.
 
 use std::collections::BTreeMap;
 
@@ -9,47 +9,47 @@ use crate::judging::verdict::{GameResult, Preference};
 use crate::stats::agreement::choices::Choice;
 use crate::time::Timestamp;
 
-/// What a judge said of one game, beside the rated vote on the same battle.
+/// Judgement of one game, with the rated vote on the same battle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedVote {
     /// Number of the vote.
     pub seq: i64,
     /// The models on sides A and B.
     pub models: [String; 2],
-    /// What the person said.
+    /// Outcome of the vote.
     pub outcome: Outcome,
-    /// Turns of the battle.
+    /// Number of turns of the battle.
     pub turns: u64,
     /// Language of the first prompt.
     pub language: String,
-    /// Category, where known; several are joined by commas.
+    /// Category, where known; several are separated by commas.
     pub category: Option<String>,
     /// Intent, where known.
     pub intent: Option<String>,
-    /// The judge.
+    /// Id of the judge.
     pub judge: String,
     /// SHA-256 of the judge's instructions.
     pub prompt_sha256: String,
-    /// Which of the two games.
+    /// Game of the two.
     pub game: Game,
-    /// How it ended.
+    /// Status of the game.
     pub status: Status,
-    /// What was read, as the judge saw the sides.
+    /// Parsed preference between the sides, in the order that the judge saw.
     pub parsed: Option<Preference>,
-    /// When it ended.
+    /// Time of the judgement.
     pub created_at: Timestamp,
 }
 
-/// A battle as a judge saw it, once or twice.
+/// Battle with a judge's one or two games.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedBattle<'s> {
-    /// The vote; what it says of a verdict is that of the battle's first one.
+    /// Vote on the battle; its judgement fields are those of the first one added.
     pub vote: &'s JudgedVote,
-    /// How each game ended, where it was asked about: readable verdicts before failures.
+    /// Status of each game that was asked about; a readable verdict takes precedence over a failure.
     pub ended: [Option<Status>; 2],
-    /// What was read of each.
+    /// Parsed preference of each game.
     pub games: [Option<Preference>; 2],
-    /// When the judge last said something of it.
+    /// Time of the latest judgement.
     pub latest: Timestamp,
 }
 
@@ -67,7 +67,7 @@ impl<'s> JudgedBattle<'s> {
         }
     }
 
-    /// What both games say, of sides A and B; none unless both were read. A side is better where both say so.
+    /// Combines both games into a verdict between sides A and B; `None` unless both are readable. A side wins where both games prefer it.
     #[must_use]
     pub fn verdict(&self) -> Option<Choice> {
         let result = both_games(self.games[0]?, self.games[1]?);
@@ -78,7 +78,7 @@ impl<'s> JudgedBattle<'s> {
         })
     }
 
-    /// What the person said, of sides A and B.
+    /// Returns the person's choice between sides A and B.
     #[must_use]
     pub fn battle_judging(&self) -> Choice {
         match self.vote.outcome {
@@ -89,27 +89,26 @@ impl<'s> JudgedBattle<'s> {
     }
 }
 
-/// What one judge said, by one set of instructions.
+/// Judgements of one judge, by one set of instructions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judge<'s> {
-    /// The judge.
+    /// Id of the judge.
     pub name: &'s str,
-    /// SHA-256 of its instructions.
+    /// SHA-256 of the judge's instructions.
     pub prompt_sha256: &'s str,
-    /// The battles that it was asked about, in the order of the votes.
+    /// Judged battles, in the order of the votes.
     pub battles: Vec<JudgedBattle<'s>>,
-    /// Battles that it was asked about by other instructions.
+    /// Number of battles judged with other instructions.
     pub by_other_prompts: usize,
-    /// When it gave its latest verdict.
+    /// Time of the latest verdict.
     pub latest: Timestamp,
 }
 
-/// The battles that were judged in one way, by the numbers of their votes.
+/// Battles judged with one set of instructions, by the numbers of their votes.
 type JudgedBattles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
 
-/// Puts games together. Where a judge was asked by several sets of instructions, those count by which most battles were
-/// judged, and of equally many those of the latest verdict. `said` is in the order of the votes, and of one game the latest
-/// stands last.
+/// Groups judgements by judge and battle. Of several sets of instructions of a judge the one with the most judged battles is used, and on a
+/// tie the one with the latest verdict. `said` is in the order of the votes, with the latest judgement of a game last.
 #[must_use]
 pub fn by_judge(said: &[JudgedVote]) -> Vec<Judge<'_>> {
     let mut ways: BTreeMap<(&str, &str), JudgedBattles<'_>> = BTreeMap::new();
@@ -131,13 +130,13 @@ pub fn by_judge(said: &[JudgedVote]) -> Vec<Judge<'_>> {
 }
 
 impl Judge<'_> {
-    /// Battles whose two games were both read.
+    /// Returns the number of battles with two readable games.
     #[must_use]
     pub fn judged(&self) -> usize {
         self.battles.iter().filter(|battle| battle.verdict().is_some()).count()
     }
 
-    /// Stays, or gives way to another set of instructions of the same judge.
+    /// Keeps the set of instructions with more judged battles, and counts the battles of the other.
     fn take_up(&mut self, other: Self) {
         let weight = |judge: &Self| (judge.judged(), judge.latest);
         let (more, fewer) = if weight(&other) > weight(self) { (other, &*self) } else { (self.clone(), &other) };
@@ -150,7 +149,7 @@ impl Judge<'_> {
 pub(super) mod tests {
     use super::*;
 
-    /// What the judge `j` said of a vote on x and y, in one game.
+    /// Judgement of the judge `j` on a vote between x and y, in one game.
     pub(crate) fn judged_vote(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> JudgedVote {
         JudgedVote {
             seq,
@@ -169,7 +168,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Both games of a battle.
+    /// Judgements of both games of a battle.
     pub(crate) fn both(seq: i64, outcome: Outcome, winners: [Preference; 2]) -> [JudgedVote; 2] {
         [0, 1].map(|game| judged_vote(seq, outcome, Game::BOTH[game], Some(winners[game])))
     }

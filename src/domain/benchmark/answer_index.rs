@@ -1,4 +1,4 @@
-//! Finds a model's answer by the exact question.
+//! Index of a model's answers by exact question.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,12 +6,12 @@ use super::Suite;
 use super::item::{Answer, Ask, Item, request_sha256};
 use crate::sha256::sha256;
 
-/// What stands for an answer that is yet to be given, where only the size of later questions matters.
+/// Word of placeholder answers, for estimating the size of later questions.
 const STAND_IN: &str = "word ";
-/// How often: about as long as answers are.
+/// Number of words of a placeholder answer, a typical length.
 const STAND_IN_LENGTH: usize = 400;
 
-/// A model's answers to the items of one data file, in one round.
+/// Answers of a model to the items of one data file, in one round.
 #[derive(Debug, Default)]
 pub struct AnswerIndex {
     given: HashMap<String, Vec<IndexedAnswer>>,
@@ -30,19 +30,19 @@ fn stand_in(ask: &Ask) -> Answer {
     Answer { turn: ask.turn, text: STAND_IN.repeat(STAND_IN_LENGTH) }
 }
 
-/// What tells two questions apart: every message, and how the reply is sampled.
+/// Computes the hash that identifies a question: its messages and sampling settings.
 #[must_use]
 pub fn ask_sha256(ask: &Ask) -> String {
     request_sha256(&ask.messages, &ask.sampling)
 }
 
-/// What tells two requests for answers apart: the round, the item, the turn and the question.
+/// Computes the hash that identifies a request for an answer: round, item, turn and question.
 #[must_use]
 pub fn answer_request_sha256(round: &str, item: &Item, ask: &Ask) -> String {
     sha256(format!("{round} {} {} {}", item.id, ask.turn, ask_sha256(ask)).as_bytes())
 }
 
-/// The requests that are missing after these answers, without those that are closed and what depends on them.
+/// Returns the missing requests after these answers, without closed ones and those that depend on them.
 #[must_use]
 pub fn open_after(
     suite: &dyn Suite,
@@ -62,7 +62,7 @@ pub fn open_after(
 }
 
 impl AnswerIndex {
-    /// The answers, each with its item and the [`ask_sha256`] of what was asked.
+    /// Builds the index from answers, each with its item and the [`ask_sha256`] of its question.
     #[must_use]
     pub fn new(answers: impl IntoIterator<Item = (String, String, Answer)>) -> Self {
         let mut given: HashMap<String, Vec<IndexedAnswer>> = HashMap::new();
@@ -72,25 +72,25 @@ impl AnswerIndex {
         Self { given, ..Self::default() }
     }
 
-    /// The same with the requests of the round that the provider refused for good, by [`answer_request_sha256`].
+    /// Adds the requests of the round that the provider permanently refused, by [`answer_request_sha256`].
     #[must_use]
     pub fn with_refused(self, round: String, refused: HashSet<String>) -> Self {
         Self { round, refused, ..self }
     }
 
-    /// The same where what was refused is asked again.
+    /// Clears the refused requests, so that they are asked again.
     #[must_use]
     pub fn without_refused(self) -> Self {
         Self { refused: HashSet::new(), ..self }
     }
 
-    /// Whether the provider refused this question for good.
+    /// Whether the provider permanently refused this question.
     #[must_use]
     pub fn is_refused(&self, item: &Item, ask: &Ask) -> bool {
         !self.refused.is_empty() && self.refused.contains(&answer_request_sha256(&self.round, item, ask))
     }
 
-    /// The answers to what the suite asks about an item: those to other questions do not count.
+    /// Returns the answers to the suite's questions about an item; those to other questions are ignored.
     #[must_use]
     pub fn to(&self, suite: &dyn Suite, item: &Item) -> Vec<Answer> {
         let mut answers = Vec::new();
@@ -105,14 +105,14 @@ impl AnswerIndex {
         answers
     }
 
-    /// The missing requests of an item. An answer that a later question depends on is replaced by a text of equal length. What
-    /// was refused is not among them, and nothing that depends on it.
+    /// Returns the missing requests of an item. Placeholders replace answers that later questions depend on. Refused requests are left out,
+    /// with those that depend on them.
     #[must_use]
     pub fn open(&self, suite: &dyn Suite, item: &Item) -> Vec<Ask> {
         open_after(suite, item, self.to(suite, item), |ask| self.is_refused(item, ask))
     }
 
-    /// How many requests of an item the provider refused for good, with those that depend on them.
+    /// Returns the number of an item's requests that the provider permanently refused, including those that depend on them.
     #[must_use]
     pub fn refused_count(&self, suite: &dyn Suite, item: &Item) -> usize {
         if self.refused.is_empty() {
@@ -121,7 +121,7 @@ impl AnswerIndex {
         open_after(suite, item, self.to(suite, item), |_| false).len() - self.open(suite, item).len()
     }
 
-    /// The answers, with something as long for those that are yet to be given.
+    /// Returns the answers, with placeholders for the missing ones.
     #[must_use]
     pub fn with_stand_ins(&self, suite: &dyn Suite, item: &Item) -> Vec<Answer> {
         let open = self.open(suite, item).into_iter().map(|ask| stand_in(&ask));

@@ -1,34 +1,34 @@
-//! How visitors of the arena voted on the question of an item.
+//! Votes of the arena's visitors on the question of an item.
 
 use std::collections::BTreeMap;
 
 use crate::battle::{ModelId, Outcome};
 
-/// Votes of one outcome between two models.
+/// Votes with one outcome between two models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionVotes {
-    /// The models on side A and B.
+    /// Models on sides A and B.
     pub models: [ModelId; 2],
-    /// What was voted.
+    /// Outcome of the votes.
     pub outcome: Outcome,
-    /// How many votes.
+    /// Number of votes.
     pub votes: u64,
 }
 
-/// The votes between two models.
+/// Votes between two models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArenaPairVotes {
-    /// The models in alphabetical order.
+    /// Models in alphabetical order.
     pub models: [ModelId; 2],
-    /// How often each won.
+    /// Number of wins of each model.
     pub wins: [u64; 2],
-    /// How often they tied.
+    /// Number of ties.
     pub ties: u64,
-    /// How often both were bad.
+    /// Number of votes that both were bad.
     pub both_bad: u64,
 }
 
-/// Counts votes by pair of models, whichever side they stood on.
+/// Counts votes by pair of models, regardless of the sides.
 #[must_use]
 pub fn pair_votes(votes: &[QuestionVotes]) -> Vec<ArenaPairVotes> {
     let mut pairs: BTreeMap<[&ModelId; 2], ArenaPairVotes> = BTreeMap::new();

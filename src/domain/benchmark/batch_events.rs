@@ -1,37 +1,37 @@
-//! Events of batches in words, for the command line and the log.
+//! Messages about batch events, for the command line and the log.
 
 use std::fmt;
 
 use crate::battle::ModelId;
 use crate::plural::counted;
 
-/// An event of a batch, with the batch and the model.
+/// Event of a batch, with the batch and the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchNote {
-    /// The model or judge.
+    /// Id of the model or judge.
     pub model: ModelId,
-    /// The provider's name for the batch.
+    /// Provider's id of the batch.
     pub batch: String,
-    /// What happened.
+    /// Event of the batch.
     pub event: BatchEvent,
 }
 
-/// What happens to a batch from sending to its end.
+/// Event in the life of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchEvent {
-    /// It was sent, with so many requests.
+    /// The batch was sent with this many requests.
     Sent(usize),
-    /// An earlier run sent it, and this one waits for its replies.
+    /// An earlier run sent the batch, and this one waits for its replies to this many requests.
     Resumed(usize),
-    /// Nobody knows whether it reached the provider, and this may be it, with so many requests.
+    /// A batch with this many requests was found, which may be one whose submission was not confirmed.
     Found(usize),
-    /// So many of so many requests are done, as the provider counts.
+    /// Number of finished requests and of all requests, as reported by the provider.
     Progress(u64, u64),
-    /// It has ended, with so many replies to so many requests.
+    /// The batch ended with this many replies to this many requests.
     Ended(usize, usize),
-    /// The provider did none of it.
+    /// The provider processed none of the requests; with the reason.
     Failed(String),
-    /// The provider does not know it any more.
+    /// The provider does not know the batch any more.
     Gone,
 }
 

@@ -1,13 +1,13 @@
-//! A few items of a suite, always the same: asked again from time to time, they show whether a provider has changed a model without
-//! saying so.
+//! Canaries: a fixed small set of a suite's items. Asked again from time to time, they show whether a provider has silently changed a
+//! model.
 
 use super::item::Item;
 use crate::sha256::sha256;
 
-/// How many there are.
+/// Number of canaries.
 pub const CANARIES: usize = 20;
 
-/// The ids of a suite's canaries: those with the least SHA-256, which no other version of the data moves.
+/// Returns the ids of a suite's canaries: those with the smallest SHA-256, which is independent of other items and data versions.
 #[must_use]
 pub fn canaries<'i>(ids: impl IntoIterator<Item = &'i str>) -> Vec<&'i str> {
     let mut hashed: Vec<(String, &str)> = ids.into_iter().map(|id| (sha256(id.as_bytes()), id)).collect();
@@ -15,7 +15,7 @@ pub fn canaries<'i>(ids: impl IntoIterator<Item = &'i str>) -> Vec<&'i str> {
     hashed.into_iter().take(CANARIES).map(|(_, id)| id).collect()
 }
 
-/// Leaves the canaries of a suite, in its order.
+/// Retains the canaries of a suite, in its order.
 pub fn retain_canaries(items: &mut Vec<Item>) {
     let ids: Vec<String> = canaries(items.iter().map(|item| item.id.as_str())).into_iter().map(str::to_owned).collect();
     items.retain(|item| ids.contains(&item.id));

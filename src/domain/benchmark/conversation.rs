@@ -1,25 +1,25 @@
-//! What suites share whose items have turns: which are asked when, in which context, and what a judge is shown of it.
+//! Shared code of suites with multi-turn items: order and context of the questions, and the dialogue shown to a judge.
 
 use super::item::{Answer, Ask, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 
-/// How the turns of an item hang together.
+/// Dependencies between the turns of an item.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TurnLinks {
-    /// The first that is asked and judged; those before it only set the scene, with their references as replies.
+    /// First turn that is asked and judged; earlier ones only provide context, with their references as replies.
     pub(super) first: u32,
-    /// Whether the model's own answers are the context of later turns, or the references.
+    /// Whether later turns follow the model's own answers or the references.
     pub(super) own_context: bool,
 }
 
 impl TurnLinks {
-    /// The turns that are judged.
+    /// Returns the judged turns.
     pub(super) fn judged(self, item: &Item) -> impl Iterator<Item = u32> + use<> {
         item.turn_numbers().skip_while(move |turn| *turn < self.first)
     }
 
-    /// Questions and replies before a turn; none where the model has yet to give one of them, or gave an empty one.
+    /// Returns the questions and replies before a turn; `None` if one of the model's replies is missing or empty.
     pub(super) fn before<'t>(
         self,
         item: &'t Item,
@@ -38,7 +38,7 @@ impl TurnLinks {
         (1..turn).map(exchange).collect()
     }
 
-    /// The turns that can be asked now: all that are open in a given context, the next one in the model's own.
+    /// Returns the requests that are possible now: with references as context all missing turns, with the model's own answers the next one.
     pub(super) fn asks(self, item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
         let open = self.judged(item).filter(|turn| answer_of(answers, *turn).is_none());
         let ask = |turn| {
@@ -52,7 +52,7 @@ impl TurnLinks {
         open.filter_map(ask).collect()
     }
 
-    /// The judgements of the turns that are answered.
+    /// Returns the judgements of the answered turns.
     pub(super) fn judgings(
         self,
         item: &Item,
@@ -70,14 +70,14 @@ impl TurnLinks {
         self.judged(item).filter_map(judging).collect()
     }
 
-    /// The dialogue up to the answer of a turn, as a judge is shown it.
+    /// Formats the dialogue up to the answer of a turn for a judge.
     pub(super) fn history(self, item: &Item, answers: &[Answer], turn: u32) -> Option<String> {
         let question = &item.turn(turn)?.question;
         Some(dialogue(&self.before(item, answers, turn)?) + &format!("\n\n Human: {question}\n\nAssistant: "))
     }
 }
 
-/// A dialogue as a judge is shown it.
+/// Formats a dialogue for a judge.
 pub(super) fn dialogue(turns: &[(&str, &str)]) -> String {
     turns.iter().map(|(user, assistant)| format!("\n\n Human: {user}\n\nAssistant: {assistant}")).collect()
 }

@@ -1,4 +1,4 @@
-//! A suite whose references are a model's own answers, for URS's cross validation.
+//! Suite with a model's own answers as references, for URS's cross-validation.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use super::suite_data_file::DataError;
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 
-/// A suite that judges beside a model's answers instead of the data file's references. An item that the model has not
-/// answered, or with nothing, is not judged and counts as missing.
+/// Suite that judges with a model's answers as references, instead of the data file's. An item that the model has not answered, or only
+/// with an empty text, is not judged and counts as missing.
 pub struct ReferenceSuite {
     suite: Box<dyn Suite>,
     answers: HashMap<String, Vec<Answer>>,
 }
 
 impl ReferenceSuite {
-    /// The suite beside these answers, by item. Its variant names the model already: see
+    /// Creates the suite with these answers, by item. Its variant already names the model: see
     /// [`SuiteOptions::references`](super::SuiteOptions::references).
     #[must_use]
     pub fn new(suite: Box<dyn Suite>, answers: HashMap<String, Vec<Answer>>) -> Self {
         Self { suite, answers }
     }
 
-    /// The item with the answers as its references; none where one of them is missing.
+    /// Returns the item with the answers as its references; `None` if one is missing.
     fn beside_answers(&self, item: &Item) -> Option<Item> {
         let answers = self.answers.get(&item.id)?;
         let turn = |(number, turn): (u32, &Question)| {

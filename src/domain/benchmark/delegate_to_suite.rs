@@ -1,6 +1,6 @@
-//! What a suite that changes some requests of another takes from it unchanged.
+//! Delegation to a wrapped suite, for suites that change some of its requests.
 
-/// Methods of [`Suite`](super::Suite) that ask the field `suite`: all but its variant and those that make requests.
+/// Implements the methods of [`Suite`](super::Suite) by the field `suite`: all but the variant and those that build requests.
 macro_rules! delegate_to_suite {
     () => {
         fn name(&self) -> &str {

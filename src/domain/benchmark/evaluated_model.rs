@@ -1,4 +1,4 @@
-//! A model under judgement: what judges have said of its answers, and what they have yet to say.
+//! Evaluated model with its judgements, made and pending.
 
 use std::collections::HashSet;
 
@@ -8,30 +8,30 @@ use super::item::{Answer, Item};
 use super::judgement::{Game, JudgeStep, JudgeTask, Judgement, Status};
 use crate::battle::ModelId;
 
-/// Which answers a plan is made over.
+/// Answers that a plan covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedOver {
-    /// Those that are kept.
+    /// Stored answers.
     KeptAnswers,
-    /// All that there will be; something as long stands for those that are yet to be given.
+    /// All answers, with placeholders of typical length for the missing ones.
     AllAnswers,
 }
 
-/// A model under judgement, with its answers and what has been said of them.
+/// Evaluated model with its answers and judgements.
 pub struct EvaluatedModel<'c> {
-    /// The model.
+    /// Id of the model.
     pub model: &'c ModelId,
-    /// Its answers.
+    /// Answers of the model.
     pub answers: AnswerIndex,
-    /// The baseline's answers, for suites that compare with one.
+    /// Answers of the baseline, for comparisons.
     pub baseline: Option<AnswerIndex>,
-    /// What is judged already.
+    /// Keys of the judgements that exist.
     pub judged: HashSet<JudgementKey>,
-    /// Which answers are judged.
+    /// Answers that are judged.
     pub over: PlannedOver,
 }
 
-/// What distinguishes one judgement from another.
+/// Key that identifies a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JudgementKey {
     judge: String,
@@ -41,17 +41,17 @@ pub struct JudgementKey {
     prompt_sha256: String,
 }
 
-/// A judgement of one item, and whether there is one already.
+/// Judgement of one item, with whether it exists already.
 pub struct PendingJudgement {
-    /// What is to be judged.
+    /// Judgement to be made.
     pub judging: JudgeTask,
-    /// SHA-256 of the judge's prompt; empty where no judge is asked.
+    /// SHA-256 of the judge's prompt; empty without a judge.
     pub prompt_sha256: String,
-    /// Whether there is one.
+    /// Whether the judgement exists.
     pub done: bool,
 }
 
-/// The judgements that need not be made again; with `retry_failed`, those that came to nothing are.
+/// Returns the keys of judgements that need not be repeated; with `retry_failed`, failed ones are repeated.
 #[must_use]
 pub fn judged(judgements: impl IntoIterator<Item = Judgement>, retry_failed: bool) -> HashSet<JudgementKey> {
     let counts = |status| match status {
@@ -71,13 +71,13 @@ pub fn judged(judgements: impl IntoIterator<Item = Judgement>, retry_failed: boo
 }
 
 impl EvaluatedModel<'_> {
-    /// The judgements that an item's answers allow, by this judge.
+    /// Returns the judgements that an item's answers allow, by this judge.
     #[must_use]
     pub fn open(&self, suite: &dyn Suite, item: &Item, judge: Option<&ModelId>) -> Vec<PendingJudgement> {
         self.open_over(self.over, suite, item, judge)
     }
 
-    /// The same over other answers.
+    /// Returns the same judgements for other answers.
     #[must_use]
     pub fn open_over(
         &self,

@@ -1,4 +1,4 @@
-//! What a suite asks: items of one or more turns, in categories.
+//! Items of a suite: one or more turns, in categories.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,58 +8,58 @@ use crate::judging::verdict::Letter;
 use crate::language::Language;
 use crate::sha256::sha256;
 
-/// One item of a suite.
+/// Item of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// Unique within the suite's data.
+    /// Id, unique within the suite's data.
     pub id: String,
-    /// The category, as the data file has it.
+    /// Category, as in the data file.
     pub category: String,
-    /// A finer category, where the suite has one.
+    /// Finer category, if the suite has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcategory: Option<String>,
-    /// Its language.
+    /// Language of the item.
     pub language: Language,
-    /// What is asked, in order; at least one.
+    /// Questions in order; at least one.
     pub turns: Vec<Question>,
-    /// The options of a multiple-choice item.
+    /// Options of a multiple-choice item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Choices>,
 }
 
-/// One turn of an item.
+/// Question in one turn of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// What the user says.
+    /// Text of the question.
     pub question: String,
-    /// What a good answer says, where the suite has one.
+    /// Reference answer, if the suite has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
-/// Four options, one of them right.
+/// Four options, one of them correct.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choices {
-    /// The texts of A to D.
+    /// Texts of A to D.
     pub options: [String; 4],
-    /// The right one.
+    /// Letter of the correct option.
     pub correct: Letter,
 }
 
 impl Item {
-    /// A turn by its number, from 1.
+    /// Returns a turn by its number, from 1.
     #[must_use]
     pub fn turn(&self, turn: u32) -> Option<&Question> {
         self.turns.get(usize::try_from(turn).ok()?.checked_sub(1)?)
     }
 
-    /// The numbers of its turns, from 1.
+    /// Returns the turn numbers, from 1.
     pub fn turn_numbers(&self) -> impl Iterator<Item = u32> + use<> {
         1..=u32::try_from(self.turns.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// An id as a data file may have it.
+/// Id of an item in a data file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Id {
@@ -76,31 +76,31 @@ impl Id {
     }
 }
 
-/// What a model answered in one turn of an item.
+/// Answer of a model in one turn of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// From 1.
+    /// Turn, from 1.
     pub turn: u32,
-    /// As the model wrote it; an empty one is kept and counts as failed.
+    /// Text as the model wrote it; an empty one is stored and counts as failed.
     pub text: String,
 }
 
-/// The answer of a turn among those of an item.
+/// Returns the answer of a turn among those of an item.
 #[must_use]
 pub fn answer_of(answers: &[Answer], turn: u32) -> Option<&str> {
     answers.iter().find(|answer| answer.turn == turn).map(|answer| answer.text.as_str())
 }
 
-/// How a model is to be sampled; what is `None` is left to the model's own settings.
+/// Sampling settings of a request; `None` leaves a setting to the model's own configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemSampling {
-    /// Randomness of the reply.
+    /// Sampling temperature.
     pub temperature: Option<f64>,
-    /// Most tokens of the reply.
+    /// Maximum number of tokens of the reply.
     pub max_tokens: Option<u32>,
-    /// For models that take one.
+    /// Random seed, for models that support one.
     pub seed: Option<u64>,
-    /// Whether the probabilities of the reply's tokens are asked for.
+    /// Whether token probabilities are requested.
     #[serde(default, skip_serializing_if = "is_false")]
     pub logprobs: bool,
 }
@@ -110,20 +110,20 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// What tells two requests apart: every message, and how the reply is sampled.
+/// Computes the hash that identifies a request: its messages and sampling settings.
 #[must_use]
 pub fn request_sha256(messages: &[Message], sampling: &ItemSampling) -> String {
     let sampling = serde_json::to_string(sampling).expect("plain numbers");
     sha256(format!("{} {sampling}", prompt_sha256(messages)).as_bytes())
 }
 
-/// A question to a model under test.
+/// Question to an evaluated model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// The turn that it answers, from 1.
+    /// Turn of the answer, from 1.
     pub turn: u32,
     /// The conversation so far, ending with the question.
     pub messages: Vec<Message>,
-    /// How to sample.
+    /// Sampling settings.
     pub sampling: ItemSampling,
 }

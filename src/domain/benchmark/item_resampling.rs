@@ -1,7 +1,7 @@
-//! How often each item of a suite is drawn in each replicate of a bootstrap.
+//! Bootstrap over the items of a suite.
 //!
-//! Items are resampled within their categories, so that the composition of a suite stays the same. A replicate draws the same items
-//! for every model, judge and part, so correlated scores stay correlated.
+//! Items are resampled within their categories, so that the composition of a suite stays the same. A replicate draws the same items for
+//! every model, judge and part, so correlated scores stay correlated.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use super::item::Item;
 use crate::stats::resample::{BootstrapOptions, replicates};
 
-/// How often each item is drawn, by item and replicate.
+/// Number of draws of each item in each replicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemDraws {
     replicates: usize,
@@ -20,7 +20,7 @@ pub struct ItemDraws {
 }
 
 impl ItemDraws {
-    /// Draws as many items of each category as there are, with replacement, once for each replicate.
+    /// Resamples the items of each category with replacement, once per replicate.
     #[must_use]
     pub fn new(items: &[Item], bootstrap: BootstrapOptions) -> Self {
         let mut categories: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -31,19 +31,19 @@ impl ItemDraws {
         Self { replicates: drawn.len(), counts }
     }
 
-    /// The number of replicates.
+    /// Returns the number of replicates.
     #[must_use]
     pub fn replicates(&self) -> usize {
         self.replicates
     }
 
-    /// How often an item is drawn in each replicate; nothing of an item that is not among them.
+    /// Returns the number of draws of an item in each replicate; empty for an unknown item.
     pub(super) fn of(&self, item: &str) -> &[u16] {
         self.counts.get(item).map_or(&[], Vec::as_slice)
     }
 }
 
-/// How often each item is drawn in one replicate.
+/// Draws one replicate, and returns the number of draws of each item.
 fn draw(categories: &BTreeMap<&str, Vec<usize>>, items: usize, rng: &mut ChaCha8Rng) -> Vec<u16> {
     let mut counts = vec![0_u16; items];
     for own in categories.values() {
@@ -72,7 +72,7 @@ mod tests {
         Item { id, category, subcategory: None, language, turns, choices: None }
     }
 
-    /// A verdict of each turn and game in the form of the suite; every ninth is missing, and every seventh was not read.
+    /// Verdicts of each turn and game in the format of the suite; every ninth is missing, and every seventh is unreadable.
     fn judgements(name: &str, items: &[Item]) -> Vec<Judgement> {
         let verdict = |number: usize| match name {
             "superclue-close" => Verdict::Choice { choice: Some(Letter::A), correct: number.is_multiple_of(3) },
@@ -109,7 +109,7 @@ mod tests {
         all.enumerate().filter(|(number, _)| !number.is_multiple_of(9)).map(judgement).collect()
     }
 
-    /// Every score over the replicates is that of the drawn items.
+    /// Checks that every score over the replicates is that of the drawn items.
     fn check(name: &str, options: &SuiteOptions, categories: &[&str]) {
         let suite = suite(name, options).unwrap();
         let items: Vec<Item> =

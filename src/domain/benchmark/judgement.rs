@@ -1,4 +1,4 @@
-//! The record of one judgement: what was asked of whom, the reply as it came, and what was read in it.
+//! Record of a judgement: request, raw reply and parsed verdict.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::battle::message::Message;
 use crate::judging::judge_prompt::prompt_sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
 
-/// Which of the two games of a pair; suites that do not compare have only the first.
+/// Game of a pair; suites without comparisons use only the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum Game {
@@ -19,7 +19,7 @@ pub enum Game {
 }
 
 impl Game {
-    /// Both.
+    /// Both games.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 }
 
@@ -32,7 +32,7 @@ impl From<Game> for u8 {
     }
 }
 
-/// A number that is no game.
+/// Error of a number that is not a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("game {0} is unknown: expected 1 or 2")]
 pub struct UnknownGame(u8);
@@ -49,30 +49,30 @@ impl TryFrom<u8> for Game {
     }
 }
 
-/// How a judgement ended.
+/// Status of a judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// A verdict was read.
+    /// The verdict is readable.
     Ok,
-    /// The replies had no verdict in the form asked for.
+    /// The replies had no verdict in the requested format.
     ParseFailed,
-    /// The judge gave a score that cannot be given.
+    /// The score is outside the valid range.
     OutOfRange,
-    /// The judge would not judge.
+    /// The judge refused to judge.
     Refused,
-    /// The model's answer was empty, so there was nothing to judge.
+    /// The model's answer is empty, so there is nothing to judge.
     EmptyAnswer,
-    /// The judge could not be reached, or did not finish.
+    /// The judge was unreachable or did not finish.
     TransportFailed,
 }
 
 impl Status {
-    /// All, in the order of this list.
+    /// All statuses, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Ok, Self::ParseFailed, Self::OutOfRange, Self::Refused, Self::EmptyAnswer, Self::TransportFailed];
 
-    /// Its spelling in files and the database.
+    /// Returns the name in files and the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Status {
 }
 
 impl Status {
-    /// What it says to people.
+    /// Returns the text shown for the status.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Status {
     }
 }
 
-/// A text that is no status.
+/// Error of an unknown status name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "status {0:?} is unknown: expected one of ok, parse_failed, out_of_range, refused, empty_answer, transport_failed"
@@ -126,95 +126,95 @@ impl From<VerdictError> for Status {
     }
 }
 
-/// Tokens of one exchange with a judge.
+/// Token counts of one exchange with a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeTokens {
-    /// Of the prompt.
+    /// Tokens of the prompt.
     pub prompt: u64,
-    /// Of the reply.
+    /// Tokens of the reply.
     pub reply: u64,
 }
 
-/// One judgement.
+/// Judgement of a model's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
     /// SHA-256 of the suite's data file.
     pub suite_version: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// The turn, from 1.
+    /// Turn, from 1.
     pub turn: u32,
-    /// The judged model.
+    /// Id of the judged model.
     pub model: String,
-    /// The judge; empty if the answer is read without a judge.
+    /// Id of the judge; empty if the answer is read without a judge.
     pub judge_model: String,
-    /// SHA-256 of the prompt as it was sent (see [`prompt_sha256`]); empty without a judge.
+    /// SHA-256 of the sent prompt (see [`prompt_sha256`]); empty without a judge.
     pub judge_prompt_sha256: String,
-    /// How the judge was sampled.
+    /// Sampling settings of the judge.
     pub params: ItemSampling,
-    /// Which game of a pair.
+    /// Game of a pair.
     pub game: Game,
-    /// The judge's last reply as it came; empty where there was none.
+    /// Judge's last raw reply; empty without one.
     pub raw_text: String,
-    /// What was read in it; none unless the status is ok.
+    /// Parsed verdict; `None` unless the status is ok.
     pub parsed: Option<Verdict>,
-    /// How it ended.
+    /// Status of the judgement.
     pub status: Status,
-    /// How often the judge was asked, re-asks and retries included.
+    /// Number of requests, including reminders and retries.
     pub attempts: u32,
-    /// Milliseconds from the question to the end of the last reply.
+    /// Milliseconds from the request to the end of the last reply.
     #[serde(rename = "latency")]
     pub latency_ms: Option<u64>,
-    /// Tokens of all attempts, where the provider counts them.
+    /// Tokens of all attempts, if the provider counts them.
     pub tokens: Option<JudgeTokens>,
-    /// When it ended, in milliseconds since 1970.
+    /// Time of the judgement, in milliseconds since 1970.
     pub ts: i64,
 }
 
-/// A question to a judge.
+/// Request to a judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeRequest {
-    /// The conversation.
+    /// Messages of the conversation.
     pub messages: Vec<Message>,
-    /// How to sample.
+    /// Sampling settings.
     pub sampling: ItemSampling,
 }
 
 impl JudgeRequest {
-    /// What identifies identical requests: see [`prompt_sha256`].
+    /// Computes the hash of the messages: see [`prompt_sha256`].
     #[must_use]
     pub fn sha256(&self) -> String {
         prompt_sha256(&self.messages)
     }
 
-    /// The same with how the reply is sampled.
+    /// Computes the hash of the messages and sampling settings.
     #[must_use]
     pub fn request_sha256(&self) -> String {
         request_sha256(&self.messages, &self.sampling)
     }
 }
 
-/// A judgement that is to be made.
+/// Judgement to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeTask {
-    /// The turn, from 1.
+    /// Turn, from 1.
     pub turn: u32,
-    /// Which game of a pair.
+    /// Game of a pair.
     pub game: Game,
-    /// How it is made.
+    /// Method of the judgement.
     pub step: JudgeStep,
 }
 
-/// How a judgement comes about.
+/// Method of a judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JudgeStep {
-    /// A judge is asked.
+    /// A judge is queried.
     Ask(JudgeRequest),
     /// No judge is needed: a multiple-choice answer is read directly.
     Read(Verdict),
-    /// There is nothing to judge: the answer is empty.
+    /// There is nothing to judge, such as an empty answer.
     Failed(Status),
 }
 

@@ -1,7 +1,7 @@
-//! What suites share whose answers are letters: how they are asked, read without a judge, and counted.
+//! Shared code of multiple-choice suites: questions, parsing without a judge, and accuracy.
 //!
-//! Accuracy is 100 · right / answered. An answer without a single letter is wrong; one that is empty or missing is left out
-//! and shows in the coverage.
+//! Accuracy is 100 · correct / answered. An answer without a single letter is wrong; an empty or missing one is left out and lowers the
+//! coverage.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::verdict::{Letter, Verdict, choice};
 
-/// The variant of a prompt file with the question to the models.
+/// Variant of a prompt file with the question to the models.
 const ASK: &str = "ask";
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
 
-/// How models are asked.
+/// Question template for models.
 pub(super) struct ChoicePrompt(JudgePrompt);
 
 impl ChoicePrompt {
@@ -29,7 +29,7 @@ impl ChoicePrompt {
         Ok(Self(JudgePrompt::new(ASK, &file.variant(ASK), FIELDS)?))
     }
 
-    /// The question with its options, unless it has been answered.
+    /// Returns the question with its options, unless it is answered.
     pub(super) fn ask(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         let (Some(question), Some(choices), None) = (item.turn(1), &item.choices, answer_of(answers, 1)) else {
             return Vec::new();
@@ -47,14 +47,14 @@ impl ChoicePrompt {
     }
 }
 
-/// Reads an answer against the right letter.
+/// Parses an answer and compares it with the correct letter.
 pub(super) fn read(item: &Item, answer: &str) -> Verdict {
     let choice = choice::parse(answer);
     let right = item.choices.as_ref().map(|choices| choices.correct);
     Verdict::Choice { choice, correct: choice.is_some() && choice == right }
 }
 
-/// The answer, read.
+/// Returns the parsed answer as a judgement.
 pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<JudgeTask> {
     let step = |answer: &str| match answer.trim() {
         "" => JudgeStep::Failed(Status::EmptyAnswer),
@@ -64,7 +64,7 @@ pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<JudgeTask> {
     judging.into_iter().collect()
 }
 
-/// 100 for a right answer, 0 for a wrong one.
+/// Returns 100 for a correct answer, 0 for a wrong one.
 pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     match verdicts.get(&item.id, 1, Game::First)? {
         Verdict::Choice { correct, .. } => Some(if *correct { 100.0 } else { 0.0 }),
@@ -72,7 +72,7 @@ pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     }
 }
 
-/// The accuracy over everything and over each part.
+/// Computes the accuracy overall and by part.
 pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
     let whole = (Part::overall(), items.iter().collect());
     let accuracy = |(part, items): &(Part, Vec<&Item>)| {
@@ -82,7 +82,7 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
     std::iter::once(&whole).chain(parts).filter_map(accuracy).collect()
 }
 
-/// Options as files have them: a list, an object by letter, or one text with the letters in it.
+/// Options as in data files: a list, an object by letter, or one text with the letters in it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OptionTexts {
@@ -91,10 +91,10 @@ pub(super) enum OptionTexts {
     Text(String),
 }
 
-/// The options and the right one.
+/// Parses the options and the correct letter.
 ///
 /// # Errors
-/// [`DataProblem`] where there are not four different ones, or the answer is no letter.
+/// [`DataProblem`] unless there are four different options and a valid letter.
 pub(super) fn choices(texts: OptionTexts, answer: &str) -> Result<Choices, DataProblem> {
     let four = || DataProblem::Record("it needs four different options A to D that are not empty".to_owned());
     let texts: Vec<String> = match texts {
@@ -118,14 +118,14 @@ pub(super) fn choices(texts: OptionTexts, answer: &str) -> Result<Choices, DataP
     Ok(Choices { options, correct })
 }
 
-/// "A. 李白" without its letter.
+/// Strips the letter of "A. 李白".
 fn without_letter(text: &str) -> &str {
     let rest = text.trim().strip_prefix(['A', 'B', 'C', 'D']);
     let rest = rest.and_then(|rest| rest.strip_prefix(['.', '．', '、', ':', '：', ')', '）']));
     rest.unwrap_or(text).trim()
 }
 
-/// "A. … B. … C. … D. …" as four texts; fewer where a letter is missing.
+/// Splits "A. … B. … C. … D. …" into four texts; fewer if a letter is missing.
 fn split_by_letters(text: &str) -> Vec<String> {
     let mut rest = text;
     let mut texts = Vec::new();

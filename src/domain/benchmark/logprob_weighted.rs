@@ -1,4 +1,4 @@
-//! A suite whose scores are the expected ones, over the probabilities that judges return for their numbers.
+//! Suite with expected scores over the token probabilities that judges return.
 
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
@@ -9,21 +9,21 @@ use super::suite_options::{SuiteError, SuiteOptions};
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 
-/// The ablation's name.
+/// Name of the ablation.
 pub const LOGPROB_WEIGHTED: &str = "logprob_weighted";
 
-/// A suite of scores that asks judges for the probabilities of their tokens: see
-/// [`expected_score`](crate::judging::token_probabilities::expected_score). A judge that returns none is taken at its word.
+/// Suite of scores that requests token probabilities of judges: see
+/// [`expected_score`](crate::judging::token_probabilities::expected_score). Without them the written score is used.
 pub struct LogprobWeighted {
     suite: Box<dyn Suite>,
     variant: String,
 }
 
 impl LogprobWeighted {
-    /// A suite as these options ask for it, this ablation among them. `build` makes it from options without it.
+    /// Builds a suite with these options, which include this ablation. `build` creates it from the options without it.
     ///
     /// # Errors
-    /// [`SuiteError`], also for a suite whose verdicts are no scores.
+    /// [`SuiteError`], also for a suite whose verdicts are not scores.
     pub fn build(
         options: &SuiteOptions,
         build: impl Fn(&SuiteOptions) -> Result<Box<dyn Suite>, SuiteError>,
@@ -33,7 +33,7 @@ impl LogprobWeighted {
         }
         let suite = build(&SuiteOptions { ablation: None, ..options.clone() })?;
         match suite.mode() {
-            // Refuses the ablation, and says which ones there are.
+            // Returns the error of an unknown ablation, which lists the existing ones.
             JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice => build(options),
             JudgeMode::PointwiseRefMultidim | JudgeMode::PointwiseRef | JudgeMode::PointwiseTurn => {
                 Ok(Box::new(Self { suite, variant: options.variant() }))

@@ -1,4 +1,4 @@
-//! Models and judges whose settings changed while their scores went on.
+//! Detection of models and judges whose settings changed between runs.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use super::run_manifest::{ParticipantSettings, RunManifest};
 
-/// A model or judge that was asked with several settings under one id, so that its scores mix what different models said.
+/// Model or judge that was asked with several settings under one id, so that its scores mix different configurations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MixedSettings {
-    /// Its id.
+    /// Id of the model or judge.
     pub participant: String,
-    /// Its settings, in the order of the runs.
+    /// Distinct settings, in the order of the runs.
     pub settings: Vec<String>,
 }
 
 impl MixedSettings {
-    /// Those of runs in this order.
+    /// Finds mixed settings among runs in this order.
     #[must_use]
     pub fn among<'m>(runs: impl IntoIterator<Item = &'m RunManifest>) -> Vec<Self> {
         let mut known: BTreeMap<&String, Vec<&ParticipantSettings>> = BTreeMap::new();

@@ -1,11 +1,11 @@
 //! Judge-based benchmarks: items, requests to models and judges, and scores.
 //!
-//! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
-//! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`table_layout`] the tables that show
-//! them. [`analysis`] looks at the judges, [`published`] holds the papers' published results, [`paper_claims`] computes again what they say
-//! of them, [`cross_validation`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
-//! form of [`prompt_file`](crate::judging::prompt_file). [`suite_options`] says how a suite is asked for by name. [`record`] is what
-//! is kept of suites and runs, [`plan_progress`] how far a plan of runs has come and [`plan_end`] how it ended.
+//! Pure. One file per suite, each behind [`Suite`]; [`item`] defines questions, [`judgement`] the record of a judgement, [`score`] the
+//! shared aggregation, [`panel_scores`] the scores of all models by all judges, and [`table_layout`] their tables. [`analysis`] examines
+//! the judges, [`published`] has the papers' published results, [`paper_claims`] recomputes the papers' claims, [`cross_validation`] uses a
+//! model's answers as references, and [`logprob_weighted`] a judge's expected scores. Prompts are in `prompts/`, in the format of
+//! [`prompt_file`](crate::judging::prompt_file). [`suite_options`] selects a suite by name, [`record`] has the stored suites and runs,
+//! [`plan_progress`] the progress of a plan of runs and [`plan_end`] its end.
 
 pub mod alignbench;
 pub mod analysis;
@@ -62,30 +62,30 @@ pub use suite_options::{SuiteError, SuiteOptions};
 use crate::judging::verdict::{Verdict, VerdictError};
 use crate::sha256::sha256;
 
-/// How answers become verdicts.
+/// Method of judging answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgeMode {
-    /// A judge compares the answer with a baseline model's, twice, with the sides swapped.
+    /// A judge compares the answer with a baseline model's, in two games with swapped sides.
     PairwiseBaseline,
-    /// A judge scores several dimensions and the whole, beside a reference.
+    /// A judge scores several dimensions and the whole answer, with a reference.
     PointwiseRefMultidim,
-    /// A judge gives one score, beside a reference.
+    /// A judge gives one score, with a reference.
     PointwiseRef,
     /// A judge scores each turn of a dialogue.
     PointwiseTurn,
-    /// The letter of the answer is read; there is no judge.
+    /// The answer's letter is parsed without a judge.
     MultipleChoice,
 }
 
 impl JudgeMode {
-    /// Whether every judgement is made beside a reference.
+    /// Whether every judgement uses a reference.
     #[must_use]
     pub fn has_references(self) -> bool {
         matches!(self, Self::PointwiseRef | Self::PointwiseRefMultidim)
     }
 }
 
-/// The unit of a suite's scores.
+/// Unit of a suite's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// 1 to 10.
@@ -94,18 +94,18 @@ pub enum Scale {
     Percent,
 }
 
-/// A benchmark, with the options that it was asked for with.
+/// Benchmark suite with its options.
 pub trait Suite: Send + Sync {
-    /// Its name on the command line and in the database.
+    /// Returns the name on the command line and in the database.
     fn name(&self) -> &str;
 
-    /// Its name for people.
+    /// Returns the display name.
     fn title(&self) -> &str;
 
-    /// How answers become verdicts.
+    /// Returns the method of judging.
     fn mode(&self) -> JudgeMode;
 
-    /// The unit of its scores.
+    /// Returns the unit of the scores.
     fn scale(&self) -> Scale {
         match self.mode() {
             JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice => Scale::Percent,
@@ -113,64 +113,64 @@ pub trait Suite: Send + Sync {
         }
     }
 
-    /// What differs from the plain suite: the ablation, another prompt, the compat switches. Empty for the plain one.
-    /// Runs with different variants are not to be mixed.
+    /// Returns the differences from the plain suite: ablation, custom prompt, compat switches. Empty for the plain one. Runs with different
+    /// variants must not be mixed.
     fn variant(&self) -> &str;
 
-    /// What a category is called for people.
+    /// Returns the display name of a category.
     fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
         category
     }
 
-    /// Reads the suite's data file.
+    /// Parses the suite's data file.
     ///
     /// # Errors
-    /// [`DataError`] for the first thing that is wrong with it.
+    /// [`DataError`] for the first problem.
     fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError>;
 
-    /// What a model may be asked now, given its answers so far: turns that it has answered are not among it. Empty once
-    /// there is nothing more to ask.
+    /// Returns the questions that a model can be asked now, given its answers so far; answered turns are left out. Empty once there are no
+    /// more questions.
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask>;
 
-    /// The judgements that the answers of a model allow, in order of turn and game. `baseline` holds the baseline
-    /// model's answers to the item, for [`JudgeMode::PairwiseBaseline`].
+    /// Returns the judgements that a model's answers allow, in order of turn and game. `baseline` has the baseline model's answers to the
+    /// item, for [`JudgeMode::PairwiseBaseline`].
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask>;
 
-    /// Reads what a judge replied about the item.
+    /// Parses a judge's reply about the item.
     ///
     /// # Errors
-    /// [`VerdictError`] where that is no verdict.
+    /// [`VerdictError`] if the reply is not a verdict.
     fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError>;
 
-    /// One line about the form of the reply, for a further try at temperature 0.
+    /// Returns a one-line reminder of the reply format, for another attempt at temperature 0.
     fn reminder(&self, item: &Item) -> String;
 
-    /// What one item is worth by itself, in the unit of the scores; none where something that it needs was not judged.
+    /// Computes the score of one item, in the unit of the scores; `None` if a required judgement is missing.
     fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64>;
 
-    /// The scores of one model by one judge over these items. What has no judgement counts as missing.
+    /// Computes the scores of one model by one judge over these items. Items without a judgement count as missing.
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
         self.score_verdicts(items, &Verdicts::new(judgements.iter().copied()))
     }
 
-    /// The same of verdicts in order, and over each replicate where these resample the items.
+    /// Computes the scores from indexed verdicts, and over each replicate if these are resampled.
     fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores;
 }
 
-/// A suite's data as read: what a run is made over.
+/// Parsed data file of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteData {
     /// SHA-256 of the file: the version of the suite.
     pub sha256: String,
-    /// Its items in the file's order.
+    /// Items in the file's order.
     pub items: Vec<Item>,
 }
 
 impl SuiteData {
-    /// Reads a suite's data file.
+    /// Parses a suite's data file.
     ///
     /// # Errors
-    /// [`DataError`] for the first thing that is wrong with it.
+    /// [`DataError`] for the first problem.
     pub fn read(suite: &dyn Suite, bytes: &[u8]) -> Result<Self, DataError> {
         Ok(Self { sha256: sha256(bytes), items: suite.read(bytes)? })
     }

@@ -1,9 +1,8 @@
-//! What suites share that compare a model with a baseline: two games a turn with swapped sides, and shares of wins.
+//! Shared code of suites that compare a model with a baseline: two games per turn with swapped sides, and win shares.
 //!
-//! The score is 100 · (wins + ties) / valid, over the turns whose two games were both read: a turn with a failed game is
-//! left out and shows in the coverage. With five levels of verdicts it is Arena-Hard's: the mean of the votes of all games, 100 for a win, 50
-//! for a tie, and a clear verdict three votes. Since every game is against the baseline, that is also the win rate that a
-//! Bradley–Terry model fits to these votes.
+//! The score is 100 · (wins + ties) / valid, over the turns with two readable games: a turn with a failed game is left out and lowers the
+//! coverage. With five levels of verdicts it is Arena-Hard's: the mean of the votes of all games, 100 for a win, 50 for a tie, and three
+//! votes for a clear verdict. Since every game is against the baseline, that is also the win rate of a Bradley–Terry fit to these votes.
 
 use super::item::{Answer, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
@@ -15,16 +14,16 @@ use crate::judging::verdict::pair::{Levels, both_games};
 use crate::judging::verdict::{GameResult, Margin, Preference, Verdict};
 use crate::language::Language;
 
-/// The ablation that asks judges for one of five verdicts.
+/// Ablation that asks judges for one of five verdicts.
 pub const FIVE_LEVELS: &str = "five_levels";
-/// Wins and ties count alike, as in SuperCLUE's own score: shown beside that of five levels.
+/// Rule that counts wins and ties equally, like SuperCLUE's own score: shown beside that of five levels.
 pub const WINS_AND_TIES: &str = "wins and ties";
-/// Ties count half, as FastChat's adjusted win rate has it.
+/// Rule that counts ties half, like FastChat's adjusted win rate.
 pub const TIES_HALF: &str = "ties half";
-/// Wins count 3 and ties 1 of 3, as SuperCLUE has had it since September 2023.
+/// Rule that counts wins 3 and ties 1 of 3, like SuperCLUE since September 2023.
 pub const THREE_ONE_ZERO: &str = "3-1-0";
 
-/// A judge's reply is no longer than this.
+/// Maximum length of a judge's reply, in tokens.
 const MAX_TOKENS: u32 = 2048;
 
 const SINGLE: JudgePromptFields =
@@ -49,8 +48,8 @@ const MULTI_REFERENCE: JudgePromptFields = JudgePromptFields {
     optional: &[],
 };
 
-/// The prompts that compare two answers, by turn and with a reference or without. Their names in a prompt file are
-/// FastChat's, so its file of judge prompts can be used as it stands.
+/// Prompts for comparing two answers, by turn and with or without a reference. Their names in a prompt file are FastChat's, so its file of
+/// judge prompts can be used unchanged.
 pub(super) struct PairPrompts {
     single: JudgePrompt,
     multi: JudgePrompt,
@@ -58,14 +57,14 @@ pub(super) struct PairPrompts {
     multi_reference: JudgePrompt,
 }
 
-/// Whether the judge is shown the reference answers of an item that has them.
+/// Whether the judge sees the reference answers of items that have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReferenceUse {
     Shown,
     Hidden,
 }
 
-/// What two models answered.
+/// Answers of the model and of the baseline.
 #[derive(Clone, Copy)]
 struct Players<'a> {
     a: &'a [Answer],
@@ -73,7 +72,7 @@ struct Players<'a> {
 }
 
 impl PairPrompts {
-    /// The prompts of a file, which have to ask for the verdicts that are read.
+    /// Parses the prompts of a file, which have to ask for these verdict levels.
     pub(super) fn new(file: &PromptFile, levels: Levels) -> Result<Self, SuiteError> {
         let judge_prompt = |name: &str, fields| {
             let text = with_levels(file.variant(name), levels);
@@ -93,7 +92,7 @@ impl PairPrompts {
         })
     }
 
-    /// Both games of each turn that both models have answered. The second turn is judged with the first in view.
+    /// Returns both games of each turn that both models have answered. The second turn is judged together with the first.
     pub(super) fn judgings(
         &self,
         item: &Item,
@@ -154,7 +153,7 @@ impl PairPrompts {
     }
 }
 
-/// The text of a prompt whose `{verdicts}` name these levels.
+/// Inserts the instructions for these levels at a prompt's `{verdicts}`.
 fn with_levels(mut text: PromptText, levels: Levels) -> PromptText {
     if levels == Levels::Five
         && let Some(five) = text.texts.get(FIVE_LEVELS).cloned()
@@ -164,7 +163,7 @@ fn with_levels(mut text: PromptText, levels: Levels) -> PromptText {
     text
 }
 
-/// What the two games of a turn say together; none unless both were read.
+/// Returns the combined result of a turn's two games; `None` unless both are readable.
 #[must_use]
 pub fn result(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<GameResult> {
     let winner = |game| match verdicts.get(item, turn, game)? {
@@ -174,7 +173,7 @@ pub fn result(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<GameResu
     Some(both_games(winner(Game::First)?, winner(Game::Second)?))
 }
 
-/// The votes of a turn's two games for the model, in percent; none unless both were read.
+/// Returns the votes of a turn's two games for the model, in percent; `None` unless both are readable.
 #[must_use]
 pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[WeightedValue; 2]> {
     let vote = |game, model| match verdicts.get(item, turn, game)? {
@@ -191,16 +190,16 @@ pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[Weighted
     Some([vote(Game::First, Preference::A)?, vote(Game::Second, Preference::B)?])
 }
 
-/// How the games of a turn make a score.
+/// Rule for scoring the games of a turn.
 #[derive(Clone, Copy)]
 enum Counting {
-    /// Both games together, by what a win and a tie are worth.
+    /// Both games combined, with the points of a win and a tie.
     Together(Points),
-    /// Each game by itself.
+    /// Each game separately.
     Votes,
 }
 
-/// The mean of what turns are worth: of everything, by turn, by group, by category and turn, and by other rules.
+/// Computes the mean scores of turns: overall, by turn, by group, by category and turn, and by other rules.
 pub(super) fn scores(
     items: &[Item],
     verdicts: &Verdicts<'_>,
@@ -246,7 +245,7 @@ pub(super) fn scores(
     scores
 }
 
-/// The share of the judged turns that are no loss, or the mean of their votes, in percent; none where a turn is missing.
+/// Computes the share of the judged turns that are no loss, or the mean of their votes, in percent; `None` if a turn is missing.
 pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -> Option<f64> {
     let turns = item.turn_numbers().take(2);
     match levels {
@@ -262,7 +261,7 @@ pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -
     }
 }
 
-/// The mean of votes; none of nothing.
+/// Computes the weighted mean of votes; `None` without any.
 fn weighted_mean(votes: impl Iterator<Item = WeightedValue>) -> Option<f64> {
     let add = |(sum, times): (f64, f64), vote: WeightedValue| {
         let often = f64::from(vote.times);
@@ -272,7 +271,7 @@ fn weighted_mean(votes: impl Iterator<Item = WeightedValue>) -> Option<f64> {
     (times > 0.0).then(|| sum / times)
 }
 
-/// What a win and a tie are worth, in percent.
+/// Points of a win and a tie, in percent.
 #[derive(Clone, Copy)]
 struct Points {
     win: f64,
@@ -293,7 +292,7 @@ impl Points {
     }
 }
 
-/// One line about the form of the reply, for a further try.
+/// Returns a one-line reminder of the reply format, for another attempt.
 #[must_use]
 pub fn reminder(language: Language, levels: Levels) -> &'static str {
     match (language, levels) {

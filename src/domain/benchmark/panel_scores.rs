@@ -1,5 +1,4 @@
-//! The scores of every model by every judge, and by all judges together. Pages, reports and correlations all compute
-//! scores here.
+//! Scores of every model by every judge, and by the panel of judges. Pages, reports and correlations all use these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +12,17 @@ use super::item_resampling::ItemDraws;
 use super::judgement::{Judgement, Status};
 use super::score::{Coverage, Part, Score, Scores, Verdicts, mean, mean_samples};
 
-/// One judge, or the mean of several.
+/// One judge, or a panel whose scores are averaged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JudgePanel {
-    /// One judge; its name is empty where answers are read without one.
+    /// Id of one judge; empty if answers are read without a judge.
     Judge(String),
-    /// The mean of several.
+    /// Ids of the judges of a panel.
     Several(Vec<String>),
 }
 
 impl JudgePanel {
-    /// The judges.
+    /// Returns the ids of the judges.
     #[must_use]
     pub fn judges(&self) -> &[String] {
         match self {
@@ -33,14 +32,14 @@ impl JudgePanel {
     }
 }
 
-/// The scores of one model.
+/// Scores of one model by a judge or panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PanelScores {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// The judge or judges.
+    /// Judge or panel.
     pub panel: JudgePanel,
-    /// The scores.
+    /// Scores by part.
     pub scores: Scores,
 }
 
@@ -51,21 +50,21 @@ pub struct JudgementTable<'j> {
     models: Vec<ModelJudgements<'j>>,
 }
 
-/// The judgements of one model, one list per judge of the table; a judge that did not judge the model has an empty one.
+/// Judgements of one model, one list per judge of the table; empty for a judge that did not judge the model.
 #[derive(Debug, Clone)]
 pub struct ModelJudgements<'j> {
-    /// The model.
+    /// Id of the model.
     pub model: &'j str,
     by_judge: Vec<Vec<&'j Judgement>>,
 }
 
-/// The judges, in alphabetical order; with an empty name where answers are read without one.
+/// Returns the judges in alphabetical order; an empty name if answers are read without a judge.
 #[must_use]
 pub fn judge_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
     distinct(judgements.into_iter().map(|judgement| judgement.judge_model.as_str()))
 }
 
-/// The judged models, in alphabetical order.
+/// Returns the judged models, in alphabetical order.
 #[must_use]
 pub fn model_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
     distinct(judgements.into_iter().map(|judgement| judgement.model.as_str()))
@@ -73,12 +72,12 @@ pub fn model_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> B
 
 fn distinct<'j>(all: impl Iterator<Item = &'j str>) -> BTreeSet<&'j str> {
     let mut names = BTreeSet::new();
-    // Not collected: that would sort all of them before it drops those that are there already.
+    // Not collected: that would sort duplicates before removing them.
     names.extend(all);
     names
 }
 
-/// Judges that gave no verdict at all, in alphabetical order, where others gave some.
+/// Returns the judges without any verdict, in alphabetical order, if other judges have some.
 #[must_use]
 pub fn silent_judges<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Vec<&'j str> {
     let mut spoke: BTreeMap<&str, bool> = BTreeMap::new();
@@ -90,8 +89,8 @@ pub fn silent_judges<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) ->
 }
 
 impl<'j> JudgementTable<'j> {
-    /// Groups judgements. A verdict replaces an earlier failure on the same answer, and a later failure does not replace it.
-    /// Judges without any verdict are left out: see [`silent_judges`].
+    /// Groups judgements. A verdict replaces an earlier failure on the same answer; a later failure does not replace a verdict. Judges
+    /// without any verdict are left out: see [`silent_judges`].
     #[must_use]
     pub fn new(judgements: &'j [Judgement]) -> Self {
         let silent = silent_judges(judgements);
@@ -110,21 +109,20 @@ impl<'j> JudgementTable<'j> {
         Self { judges, models }
     }
 
-    /// The models in alphabetical order.
+    /// Returns the models in alphabetical order.
     #[must_use]
     pub fn models(&self) -> &[ModelJudgements<'j>] {
         &self.models
     }
 
-    /// Whether the judges are a panel: several, each of whom has judged half of the models or more. A judge that was tried on a few
-    /// makes no panel that anybody has asked for.
+    /// Whether the judges are a panel: several, each of which has judged at least half of the models. A judge that was tried on a few
+    /// models does not make a panel.
     fn is_panel(&self) -> bool {
         let judged = |judge: usize| self.models.iter().filter(|model| !model.by_judge[judge].is_empty()).count();
         self.judges.len() > 1 && (0..self.judges.len()).all(|judge| 2 * judged(judge) >= self.models.len())
     }
 
-    /// Every model's scores by each judge, in alphabetical order; where the judges are a panel, each model's mean over all of
-    /// them follows its rows.
+    /// Returns every model's scores by each judge, in alphabetical order; for a panel, each model's mean over all judges follows.
     #[must_use]
     pub fn scores(&self, suite: &dyn Suite, items: &[Item]) -> Vec<PanelScores> {
         let judges: Vec<String> = self.judges.iter().map(|&judge| judge.to_owned()).collect();
@@ -145,31 +143,31 @@ impl<'j> ModelJudgements<'j> {
         self.by_judge.iter().map(|judgements| suite.score(items, judgements)).collect()
     }
 
-    /// What each judge of the table says of the model, for means that are also taken over resampled items.
+    /// Returns the verdicts of each judge of the table on the model, for means over resampled items as well.
     #[must_use]
     pub fn verdicts(&self, draws: &'j ItemDraws) -> Vec<Verdicts<'j>> {
         self.by_judge.iter().map(|judgements| Verdicts::new(judgements.iter().copied()).resampled(draws)).collect()
     }
 }
 
-/// The scores by the only judge, or their mean over all judges; over each replicate too where the verdicts are resampled.
+/// Returns the scores by the only judge, or their mean over all judges; over each replicate as well if the verdicts are resampled.
 #[must_use]
 pub fn mean_scores(suite: &dyn Suite, items: &[Item], by_judge: &[Verdicts<'_>]) -> Scores {
     let mut scores: Vec<Scores> = by_judge.iter().map(|verdicts| suite.score_verdicts(items, verdicts)).collect();
     if scores.len() == 1 { scores.remove(0) } else { panel_mean(&scores) }
 }
 
-/// Selects judgements by model and judge.
+/// Filter of judgements by model and judge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgementFilter {
-    /// Only these models; all if empty.
+    /// Ids of the selected models; all if empty.
     pub models: Vec<String>,
-    /// Only these judges; all if empty.
+    /// Ids of the selected judges; all if empty.
     pub judges: Vec<String>,
 }
 
 impl JudgementFilter {
-    /// Whether a judgement is selected.
+    /// Whether the filter selects a judgement.
     #[must_use]
     pub fn matches(&self, judgement: &Judgement) -> bool {
         let among = |names: &[String], name: &String| names.is_empty() || names.contains(name);
@@ -177,10 +175,10 @@ impl JudgementFilter {
     }
 }
 
-/// Judgements by the baseline that the answers were compared with; under an empty name where there was none.
+/// Judgements by baseline; under an empty name without one.
 pub type JudgementsByBaseline = BTreeMap<String, Vec<Judgement>>;
 
-/// The baseline that most judgements were made with, the last by name of several; none without judgements.
+/// Returns the baseline with the most judgements, the alphabetically last one on a tie; `None` without judgements.
 #[must_use]
 pub fn most_used_baseline<'b>(baselines: impl IntoIterator<Item = &'b str>) -> Option<&'b str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -188,27 +186,27 @@ pub fn most_used_baseline<'b>(baselines: impl IntoIterator<Item = &'b str>) -> O
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(baseline, _)| baseline)
 }
 
-/// The scores of one model by one judge, or by a panel, with the judgements behind them.
+/// Scores of one model by one judge, or by a panel, with statistics of the judgements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelScores {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// The judge; several, in alphabetical order and joined with `+`, for the mean of a panel; empty where none is needed.
+    /// Id of the judge; for a panel several, in alphabetical order and joined with `+`; empty without a judge.
     pub judge: String,
-    /// The model that the answers were compared with; empty where there was none.
+    /// Id of the baseline model; empty without one.
     pub baseline: String,
-    /// Whether the judge, or one of a panel, is evaluated too, so that it may have favoured itself.
+    /// Whether the judge, or one of a panel, is evaluated too, so that self-preference is possible.
     pub judge_is_evaluated: bool,
     /// Number of judgements by status.
     pub statuses: BTreeMap<&'static str, u64>,
     /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
-    /// The scores.
+    /// Scores by part.
     pub scores: Scores,
 }
 
 impl ModelScores {
-    /// All scores of a suite, by baseline, model and judge.
+    /// Computes all scores of a suite, by baseline, model and judge.
     #[must_use]
     pub fn all(
         suite: &dyn Suite,
@@ -251,14 +249,14 @@ impl ModelScores {
     }
 }
 
-/// The judgements of a model by a judge.
+/// Statistics of a model's judgements by a judge.
 struct JudgementCount {
     statuses: BTreeMap<Status, u64>,
-    /// In milliseconds since 1970.
+    /// Time of the latest judgement, in milliseconds since 1970.
     latest: i64,
 }
 
-/// By model and judge.
+/// Judgement statistics by model and judge.
 type JudgementCounts<'j> = HashMap<(&'j str, &'j str), JudgementCount>;
 
 fn judgement_counts(judgements: &[Judgement]) -> JudgementCounts<'_> {
@@ -272,8 +270,8 @@ fn judgement_counts(judgements: &[Judgement]) -> JudgementCounts<'_> {
     counts
 }
 
-/// The mean of several judges' scores, part by part. A part that one of them could not score has no mean: over fewer
-/// judges it would not compare with other models'.
+/// Averages several judges' scores by part. A part that one of them could not score has no mean: over fewer judges it would not be
+/// comparable with other models.
 fn panel_mean(judges: &[Scores]) -> Scores {
     let Some(first) = judges.first() else { return Scores::default() };
     let of_all = |part: &Part| -> Option<Score> {

@@ -1,37 +1,37 @@
-//! Checks the participants of a run: which combinations are refused, and which are flagged.
+//! Validation of a run's participants: refused and flagged combinations.
 
 use super::JudgeMode;
 
-/// The models, judges and baseline of a run.
+/// Models, judges and baseline of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Participants<'a> {
-    /// Models under test.
+    /// Ids of the evaluated models.
     pub models: &'a [String],
-    /// Judge models.
+    /// Ids of the judge models.
     pub judges: &'a [String],
-    /// The model that the others are compared with.
+    /// Id of the baseline model.
     pub baseline: Option<&'a str>,
 }
 
-/// Why a run cannot be made.
+/// Error of a run's participants.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParticipantsError {
     /// The baseline is one of the models.
     #[error("model {0:?} is the baseline and cannot be compared with itself: leave it out of the models")]
     BaselineAgainstItself(String),
-    /// A comparison without a baseline.
+    /// A comparison has no baseline.
     #[error("this suite compares with a baseline model: name one with --baseline")]
     NoBaseline,
-    /// Nobody judges.
+    /// The run has no judge.
     #[error("this suite needs a judge: name one or more with --judge")]
     NoJudge,
 }
 
 impl Participants<'_> {
-    /// Checks who takes part, and returns the judges that judge their own answers: allowed, and to be flagged.
+    /// Validates the participants, and returns the judges that judge their own answers, which is allowed but flagged.
     ///
     /// # Errors
-    /// [`ParticipantsError`] where the baseline would be compared with itself, or someone is missing.
+    /// [`ParticipantsError`] if the baseline is among the models, or a role is missing.
     pub fn check(&self, mode: JudgeMode) -> Result<Vec<String>, ParticipantsError> {
         if mode == JudgeMode::MultipleChoice {
             return Ok(Vec::new());

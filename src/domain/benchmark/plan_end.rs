@@ -1,27 +1,27 @@
-//! How a plan of runs ended, and what the operator can do then.
+//! End of a plan of runs, with advice for the operator.
 
 use super::run_plan::RunPlan;
 use super::run_state::RunState;
 use crate::judging::budget::ReachedLimit;
 use crate::plural::counted;
 
-/// How a plan ended.
+/// End of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanEnd {
-    /// Where it stands from now on.
+    /// Final state.
     pub state: RunState,
-    /// Why, and what to do; empty where everything is there.
+    /// Reason and advice; empty if the plan is complete.
     pub note: String,
 }
 
 impl PlanEnd {
-    /// Everything is there.
+    /// Creates the end of a complete plan.
     #[must_use]
     pub fn done() -> Self {
         Self { state: RunState::Done, note: String::new() }
     }
 
-    /// Somebody stopped it with so many results left.
+    /// Creates the end of a plan that an operator stopped with this many results missing.
     #[must_use]
     pub fn stopped(plan: &RunPlan, left: u64) -> Self {
         let batches = match plan.batch {
@@ -33,10 +33,10 @@ impl PlanEnd {
         Self { state: RunState::Stopped, note }
     }
 
-    /// It reached one of its limits with so many results left.
+    /// Creates the end of a plan that reached a limit with this many results missing.
     #[must_use]
     pub fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> Self {
-        // The tracker counts what was left at the last start; people know the limit of the plan.
+        // The tracker has the limit remaining at the last start; the message shows that of the plan.
         let limit = match limit {
             ReachedLimit::Calls(_) => {
                 format!("the limit of {} is reached", counted(plan.max_calls.unwrap_or(0), "request", "requests"))
@@ -50,7 +50,7 @@ impl PlanEnd {
         Self { state: RunState::OverBudget, note }
     }
 
-    /// So many results could not be had; `given_up` says in words which models are asked no more.
+    /// Creates the end of a plan with this many failed results; `given_up` describes the models that are not asked any more.
     #[must_use]
     pub fn failed(left: u64, given_up: &[String]) -> Self {
         let why = match given_up {

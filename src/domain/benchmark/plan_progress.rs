@@ -1,4 +1,4 @@
-//! How far a kept plan has come, from its row and the rows of its runs.
+//! Progress of a stored plan, from its row and the rows of its runs.
 
 use super::record::{BenchPlanRow, BenchRunRow};
 use super::run_report::{PlannedStep, RequestTotal};
@@ -6,42 +6,42 @@ use super::run_state::{DueCount, RunState, time_left};
 use crate::judging::budget::Spent;
 use crate::time::Timestamp;
 
-/// A plan with its runs.
+/// Plan with its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanProgress {
-    /// The plan.
+    /// Stored plan.
     pub row: BenchPlanRow,
-    /// Where it stands, as seen now.
+    /// Current state.
     pub state: RunState,
-    /// Its runs, in their order.
+    /// Progress of the runs, in order.
     pub steps: Vec<StepProgress>,
-    /// What it has spent.
+    /// Requests, tokens and cost so far.
     pub spent: Spent,
-    /// What it was expected to ask when it was started.
+    /// Expected requests at the start.
     pub expected: RequestTotal,
-    /// Milliseconds that the rest takes at the speed so far, while it runs.
+    /// Estimated remaining time in milliseconds at the speed so far, while the plan is running.
     pub left_ms: Option<u64>,
 }
 
-/// A run of a plan. It may have been begun several times.
+/// Progress of a run of a plan, which may have been started several times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepProgress {
-    /// What it was to ask when the plan was started.
+    /// Requests planned at the start.
     pub planned: PlannedStep,
-    /// Where it stands; `None` before it begins.
+    /// State of the run; `None` before it begins.
     pub state: Option<RunState>,
-    /// Answers.
+    /// Number of answers.
     pub answers: DueCount,
-    /// Judgements.
+    /// Number of judgements.
     pub judgements: DueCount,
-    /// What all its runs have spent.
+    /// Requests, tokens and cost of all its starts.
     pub spent: Spent,
-    /// What failed last; empty where nothing did.
+    /// Last error; empty without one.
     pub error: String,
 }
 
 impl PlanProgress {
-    /// Joins a plan with its runs, the earliest first.
+    /// Combines a plan with its runs, the earliest first.
     #[must_use]
     pub fn new(row: BenchPlanRow, runs: &[BenchRunRow], now: Timestamp) -> Self {
         let step = |(at, planned): (u32, &PlannedStep)| {
@@ -54,7 +54,7 @@ impl PlanProgress {
         let state = row.state.seen(row.changed_at, now);
         let asked_for = runs.iter().map(|run| run.changed_at.0.saturating_sub(run.run.started_at.0));
         let elapsed = u64::try_from(asked_for.sum::<i64>()).unwrap_or(0);
-        // The requests of a batch count when it is sent, and nobody knows when it is answered.
+        // Batch requests are counted when sent, and the time of their replies is unknown.
         let is_steady = state == RunState::Running && !row.plan.batch;
         let left_ms = is_steady.then(|| time_left(elapsed, spent.calls, expected.calls)).flatten();
         Self { state, steps, spent, expected, left_ms, row }
@@ -79,7 +79,7 @@ impl StepProgress {
     }
 }
 
-/// What runs have spent together.
+/// Sums what runs have spent.
 #[must_use]
 pub fn spent<'r>(runs: impl IntoIterator<Item = &'r BenchRunRow>) -> Spent {
     runs.into_iter().fold(Spent::default(), |sum, run| sum.plus(run.snapshot.spent))
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// A run of the first step that has sent so many requests in so long.
+    /// Run of the first step that has sent this many requests in this time.
     fn run(state: RunState, calls: u64, took: i64) -> BenchRunRow {
         let answers = DueCount { done: calls, due: 60 };
         let spent = Spent { calls, tokens: Tokens::default(), cost: 0.5 };

@@ -1,4 +1,4 @@
-//! What suites share that score one answer to one question beside a reference.
+//! Shared code of suites that score one answer to one question with a reference.
 
 use super::item::{Answer, Ask, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
@@ -6,20 +6,20 @@ use crate::battle::message::Message;
 use crate::judging::prompt_file::PromptText;
 use crate::language::Language;
 
-/// The question and the reference of a single-turn item.
+/// Returns the question and the reference of a single-turn item.
 pub(super) fn question_and_reference(item: &Item) -> (&str, &str) {
     let turn = item.turns.first();
     (turn.map_or("", |turn| &turn.question), turn.and_then(|turn| turn.reference.as_deref()).unwrap_or_default())
 }
 
-/// The question of a single-turn item, unless it has been answered.
+/// Returns the question of a single-turn item, unless it is answered.
 pub(super) fn ask(item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
     let question = item.turns.first().filter(|_| answer_of(answers, 1).is_none());
     let ask = |question: &str| Ask { turn: 1, messages: vec![Message::user(question)], sampling };
     question.map(|turn| ask(&turn.question)).into_iter().collect()
 }
 
-/// The judgement of a single-turn item, once it has been answered.
+/// Returns the judgement of a single-turn item, once it is answered.
 pub(super) fn judging(answers: &[Answer], request: impl FnOnce(&str) -> JudgeRequest) -> Vec<JudgeTask> {
     let step = |answer: &str| match answer.trim() {
         "" => JudgeStep::Failed(Status::EmptyAnswer),
@@ -29,7 +29,7 @@ pub(super) fn judging(answers: &[Answer], request: impl FnOnce(&str) -> JudgeReq
     judging.into_iter().collect()
 }
 
-/// The dimensions as a numbered list, with what the prompt file says that they mean.
+/// Formats the dimensions as a numbered list, with their meanings in the prompt file.
 pub(super) fn numbered(dimensions: &[&str], text: &PromptText) -> String {
     let line = |(number, dimension): (usize, &&str)| match text.texts.get(*dimension) {
         Some(meaning) if dimension.is_ascii() => format!("{number}. {dimension}: {meaning}"),
@@ -39,7 +39,7 @@ pub(super) fn numbered(dimensions: &[&str], text: &PromptText) -> String {
     (1..).zip(dimensions).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// One line about the form of a reply with scores by dimension.
+/// Returns a one-line reminder of the reply format with scores by dimension.
 pub(super) fn dictionary_reminder(dimensions: &[&str], overall: &str, language: Language) -> String {
     let scores: String = dimensions.iter().map(|dimension| format!("'{dimension}': 7, ")).collect();
     if language == Language::Chinese {

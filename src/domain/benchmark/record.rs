@@ -1,4 +1,4 @@
-//! Suites, answers, judgements, runs and plans as they are kept.
+//! Stored suites, answers, judgements, runs and plans.
 
 use super::judgement::{Judgement, Status};
 use super::run_manifest::{ReportedRun, RunChange, RunManifest};
@@ -8,134 +8,134 @@ use super::run_state::{DueCount, RunSnapshot, RunState};
 use super::suite_id::SuiteId;
 use crate::time::Timestamp;
 
-/// A data file of a suite.
+/// Data file of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchSuiteRow {
-    /// The suite.
+    /// Id of the suite.
     pub suite: SuiteId,
     /// SHA-256 of the data file.
     pub version: String,
-    /// The file's name.
+    /// Name of the file.
     pub source: String,
     /// The suite file of a custom suite; `None` for a built-in one.
     pub declaration: Option<String>,
-    /// How many items it has.
+    /// Number of items.
     pub items: u64,
-    /// When it was imported.
+    /// Time of the import.
     pub imported_at: Timestamp,
 }
 
-/// One round of answers to the items of one data file.
+/// One round of answers to the items of a data file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BenchSet {
-    /// The suite.
+    /// Id of the suite.
     pub suite: SuiteId,
     /// SHA-256 of the data file.
     pub version: String,
-    /// Which of repeated answers, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
 }
 
 impl BenchSet {
-    /// Its name in what tells requests apart.
+    /// Returns the name of the round in request hashes.
     #[must_use]
     pub fn round(&self) -> String {
         format!("{} {} {}", self.suite, self.version, self.sample)
     }
 }
 
-/// An answer.
+/// Answer of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchAnswerRow {
-    /// Its id.
+    /// Id of the answer.
     pub id: String,
-    /// The item.
+    /// Id of the item.
     pub item: String,
-    /// The turn, from 1.
+    /// Turn, from 1.
     pub turn: u32,
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// SHA-256 of the question: its messages and how it was to be sampled.
+    /// SHA-256 of the question: its messages and sampling settings.
     pub ask_sha256: String,
-    /// The file that it came from; empty where it was asked here.
+    /// File that the answer was imported from; empty if it was asked here.
     pub source: String,
-    /// How it was sampled, as JSON.
+    /// Sampling settings, as JSON.
     pub params: String,
-    /// The answer; may be empty.
+    /// Text of the answer; may be empty.
     pub text: String,
-    /// Requests that it took.
+    /// Number of requests.
     pub attempts: u32,
-    /// How long it took, in milliseconds.
+    /// Time to the complete answer, in milliseconds.
     pub latency_ms: u64,
-    /// Tokens of the question, where the provider counts.
+    /// Tokens of the question, if the provider counts them.
     pub input_tokens: Option<u64>,
-    /// Tokens of the answer.
+    /// Tokens of the answer, if the provider counts them.
     pub output_tokens: Option<u64>,
-    /// When it was complete.
+    /// Time when the answer was complete.
     pub created_at: Timestamp,
 }
 
-/// How often a judge's judgements of a model ended in one way.
+/// Number of a judge's judgements of a model with one status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedGroup {
-    /// Which round of answers was judged, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
-    /// How it was judged where that is not the suite's own way; else empty.
+    /// Variant of the suite; empty for the plain one.
     pub variant: String,
-    /// The judge; empty where none is needed.
+    /// Id of the judge; empty without one.
     pub judge: String,
-    /// The baseline; empty if there was none.
+    /// Id of the baseline; empty without one.
     pub baseline: String,
-    /// The judged model.
+    /// Id of the judged model.
     pub model: String,
-    /// How the judgements ended.
+    /// Status of the judgements.
     pub status: Status,
-    /// How many.
+    /// Number of judgements.
     pub count: u64,
 }
 
-/// A judgement without its words and its request.
+/// Judgement without its texts and its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredJudgement {
-    /// The baseline; empty if there was none.
+    /// Id of the baseline; empty without one.
     pub baseline: String,
-    /// What was read; texts and requests are empty, and tokens where an earlier reply was taken.
+    /// Judgement with its verdict; texts and requests are empty, and so are tokens if an earlier reply was reused.
     pub judgement: Judgement,
 }
 
-/// A run as it begins.
+/// Run at its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewBenchRun {
-    /// Its id; sorts by time.
+    /// Id of the run; sorts by time.
     pub id: String,
-    /// The suite.
+    /// Name of the suite.
     pub suite: String,
-    /// SHA-256 of its data file.
+    /// SHA-256 of the data file.
     pub version: String,
-    /// Which round of answers.
+    /// Round of answers, from 1.
     pub sample: u32,
-    /// Ids of the models that answer or are judged.
+    /// Ids of the evaluated models.
     pub models: Vec<String>,
     /// Ids of the judges.
     pub judges: Vec<String>,
-    /// Id of the model that others are compared with; empty where there is none.
+    /// Id of the baseline model; empty without one.
     pub baseline: String,
-    /// Answers due.
+    /// Number of answers due.
     pub answers: DueCount,
-    /// Judgements due.
+    /// Number of judgements due.
     pub judgements: DueCount,
-    /// What it is expected to cost; `None` where a model has no prices.
+    /// Expected cost; `None` if a model has no prices.
     pub expected_cost: Option<f64>,
-    /// What it is made of.
+    /// Manifest of the run.
     pub manifest: RunManifest,
-    /// The plan that it belongs to; `None` for a run of its own.
+    /// Step of a plan; `None` for a run without a plan.
     pub plan: Option<PlanStep>,
-    /// Now.
+    /// Time of the start.
     pub started_at: Timestamp,
 }
 
 impl NewBenchRun {
-    /// What differs from another run beside what the two are made of.
+    /// Returns the differences to another run beside those of the manifests.
     #[must_use]
     pub fn changes(&self, other: &Self) -> Vec<RunChange> {
         let facts = |run: &Self| {
@@ -152,7 +152,7 @@ impl NewBenchRun {
         changes.filter(|change| change.before != change.after).collect()
     }
 
-    /// What a report says of it.
+    /// Converts the run for a report.
     #[must_use]
     pub fn reported(self) -> ReportedRun {
         let Self { id, started_at, models, judges, baseline, manifest, .. } = self;
@@ -160,28 +160,28 @@ impl NewBenchRun {
     }
 }
 
-/// Which run of a kept plan something is.
+/// Reference to a run of a stored plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// The plan.
+    /// Id of the plan.
     pub plan: String,
     /// Position in the plan, from 0.
     pub step: u32,
 }
 
-/// A run as it was last written.
+/// Run with its latest stored state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchRunRow {
-    /// How it began.
+    /// Run at its start.
     pub run: NewBenchRun,
-    /// What it has come to.
+    /// Latest state.
     pub snapshot: RunSnapshot,
-    /// Its last sign of life.
+    /// Time of the latest heartbeat.
     pub changed_at: Timestamp,
 }
 
 impl BenchRunRow {
-    /// The run whose id ends like this, if there is one only.
+    /// Finds the run whose id has this ending, if it is unique.
     #[must_use]
     pub fn find<'r>(runs: &'r [Self], id: &str) -> Option<&'r Self> {
         let mut found = runs.iter().filter(|row| !id.is_empty() && row.run.id.ends_with(id));
@@ -191,7 +191,7 @@ impl BenchRunRow {
         }
     }
 
-    /// Whether a judgement is of its models, by its judges, and was there when it ended.
+    /// Whether a judgement is by the run's judges, of its models, and was stored before its end.
     #[must_use]
     pub fn has_judgement(&self, row: &ScoredJudgement) -> bool {
         let (run, said) = (&self.run, &row.judgement);
@@ -199,38 +199,38 @@ impl BenchRunRow {
         said.ts <= self.ended_at() && run.models.contains(&said.model) && is_judge && row.baseline == run.baseline
     }
 
-    /// Whether an answer to its suite is of its models, and was there when it ended.
+    /// Whether an answer to the suite is by the run's models, and was stored before its end.
     #[must_use]
     pub fn has_answer(&self, answer: &BenchAnswerRow) -> bool {
         answer.created_at.0 <= self.ended_at() && self.run.models.contains(&answer.model)
     }
 
-    /// When it ended; a run that asks has not.
+    /// Returns the time of the end, in milliseconds since 1970; `i64::MAX` while the run is active.
     fn ended_at(&self) -> i64 {
         if self.snapshot.state == RunState::Running { i64::MAX } else { self.changed_at.0 }
     }
 }
 
-/// A plan that is kept.
+/// Stored plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchPlanRow {
-    /// Its id.
+    /// Id of the plan.
     pub id: String,
-    /// What is asked for.
+    /// Contents of the plan.
     pub plan: RunPlan,
-    /// What each of its runs was to ask when it was started.
+    /// Requests planned at the start, for each run.
     pub steps: Vec<PlannedStep>,
-    /// Where it stands.
+    /// State of the plan.
     pub state: RunState,
-    /// Whether somebody wants it to end.
+    /// Whether an operator requested a stop.
     pub stop_asked: bool,
-    /// What it waits for, or why it ended; may be empty.
+    /// Reason for waiting or for the end; may be empty.
     pub note: String,
-    /// Who started it.
+    /// Name of the operator who started it.
     pub started_by: String,
-    /// When.
+    /// Time of the start.
     pub started_at: Timestamp,
-    /// Its last sign of life.
+    /// Time of the latest heartbeat.
     pub changed_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! The suites that are built in, by name, and those of the user's own.
+//! Registry of built-in and custom suites.
 
 use super::record::BenchSuiteRow;
 use super::suite_options::{NAMES, SuiteError, SuiteOptions};
@@ -11,7 +11,7 @@ use crate::benchmark::superclue::close::SuperClueClose;
 use crate::benchmark::superclue::open::SuperClueOpen;
 use crate::benchmark::urs::Urs;
 
-/// The data file of each built-in suite, with an item of it.
+/// Data file format of each built-in suite, with an example item.
 pub const DATA_FORMATS: [(&str, &str, &str); 5] = [
     (
         "superclue-open",
@@ -40,10 +40,10 @@ pub const DATA_FORMATS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// A built-in suite with its options.
+/// Creates a built-in suite with its options.
 ///
 /// # Errors
-/// [`SuiteError`] where there is no such suite, ablation or switch, or the prompt lacks a field.
+/// [`SuiteError`] if the suite, ablation or switch is unknown, or the prompt lacks a field.
 pub fn suite(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
     LogprobWeighted::build(options, |options| built_in(name, options))
 }
@@ -59,15 +59,15 @@ fn built_in(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteE
     }
 }
 
-/// A suite of the user's own, from the text of its suite file.
+/// Creates a custom suite from the text of its suite file.
 ///
 /// # Errors
-/// [`SuiteError`] where the file cannot be used: see [`CustomSuite::new`].
+/// [`SuiteError`] if the file is invalid: see [`CustomSuite::new`].
 pub fn custom_suite(toml: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
     LogprobWeighted::build(options, |options| Ok(Box::new(CustomSuite::new(toml, options)?)))
 }
 
-/// The suite of a data file, with options.
+/// Creates the suite of a data file, with options.
 ///
 /// # Errors
 /// Those of [`suite`] and [`custom_suite`].

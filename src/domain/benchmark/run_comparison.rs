@@ -1,5 +1,5 @@
-//! Two runs of a suite beside each other, item by item: how scores and answers changed, and whether a provider changed a model whose
-//! settings stayed.
+//! Comparison of two runs of a suite by item: changes of scores and answers, and whether a provider changed a model whose settings stayed
+//! the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +18,20 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::paired::{PairedDifference, holm, paired_difference};
 use crate::stats::{real, real_len};
 
-/// An adjusted p value below this is drift.
+/// Significance level for drift: a smaller adjusted p value is drift.
 const DRIFT: f64 = 0.01;
 
-/// What a run has of its models, by model and item.
+/// Results of a run by model and item.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResults {
-    /// Mean score over the run's judges.
+    /// Mean scores over the run's judges.
     pub scores: BTreeMap<(String, String), f64>,
-    /// Answers of all turns.
+    /// Fingerprints of the answers of all turns.
     pub answers: BTreeMap<(String, String), AnswerPrint>,
 }
 
 impl RunResults {
-    /// The mean score of each item over the judges, and the answers.
+    /// Computes the mean score of each item over the judges, and the fingerprints of the answers.
     #[must_use]
     pub fn new(suite: &dyn Suite, items: &[Item], judged: &[ScoredJudgement], answers: Vec<BenchAnswerRow>) -> Self {
         let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
@@ -45,7 +45,7 @@ impl RunResults {
     }
 }
 
-/// The answers to each item; of several to one question the latest.
+/// Computes the fingerprints of the answers to each item; of several answers to one question the latest is used.
 fn answer_prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), AnswerPrint> {
     answers.sort_by_key(|answer| (answer.turn, answer.created_at.0));
     let mut texts: BTreeMap<(String, String), BTreeMap<u32, String>> = BTreeMap::new();
@@ -60,79 +60,79 @@ fn answer_prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String),
     texts.into_iter().map(|(key, turns)| (key, print(turns))).collect()
 }
 
-/// What is compared of an item's answers.
+/// Fingerprint of an item's answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerPrint {
     /// SHA-256 of the texts.
     pub sha256: String,
-    /// Their characters.
+    /// Number of characters.
     pub characters: u64,
 }
 
-/// Two runs beside each other.
+/// Comparison of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
-    /// What differs in how they were made.
+    /// Differences between the runs' settings.
     pub changes: Vec<RunChange>,
-    /// The models of both.
+    /// Models of both runs.
     pub models: Vec<ModelAcrossRuns>,
-    /// Every item of a model that both runs have, the largest change of the score first.
+    /// Every item of a model that both runs have, sorted by descending change of the score.
     pub items: Vec<ItemChange>,
 }
 
-/// How a model changed from one run to the other.
+/// Changes of a model between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelAcrossRuns {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// Items with a score in both runs.
+    /// Number of items with a score in both runs.
     pub items: u64,
-    /// Items of these with a higher score in the second run.
+    /// Number of these items with a higher score in the second run.
     pub higher: u64,
-    /// Items with a lower one.
+    /// Number of these items with a lower score in the second run.
     pub lower: u64,
-    /// The second run's score minus the first's, each item with the same weight; null for fewer than two items.
+    /// Mean of the second run's score minus the first's, with equal item weights; null for fewer than two items.
     pub difference: Option<PairedDifference>,
-    /// Items whose answers both runs have.
+    /// Number of items with answers in both runs.
     pub answered: u64,
-    /// Items of these with the same answers to the letter.
+    /// Number of these items with identical answers.
     pub same_answers: u64,
-    /// What the fixed set of items shows; null where the model's settings changed or are not known, for then it may well differ.
+    /// Drift test on the canaries; null if the model's settings changed or are unknown, so that differences are expected.
     pub canaries: Option<CanaryFinding>,
 }
 
-/// A model on the fixed set of items, with the same settings in both runs.
+/// Drift test of a model on the canaries, with the same settings in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CanaryFinding {
-    /// Canaries with answers or scores in both runs.
+    /// Number of canaries with answers or scores in both runs.
     pub items: u64,
     /// Difference of the scores.
     pub score: Option<PairedDifference>,
     /// Difference of the natural logarithms of the answers' lengths.
     pub length: Option<PairedDifference>,
-    /// The smaller p value of both, adjusted for both and for all models (Holm); null where there is none.
+    /// Smaller p value of both, adjusted for both and for all models (Holm); null without any.
     pub adjusted_p: Option<f64>,
-    /// Whether that is too small for chance: the provider has changed the model without a change of its settings here.
+    /// Whether the p value is significant: the provider has changed the model without a change of its settings here.
     pub drift: bool,
 }
 
-/// An item of a model in both runs.
+/// Changes of an item of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ItemChange {
-    /// The item.
+    /// Id of the item.
     pub item: String,
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// Its score in the first run.
+    /// Score in the first run.
     pub before: Option<f64>,
-    /// In the second.
+    /// Score in the second run.
     pub after: Option<f64>,
-    /// Whether both answers are the same to the letter; null where a run has none.
+    /// Whether the answers are identical; null if a run has none.
     pub same_answer: Option<bool>,
 }
 
 impl ItemChange {
-    /// The change of the score.
+    /// Returns the change of the score.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         Some(self.after? - self.before?)
@@ -140,7 +140,7 @@ impl ItemChange {
 }
 
 impl RunComparison {
-    /// Compares two runs of one suite, without the items of which only one has scores or answers.
+    /// Compares two runs of one suite, without the items for which only one has scores or answers.
     #[must_use]
     pub fn of_runs([before, after]: [&BenchRunRow; 2], [first, second]: [&RunResults; 2]) -> Self {
         let mut compared = Self::new([&before.run.manifest, &after.run.manifest], first, second);
@@ -149,7 +149,7 @@ impl RunComparison {
         compared
     }
 
-    /// Compares what two runs have; both are of the same suite.
+    /// Compares the results of two runs of the same suite.
     #[must_use]
     pub fn new(manifests: [&RunManifest; 2], before: &RunResults, after: &RunResults) -> Self {
         let keys = |run: &RunResults| run.scores.keys().chain(run.answers.keys()).cloned().collect::<BTreeSet<_>>();
@@ -184,7 +184,7 @@ fn item(key: &(String, String), before: &RunResults, after: &RunResults) -> Item
     }
 }
 
-/// How much the score changed; unknown is the least.
+/// Returns the absolute change of the score as a sort key; an unknown one is the smallest.
 fn change(item: &ItemChange) -> f64 {
     item.difference().map_or(-1.0, f64::abs)
 }
@@ -227,7 +227,7 @@ fn canary_finding(
     }
 }
 
-/// Adjusts the p values of all canaries and says which are drift.
+/// Adjusts the p values of all canary tests and determines which are drift.
 fn adjust(models: &mut [ModelAcrossRuns]) {
     let tests = |model: &ModelAcrossRuns| {
         let found = model.canaries.iter();
@@ -247,7 +247,7 @@ fn adjust(models: &mut [ModelAcrossRuns]) {
 }
 
 impl ModelAcrossRuns {
-    /// The share of answers that are the same; none without any.
+    /// Returns the share of identical answers; `None` without any.
     #[must_use]
     pub fn same_share(&self) -> Option<f64> {
         let answered = usize::try_from(self.answered).ok().filter(|answered| *answered > 0)?;
@@ -255,14 +255,14 @@ impl ModelAcrossRuns {
     }
 }
 
-/// Two runs, and what differs.
+/// Two runs with their comparison.
 #[derive(Debug, Clone)]
 pub struct ComparedRuns {
-    /// The first run.
+    /// First run.
     pub before: BenchRunRow,
-    /// The second.
+    /// Second run.
     pub after: BenchRunRow,
-    /// The comparison.
+    /// Comparison of the runs.
     pub comparison: RunComparison,
 }
 
@@ -279,13 +279,13 @@ mod tests {
         RunManifest { participants: participants.into(), ..RunManifest::default() }
     }
 
-    /// Scores and lengths of two models; those of one differ by so much.
+    /// Results of two models; the scores and lengths of one differ by this much.
     fn results(score: f64, length: u64, noise: u32) -> RunResults {
         let mut results = RunResults::default();
         for item in 0..ITEMS {
             for (model, score, length) in [("steady", 0.0, 0), ("changed", score, length)] {
                 let key = (model.to_owned(), format!("q{item}"));
-                // Of no weight over all items.
+                // Averages out over all items.
                 let varied = f64::from((item * 7 + noise * (item % 5)) % 5);
                 results.scores.insert(key.clone(), 5.0 + varied + score);
                 let characters = 200 + u64::from((item * 13 + noise) % 17) + length;

@@ -1,4 +1,4 @@
-//! What a run was made of: versions, settings and hashes, so that a reader can tell years later what differs between two runs.
+//! Manifest of a run: versions, settings and hashes, so that differences between two runs can be determined years later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,84 +11,84 @@ use super::item::{Answer, Item, request_sha256};
 use super::judgement::JudgeStep;
 use crate::sha256::sha256;
 
-/// Stands for an answer where only the prompt around it counts.
+/// Placeholder for an answer in hashed prompts.
 const ANSWER: &str = "{answer}";
-/// What a change of sending is called.
+/// Name of a change in the use of batches.
 pub const BATCH: &str = "batch";
-/// What a change of a participant's settings is called, before its id.
+/// Prefix of a change in a participant's settings, before its id.
 pub const SETTINGS_OF: &str = "settings of ";
-/// A change's value that holds.
+/// Value of a change that is true.
 pub const YES: &str = "yes";
-/// A change's value that does not hold.
+/// Value of a change that is false.
 pub const NO: &str = "no";
 
-/// What a run was made of, beside its suite, data, round and participants.
+/// Settings of a run beside its suite, data, round and participants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunManifest {
-    /// The program with its version; empty for a run that was stored without a manifest.
+    /// Program with its version; empty for a run that was stored without a manifest.
     pub program: String,
-    /// How it was asked and judged where that is not the suite's own way.
+    /// Variant of the suite; empty for the plain one.
     pub variant: String,
-    /// Its items.
+    /// Number of items.
     pub items: u64,
-    /// Whether these are only the [canaries](super::canaries).
+    /// Whether the items are only the [canaries](super::canaries).
     pub canaries: bool,
-    /// Whether its requests were sent in batches of the providers; null for a run that was stored before this was noted.
+    /// Whether requests were sent in provider batches; null for a run that was stored before this was recorded.
     pub batch: Option<bool>,
-    /// SHA-256 of the first questions to the models with how they sample; of the canaries, so that runs over all items and over these
-    /// alone can be compared.
+    /// SHA-256 of the first questions to the models and their sampling settings; only of the canaries, so that runs over all items and over
+    /// canaries can be compared.
     pub questions_sha256: String,
-    /// SHA-256 of the requests to a judge about canaries with a placeholder for each answer: prompt, reference and sampling.
+    /// SHA-256 of the judge requests about canaries with a placeholder for each answer: prompt, reference and sampling settings.
     pub prompts_sha256: String,
-    /// Seeds in these requests.
+    /// Random seeds in these requests.
     pub seeds: Vec<u64>,
-    /// Settings of everybody who was asked, by id.
+    /// Settings of all participants, by id.
     pub participants: BTreeMap<String, ParticipantSettings>,
 }
 
-/// What of a model's settings its replies depend on. Its address is in the hash alone.
+/// Settings that determine a model's replies. Its address is only part of the hash.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ParticipantSettings {
-    /// The protocol of its provider.
+    /// Protocol of the provider.
     pub provider: String,
-    /// Its name there.
+    /// Provider's name of the model.
     pub model: String,
-    /// SHA-256 of these with address, temperature, longest reply, system prompt and further keys of the request.
+    /// SHA-256 of these with address, temperature, maximum reply length, system prompt and further request keys.
     pub settings_sha256: String,
 }
 
-/// A run behind a report.
+/// Run behind a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReportedRun {
-    /// Its id, as `langya bench compare` takes it.
+    /// Id of the run, as accepted by `langya bench compare`.
     pub run: String,
-    /// When it began, in milliseconds since 1970.
+    /// Time of the start, in milliseconds since 1970.
     pub started_at: i64,
-    /// Who answered or was judged.
+    /// Ids of the evaluated models.
     pub models: Vec<String>,
-    /// The judges.
+    /// Ids of the judges.
     pub judges: Vec<String>,
-    /// The model that was compared with; empty where there was none.
+    /// Id of the baseline model; empty without one.
     pub baseline: String,
-    /// What it was made of.
+    /// Manifest of the run.
     pub manifest: RunManifest,
 }
 
-/// Something that differs between two runs.
+/// Difference between two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunChange {
-    /// What: a key of the manifest, with the participant's id where it is of one.
+    /// Key of the manifest, with the participant's id for a participant's settings.
     pub what: String,
-    /// In the first run; empty where it was not there.
+    /// Value in the first run; empty if absent.
     pub before: String,
-    /// In the second.
+    /// Value in the second run; empty if absent.
     pub after: String,
 }
 
 impl RunManifest {
-    /// The manifest of a run over these items.
+    /// Creates the manifest of a run over these items.
     #[must_use]
     pub fn new(suite: &dyn Suite, items: &[Item], participants: BTreeMap<String, ParticipantSettings>) -> Self {
         let number = items.len().try_into().unwrap_or(u64::MAX);
@@ -113,11 +113,11 @@ impl RunManifest {
         }
     }
 
-    /// What differs in another run.
+    /// Returns the differences to another run.
     #[must_use]
     pub fn changes(&self, other: &Self) -> Vec<RunChange> {
         let seeds = |run: &Self| run.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        // What an earlier version did not note is no change.
+        // A field that an earlier version did not record is no difference.
         let are_noted = self.batch.is_some() && other.batch.is_some();
         let batch = |run: &Self| match run.batch.filter(|_| are_noted) {
             Some(true) => YES,
@@ -147,7 +147,7 @@ impl RunManifest {
         all.map(|(what, before, after)| RunChange { what, before, after }).collect()
     }
 
-    /// Whether a model had the same settings in both runs, as far as these are known.
+    /// Whether a model had the same settings in both runs, as far as they are known.
     #[must_use]
     pub fn has_same_settings(&self, other: &Self, model: &str) -> bool {
         let (own, others) = (self.participants.get(model), other.participants.get(model));
@@ -162,14 +162,14 @@ impl std::fmt::Display for ParticipantSettings {
     }
 }
 
-/// The requests to a judge about an item whose answers, and those of a baseline, are a placeholder.
+/// Returns the judge requests about an item with placeholders for its answers and those of a baseline.
 fn judge_requests(suite: &dyn Suite, item: &Item) -> Vec<super::judgement::JudgeRequest> {
     let answers: Vec<Answer> = item.turn_numbers().map(|turn| Answer { turn, text: ANSWER.to_owned() }).collect();
     let tasks = suite.judgings(item, &answers, &answers).into_iter();
     tasks.filter_map(|task| if let JudgeStep::Ask(request) = task.step { Some(request) } else { None }).collect()
 }
 
-/// A hash of hashes in their order; empty of nothing.
+/// Computes the hash of hashes in order; empty without any.
 fn hash_of(hashes: impl Iterator<Item = String>) -> String {
     let joined = hashes.collect::<Vec<_>>().join("\n");
     if joined.is_empty() { joined } else { sha256(joined.as_bytes()) }

@@ -1,4 +1,4 @@
-//! A plan of several runs: suites with their rounds of answers, and who takes part in each.
+//! Plan of several runs: suites with their rounds of answers and participants.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,57 +8,57 @@ use serde::{Deserialize, Serialize};
 use super::JudgeMode;
 use crate::judging::budget::{Budget, Spent};
 
-/// Runs of a plan at most.
+/// Maximum number of runs in a plan.
 pub const MOST_RUNS: usize = 1_000;
-/// Whole numbers of a plan at most: a TOML file holds no larger ones.
+/// Maximum of a plan's whole numbers: the largest integer in a TOML file.
 const LARGEST: u64 = i64::MAX.unsigned_abs();
 
-/// Why a plan cannot be run.
+/// Error of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunPlanError {
-    /// It is no plan.
+    /// The text is not a plan.
     #[error("{0}")]
     Syntax(String),
-    /// It has no suite.
+    /// The plan has no suite.
     #[error("the plan has no suite: write [[suites]] with suite = \"NAME\" for each")]
     NoSuite,
-    /// A value that cannot be.
+    /// A value is invalid.
     #[error("{0}")]
     InvalidValue(InvalidPlanKey),
-    /// A name that no suite, model or switch can have.
+    /// A name is invalid for a suite, model or switch.
     #[error("{key}: {name:?} has a control character: write the name without it")]
     Name {
-        /// The key.
+        /// Key of the name.
         key: &'static str,
-        /// The name.
+        /// Invalid name.
         name: String,
     },
-    /// More runs than anybody means.
+    /// The plan has more than [`MOST_RUNS`] runs.
     #[error("the plan has {runs} runs, more than the {MOST_RUNS} allowed: split it into several plans")]
     TooManyRuns {
-        /// Its runs.
+        /// Number of runs.
         runs: usize,
     },
-    /// The same run twice.
+    /// The plan has the same run twice.
     #[error("suite {suite} appears twice in round {sample}: plan each run once")]
     Twice {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// Which round of answers.
+        /// Round of answers.
         sample: u32,
     },
 }
 
-/// A key of a plan whose value cannot be used. `Display` says what to write.
+/// Key of a plan with an invalid value. `Display` describes valid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidPlanKey {
     /// The name of a suite.
     Suite,
-    /// Money to spend at most.
+    /// Maximum cost.
     Budget,
-    /// Requests to send at most.
+    /// Maximum number of requests.
     MaxCalls,
-    /// Seed of requests.
+    /// Random seed of requests.
     Seed,
     /// Rounds of answers.
     Samples,
@@ -76,75 +76,75 @@ impl fmt::Display for InvalidPlanKey {
     }
 }
 
-/// A plan as its file describes it. What a suite does not say itself is said for all.
+/// Contents of a plan file. Suites without own values use those of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunPlan {
-    /// Models that answer; all of the settings where there are none.
+    /// Ids of the evaluated models; all configured ones if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// Judges.
+    /// Ids of the judges.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
-    /// The model that others are compared with, in suites that compare.
+    /// Id of the baseline model, for suites that compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Rounds of answers; the first where there are none.
+    /// Rounds of answers; the first one if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u32>,
-    /// Seed of the first round's requests, for models that take one.
+    /// Random seed of the first round's requests, for models that support one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Money to spend at most, over all suites.
+    /// Maximum cost over all suites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
-    /// Requests to send at most, over all suites.
+    /// Maximum number of requests over all suites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
-    /// Whether requests are sent in batches of the providers.
+    /// Whether requests are sent in provider batches.
     #[serde(skip_serializing_if = "is_false")]
     pub batch: bool,
-    /// The suites, in their order.
+    /// Suites, in order.
     pub suites: Vec<PlannedSuite>,
 }
 
-/// A suite of a plan.
+/// Suite of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlannedSuite {
-    /// Its name.
+    /// Name of the suite.
     pub suite: String,
-    /// Its own models.
+    /// Models of this suite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// Its own judges.
+    /// Judges of this suite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
-    /// Its own baseline.
+    /// Baseline of this suite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Its own rounds of answers.
+    /// Rounds of answers of this suite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u32>,
-    /// The first characters of its data file's SHA-256.
+    /// First characters of the data file's SHA-256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    /// Another way of asking or judging.
+    /// Ablation: a different way of asking or judging.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<String>,
-    /// Switches of the official program.
+    /// Switches that reproduce the official program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compat: Vec<String>,
-    /// Only the items that are the same in every run.
+    /// Whether only the canaries are used.
     #[serde(skip_serializing_if = "is_false")]
     pub canaries: bool,
-    /// Its own seed.
+    /// Random seed of this suite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 impl PlannedSuite {
-    /// A suite that says nothing itself.
+    /// Creates a suite without own values.
     #[must_use]
     pub fn named(suite: impl Into<String>) -> Self {
         Self { suite: suite.into(), ..Self::default() }
@@ -160,7 +160,7 @@ impl PlannedSuite {
             .chain(keyed("compat", &self.compat))
     }
 
-    /// How many rounds of answers it has.
+    /// Returns the number of rounds.
     fn rounds(&self, of_all: &[u32]) -> usize {
         let own = if self.samples.is_empty() { of_all } else { &self.samples };
         own.len().max(1)
@@ -179,49 +179,49 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// One run of a plan: a suite and a round of answers.
+/// Run of a plan: a suite and a round of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedRun {
-    /// The suite with what it says itself.
+    /// Suite with its own values.
     pub suite: PlannedSuite,
-    /// Which round of answers.
+    /// Round of answers.
     pub sample: u32,
 }
 
-/// Who takes part in a run of a plan.
+/// Participants of a run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedRoles {
-    /// Models that answer; all of the settings where there are none.
+    /// Ids of the evaluated models; all configured ones if empty.
     pub models: Vec<String>,
-    /// Judges.
+    /// Ids of the judges.
     pub judges: Vec<String>,
-    /// The model that others are compared with.
+    /// Id of the baseline model.
     pub baseline: Option<String>,
 }
 
 impl RunPlan {
-    /// Reads and checks the text of a plan.
+    /// Parses and validates the text of a plan.
     ///
     /// # Errors
-    /// [`RunPlanError`] for the first thing that is wrong with it.
+    /// [`RunPlanError`] for the first problem.
     pub fn parse(text: &str) -> Result<Self, RunPlanError> {
         let plan: Self = toml::from_str(text).map_err(|error| RunPlanError::Syntax(error.to_string()))?;
         plan.check()?;
         Ok(plan)
     }
 
-    /// The plan as [`Self::parse`] reads it, without what it does not say.
+    /// Formats the plan for [`Self::parse`], without default values.
     ///
     /// # Errors
-    /// [`RunPlanError`] for a number that a text cannot hold; a plan that was checked has none.
+    /// [`RunPlanError`] for a number that TOML cannot represent; a validated plan has none.
     pub fn to_toml(&self) -> Result<String, RunPlanError> {
         toml::to_string(self).map_err(|error| RunPlanError::Syntax(error.to_string()))
     }
 
-    /// Checks a plan that was not read from a text.
+    /// Validates a plan that was not parsed from text.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// Those of [`Self::parse`].
     pub fn check(&self) -> Result<(), RunPlanError> {
         let bad = |value| Err(RunPlanError::InvalidValue(value));
         if self.suites.is_empty() {
@@ -263,13 +263,13 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Every name in it, with its key.
+    /// Returns every name in the plan, with its key.
     fn names(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let all = keyed("models", &self.models).chain(keyed("judges", &self.judges));
         all.chain(keyed("baseline", &self.baseline)).chain(self.suites.iter().flat_map(PlannedSuite::names))
     }
 
-    /// The runs in their order.
+    /// Returns the runs in order.
     #[must_use]
     pub fn runs(&self) -> Vec<PlannedRun> {
         let rounds = |suite: &PlannedSuite| {
@@ -283,7 +283,7 @@ impl RunPlan {
         self.suites.iter().flat_map(runs).collect()
     }
 
-    /// What it may spend after its runs have spent this.
+    /// Returns the remaining budget after its runs have spent this.
     #[must_use]
     pub fn budget_after(&self, spent: Spent) -> Budget {
         Budget {
@@ -292,7 +292,7 @@ impl RunPlan {
         }
     }
 
-    /// Who takes part in a suite that is judged like this. What is said for all goes to the suites that have use for it.
+    /// Returns the participants of a suite with this judging mode. Values of the plan apply to the suites that use them.
     #[must_use]
     pub fn roles(&self, suite: &PlannedSuite, mode: JudgeMode) -> PlannedRoles {
         let inherited = |own: &[String], all: &[String]| if own.is_empty() { all.to_vec() } else { own.to_vec() };

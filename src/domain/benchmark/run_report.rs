@@ -1,4 +1,4 @@
-//! The plan of a benchmark run and its outcome.
+//! Planned requests of a benchmark run, and its outcome.
 
 use std::collections::BTreeMap;
 
@@ -9,81 +9,81 @@ use crate::battle::ModelId;
 use crate::judging::budget::{Prices, Tokens};
 use crate::plural::counted;
 
-/// The requests that a run would send to one model or judge.
+/// Planned requests to one model or judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RequestPlan {
-    /// The model or judge.
+    /// Id of the model or judge.
     pub model: ModelId,
-    /// Results that are there already.
+    /// Number of existing results.
     pub done: u64,
-    /// Results to be had from an earlier reply to an identical request.
+    /// Number of results available from earlier replies to identical requests.
     pub reused: u64,
-    /// Results to ask for.
+    /// Number of results to request.
     pub open: u64,
-    /// Expected requests.
+    /// Expected number of requests.
     pub calls: u64,
-    /// Requests if none of the replies settles anything and every try fails but the last.
+    /// Number of requests if no reply is usable and all retries are needed.
     pub worst_calls: u64,
     /// Expected tokens.
     pub tokens: Tokens,
     /// Expected cost; `None` without prices.
     pub cost: Option<f64>,
-    /// Cost if none of the replies settles anything and each is as long as its request lets it be, or as the longest so far where a
-    /// request sends no limit; `None` without prices.
+    /// Cost if no reply is usable and each has the maximum length of its request, or the longest one so far for a request without a limit;
+    /// `None` without prices.
     pub worst_cost: Option<f64>,
-    /// What the expectation rests on.
+    /// Basis of the estimate.
     pub basis: String,
 }
 
-/// What the results of a model or judge took so far.
+/// Past requests of a model or judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PastRequests {
-    /// Results.
+    /// Number of results.
     pub results: u64,
-    /// Their requests.
+    /// Number of requests for these results.
     pub requests: u64,
-    /// Results whose tokens the provider counted.
+    /// Number of results with token counts by the provider.
     pub counted: u64,
-    /// Tokens of those.
+    /// Tokens of the counted results.
     pub tokens: Tokens,
     /// Tokens of the longest reply.
     pub longest: u64,
 }
 
-/// How often a run asks at most.
+/// Maximum number of attempts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Replies to a request that settle nothing, and the last word.
+    /// Maximum number of replies per request, unusable ones included.
     pub replies: u64,
-    /// Tries for each reply.
+    /// Maximum number of tries per reply.
     pub tries: u64,
-    /// Length of a reply in tokens where nothing is known.
+    /// Default length of a reply in tokens, if nothing is known.
     pub usual_reply: u64,
 }
 
-/// Gathers the requests of a plan.
+/// Builder of a request plan.
 #[derive(Debug, Default)]
 pub struct PlannedRequests {
-    /// Results that are there already.
+    /// Number of existing results.
     pub done: u64,
-    /// Results to be had without a request.
+    /// Number of results available without a request.
     pub reused: u64,
     open: u64,
     input: u64,
-    /// Estimated and longest tokens of the replies.
+    /// Estimated and maximum tokens of the replies.
     usual: u64,
     limited: u64,
     unlimited: u64,
 }
 
 impl PlannedRequests {
-    /// Nothing to ask after so many results.
+    /// Starts with this many existing results.
     #[must_use]
     pub fn after(done: u64) -> Self {
         Self { done, ..Self::default() }
     }
 
-    /// Adds a request with its estimated tokens, and what its reply may have at most.
+    /// Adds a request with its estimated tokens, and the maximum tokens of its reply.
     pub fn add(&mut self, input: u64, most: Option<u32>, effort: Effort) {
         self.open += 1;
         self.input += input;
@@ -94,7 +94,7 @@ impl PlannedRequests {
         }
     }
 
-    /// The plan: as results went so far, or by defaults.
+    /// Builds the plan from past requests, or from defaults.
     #[must_use]
     pub fn plan(self, model: ModelId, past: PastRequests, effort: Effort, prices: Option<Prices>) -> RequestPlan {
         let of_past = |number: u64, results: u64| (self.open * number + results / 2).checked_div(results);
@@ -131,29 +131,29 @@ impl PlannedRequests {
     }
 }
 
-/// The requests of a run, or of several, to everybody.
+/// Total requests of one or more runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestTotal {
-    /// Results that are there already.
+    /// Number of existing results.
     pub done: u64,
-    /// Results to be had from an earlier reply to an identical request.
+    /// Number of results available from earlier replies to identical requests.
     pub reused: u64,
-    /// Expected requests.
+    /// Expected number of requests.
     pub calls: u64,
-    /// Requests at most.
+    /// Maximum number of requests.
     pub worst_calls: u64,
     /// Expected tokens of the requests.
     pub input_tokens: u64,
     /// Expected tokens of the replies.
     pub output_tokens: u64,
-    /// Expected cost; `None` where somebody has no prices.
+    /// Expected cost; `None` if a model has no prices.
     pub cost: Option<f64>,
-    /// Cost at most; `None` where somebody has no prices.
+    /// Maximum cost; `None` if a model has no prices.
     pub worst_cost: Option<f64>,
 }
 
 impl RequestTotal {
-    /// The sum of plans.
+    /// Sums plans.
     #[must_use]
     pub fn of<'p>(plans: impl Iterator<Item = &'p RequestPlan>) -> Self {
         Self::sum(plans.map(|plan| Self {
@@ -168,7 +168,7 @@ impl RequestTotal {
         }))
     }
 
-    /// The sum of totals; a cost only where each has one.
+    /// Sums totals; a cost only if each has one.
     #[must_use]
     pub fn sum(totals: impl Iterator<Item = Self>) -> Self {
         let nothing = Self { cost: Some(0.0), worst_cost: Some(0.0), ..Self::default() };
@@ -186,39 +186,39 @@ impl RequestTotal {
     }
 }
 
-/// What a run of a plan was to ask when the plan was made.
+/// Requests of a run at the start of its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedStep {
-    /// The suite.
+    /// Name of the suite.
     pub suite: String,
-    /// Which round of answers.
+    /// Round of answers.
     pub sample: u32,
-    /// Its requests.
+    /// Total requests of the run.
     #[serde(flatten)]
     pub total: RequestTotal,
 }
 
-/// The outcome of a run for one model or judge.
+/// Outcome of a run for one model or judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunOutcome {
-    /// The model or judge.
+    /// Id of the model or judge.
     pub model: ModelId,
     /// Number of results due.
     pub total: u64,
-    /// Results stored before this run.
+    /// Number of results stored before this run.
     pub before: u64,
-    /// Results stored by this run.
+    /// Number of results stored by this run.
     pub kept: u64,
-    /// Of these, answers to an identical request that were reused without sending it.
+    /// Number of stored results that reuse a reply to an identical request.
     pub reused: u64,
-    /// Results that are never to be had, for the provider refuses the request; of earlier runs too.
+    /// Number of results that the provider permanently refuses, including those of earlier runs.
     pub refused: u64,
-    /// Failures by reason.
+    /// Number of failures by reason.
     pub failed: BTreeMap<String, u64>,
 }
 
 impl RunOutcome {
-    /// No results yet.
+    /// Starts without results.
     #[must_use]
     pub fn new(model: ModelId) -> Self {
         Self { model, total: 0, before: 0, kept: 0, reused: 0, refused: 0, failed: BTreeMap::new() }
@@ -241,14 +241,14 @@ impl RunOutcome {
         }
     }
 
-    /// The failures in words; empty if there are none.
+    /// Formats the failures; empty without any.
     #[must_use]
     pub fn failures(&self) -> String {
         let failures = self.failed.iter().map(|(reason, count)| format!("{count} × {reason}"));
         failures.collect::<Vec<_>>().join("; ")
     }
 
-    /// Number of results that are still missing and can be had.
+    /// Returns the number of missing results that can still be requested.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.total.saturating_sub(self.before + self.kept + self.refused)

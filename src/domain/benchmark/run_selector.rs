@@ -1,19 +1,19 @@
-//! Which answers and judgements of a suite are looked at.
+//! Selection of a suite's answers and judgements.
 
 use super::SuiteOptions;
 use super::suite_options::split_references;
 
-/// The round of answers that are compared with a model's first.
+/// Round of answers that is compared with a model's first.
 pub const SECOND_ROUND: u32 = 2;
 
-/// Which answers and judgements of a suite.
+/// Selector of a suite's answers and judgements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSelector {
-    /// The first characters of a data file's SHA-256; the latest one where there are none.
+    /// First characters of a data file's SHA-256; empty for the latest file.
     pub data: String,
-    /// How it was judged where that is not the suite's own way.
+    /// Variant of the suite; empty for the plain one.
     pub variant: String,
-    /// Which round of answers, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
 }
 
@@ -24,7 +24,7 @@ impl Default for RunSelector {
 }
 
 impl RunSelector {
-    /// The options that a variant's scores depend on: its ablation, its switches and its references, not its prompt.
+    /// Returns the options that determine a variant's scores: its ablation, switches and references, but not its prompt.
     #[must_use]
     pub fn options(&self) -> SuiteOptions {
         let (variant, references) = split_references(&self.variant);
@@ -38,8 +38,8 @@ impl RunSelector {
         }
     }
 
-    /// Whether a judgement beside a model's answers belongs to this way's cross validation. A generator's own answer is the
-    /// one of the second round at least: beside itself the first would be worth what the reference is.
+    /// Whether a judgement with a model's answers as references belongs to this selector's cross-validation. A generator's own answers are
+    /// used from the second round on: the first ones are the references themselves.
     #[must_use]
     pub fn crosses(&self, (sample, variant): (u32, &str), model: &str, generator: &str) -> bool {
         let wanted = if model == generator { self.sample.max(SECOND_ROUND) } else { self.sample };

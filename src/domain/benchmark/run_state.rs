@@ -1,35 +1,35 @@
-//! How a run of a benchmark goes, for those who look at it from outside.
+//! State and progress of a benchmark run, as seen from other processes.
 
 use std::str::FromStr;
 
 use crate::judging::budget::Spent;
 use crate::time::Timestamp;
 
-/// A run that has not written for so long has ended without saying so.
+/// Time without a heartbeat after which a run counts as interrupted.
 const SILENT_MS: i64 = 60_000;
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
-    /// It asks.
+    /// The run is active.
     Running,
-    /// Everything is there.
+    /// All results are stored.
     Done,
-    /// Its budget is used up.
+    /// The budget is exhausted.
     OverBudget,
-    /// Somebody stopped it.
+    /// An operator or a signal stopped the run.
     Stopped,
-    /// Not everything could be had.
+    /// Some results failed.
     Failed,
-    /// It was running and is silent now: it was killed, or its machine is gone. Nobody stores this.
+    /// The run has no heartbeat any more: it was killed, or its machine is gone. Never stored.
     Interrupted,
 }
 
 impl RunState {
-    /// The states that are stored.
+    /// States that are stored.
     pub const STORED: [Self; 5] = [Self::Running, Self::Done, Self::OverBudget, Self::Stopped, Self::Failed];
 
-    /// Name in the database and of lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl RunState {
         }
     }
 
-    /// The state at the end of a run that leaves so many results open.
+    /// Returns the final state of a run that leaves this many results open.
     #[must_use]
     pub fn at_end(left: u64, stop: RunStop) -> Self {
         match stop {
@@ -53,7 +53,7 @@ impl RunState {
         }
     }
 
-    /// The same as it looks from outside, after this last sign of life.
+    /// Returns the state given the time of the latest heartbeat.
     #[must_use]
     pub fn seen(self, changed_at: Timestamp, now: Timestamp) -> Self {
         let is_silent = now.0 - changed_at.0 > SILENT_MS;
@@ -61,7 +61,7 @@ impl RunState {
     }
 }
 
-/// No stored state has this name.
+/// Error of an unknown state name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown state of a run")]
 pub struct UnknownRunState;
@@ -74,46 +74,46 @@ impl FromStr for RunState {
     }
 }
 
-/// What stopped a run before its end.
+/// Reason for stopping a run before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStop {
-    /// Nothing.
+    /// The run was not stopped.
     Nothing,
-    /// A signal, or the loss of its lock.
+    /// A signal, or the loss of the run's lock.
     Signal,
-    /// Its budget.
+    /// The budget is exhausted.
     Budget,
 }
 
-/// How long the rest of the requests takes at the speed so far, in the unit of `elapsed`; none before the first, and where
-/// none is left.
+/// Estimates the remaining time of the requests at the speed so far, in the unit of `elapsed`; `None` before the first request, and without
+/// any left.
 #[must_use]
 pub fn time_left(elapsed: u64, sent: u64, expected: u64) -> Option<u64> {
     let left = expected.checked_sub(sent).filter(|left| *left > 0)?;
     elapsed.saturating_mul(left).checked_div(sent)
 }
 
-/// Results that are there, of those that are due.
+/// Number of existing results and of results due.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DueCount {
-    /// There, those of earlier runs included.
+    /// Existing results, including those of earlier runs.
     pub done: u64,
-    /// Due, those included.
+    /// Results due, including those of earlier runs.
     pub due: u64,
 }
 
-/// The state of a run, its progress and what it has spent.
+/// State, progress and spending of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSnapshot {
-    /// Where it stands.
+    /// State of the run.
     pub state: RunState,
-    /// Answers of models.
+    /// Number of answers.
     pub answers: DueCount,
-    /// Judgements.
+    /// Number of judgements.
     pub judgements: DueCount,
-    /// What this run has spent.
+    /// Requests, tokens and cost of this run.
     pub spent: Spent,
-    /// What failed last; empty where nothing did.
+    /// Last error; empty without one.
     pub error: String,
 }
 

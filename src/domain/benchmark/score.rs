@@ -1,7 +1,7 @@
-//! From judgements to scores: what the suites' aggregations share.
+//! Aggregation of judgements into scores, shared by the suites.
 //!
-//! A judgement that failed is left out of every mean and shows in the coverage; it is never a score of its own. A group of
-//! categories has no value where one of its categories has none: a mean over the rest would be another quantity.
+//! A failed judgement is left out of every mean and lowers the coverage; it is never a score. A group of categories has no value if one of
+//! its categories has none: a mean over the rest would be a different quantity.
 
 use hashbrown::HashMap;
 use schemars::JsonSchema;
@@ -14,14 +14,14 @@ use crate::judging::verdict::{Rating, Verdict};
 use crate::stats::distribution::{self, Summary};
 use crate::stats::real;
 
-/// Below this share of readable judgements a score is flagged.
+/// Minimum share of readable judgements; a score below it is flagged.
 pub const ENOUGH: f64 = 0.95;
 
-/// What of a suite a score is about.
+/// Kind of a suite's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
-    /// The whole suite.
+    /// Whole suite.
     Overall,
     /// Several categories: an ability, a tier, a block.
     Group,
@@ -37,37 +37,37 @@ pub enum PartKind {
     Rule,
 }
 
-/// A part of a suite.
+/// Part of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Part {
-    /// What kind of part.
+    /// Kind of the part.
     pub kind: PartKind,
-    /// Its name; empty for the whole.
+    /// Name of the part; empty for the whole suite.
     pub name: String,
-    /// The category or group that it is a part of, where it is not one of the whole.
+    /// Category or group that contains the part, unless it is part of the whole suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
 }
 
 impl Part {
-    /// The whole suite.
+    /// Returns the whole suite.
     #[must_use]
     pub fn overall() -> Self {
         Self::new(PartKind::Overall, "")
     }
 
-    /// A part of the whole.
+    /// Creates a part of the whole suite.
     pub fn new(kind: PartKind, name: impl Into<String>) -> Self {
         Self { kind, name: name.into(), within: None }
     }
 
-    /// The same part of a category or group only.
+    /// Restricts the part to a category or group.
     #[must_use]
     pub fn within(self, whole: impl Into<String>) -> Self {
         Self { within: Some(whole.into()), ..self }
     }
 
-    /// How a part is asked for, as in `bench:mtbench101:CM/turn:2`.
+    /// Returns the key of the part, as in `bench:mtbench101:CM/turn:2`.
     #[must_use]
     pub fn key(&self) -> String {
         let own = match self.kind {
@@ -84,23 +84,23 @@ impl Part {
     }
 }
 
-/// How much of what was to be judged could be.
+/// Coverage: number of complete units of a score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
-    /// Units with everything that they need.
+    /// Number of units with all required judgements.
     pub ok: u64,
-    /// All units.
+    /// Total number of units.
     pub total: u64,
 }
 
 impl Coverage {
-    /// The share of units that count; 1 where there are none.
+    /// Returns the share of complete units; 1 without units.
     #[must_use]
     pub fn share(self) -> f64 {
         if self.total == 0 { 1.0 } else { real(self.ok) / real(self.total) }
     }
 
-    /// Whether so much is missing that the score is to be flagged.
+    /// Whether the coverage is too low, so that the score is flagged.
     #[must_use]
     pub fn is_low(self) -> bool {
         self.share() < ENOUGH
@@ -121,69 +121,69 @@ impl std::iter::Sum for Coverage {
     }
 }
 
-/// One score of one model by one judge.
+/// Score of one model by one judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// What it is about.
+    /// Part of the suite.
     pub part: Part,
-    /// In the suite's unit; none where nothing could be judged.
+    /// Value in the suite's unit; `None` if nothing could be judged.
     pub value: Option<f64>,
-    /// Sample standard deviation of what it is the mean of, where that is two units or more.
+    /// Sample standard deviation of the averaged values, for at least two units.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// How much of it could be judged.
+    /// Coverage of the score.
     pub coverage: Coverage,
-    /// The same over each replicate of the items, where these are resampled; else empty.
+    /// Values of the replicates if the items are resampled; else empty.
     #[serde(skip)]
     pub samples: Vec<Option<f64>>,
 }
 
-/// The scores of one model by one judge, in the order in which they are shown.
+/// Scores of one model by one judge, in display order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores(pub Vec<Score>);
 
 impl Scores {
-    /// The score of a part.
+    /// Returns the score of a part.
     #[must_use]
     pub fn of(&self, part: &Part) -> Option<&Score> {
         self.0.iter().find(|score| score.part == *part)
     }
 
-    /// The score of a part by its key.
+    /// Returns the score of a part by its key.
     #[must_use]
     pub fn by_key(&self, key: &str) -> Option<&Score> {
         self.0.iter().find(|score| score.part.key() == key)
     }
 }
 
-/// A value that counts several times in a mean.
+/// Value with its weight in a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightedValue {
-    /// The value.
+    /// Value to be averaged.
     pub value: f64,
-    /// How often it counts.
+    /// Weight of the value.
     pub times: u16,
 }
 
-/// Values on their way to a mean, and what is missing among them.
+/// Running mean with its coverage.
 #[derive(Debug, Clone, Default)]
 pub struct Mean {
     values: Vec<f64>,
     coverage: Coverage,
-    /// The sum of what is drawn, by replicate.
+    /// Sums of the drawn values, by replicate.
     sums: Vec<f64>,
-    /// How much that is. Apart from the sums, so that both are added to several at a time.
+    /// Numbers of the drawn values, by replicate. Separate from the sums, so that both additions are vectorised.
     numbers: Vec<u32>,
 }
 
 impl Mean {
-    /// Adds a unit, with its value where it has one.
+    /// Adds a unit, with its value if it has one.
     pub fn add(&mut self, value: Option<f64>) {
         self.coverage = self.coverage + Coverage { ok: u64::from(value.is_some()), total: 1 };
         self.values.extend(value);
     }
 
-    /// Adds a unit that failed with a value all the same, as some official programs do.
+    /// Adds a unit that failed, but counts with a value, as in some official programs.
     pub fn add_failed(&mut self, value: f64) {
         self.add(None);
         self.values.push(value);
@@ -197,7 +197,7 @@ impl Mean {
         }
     }
 
-    /// Adds a unit, also in the replicates that draw it.
+    /// Adds a unit, also to the replicates that draw it.
     fn add_unit(&mut self, ItemUnit { value, counts }: ItemUnit<'_>) {
         self.add(value);
         if let Some(value) = value {
@@ -205,25 +205,25 @@ impl Mean {
         }
     }
 
-    /// Counts a value in the replicates that draw its item.
+    /// Adds a value to the replicates that draw its item.
     fn draw(&mut self, value: f64, counts: &[u16]) {
         self.sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += f64::from(*count) * value);
         self.numbers.iter_mut().zip(counts).for_each(|(number, count)| *number += u32::from(*count));
     }
 
-    /// The mean; none of nothing.
+    /// Returns the mean; `None` without values.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         mean(&self.values)
     }
 
-    /// How many units have a value.
+    /// Returns the coverage.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }
 
-    /// The score of a part; none where no unit belongs to it.
+    /// Returns the score of a part; `None` without units.
     #[must_use]
     pub fn score(&self, part: Part) -> Option<Score> {
         let std_dev = Summary::new(&self.values).ok().map(|summary| summary.std_dev);
@@ -248,19 +248,19 @@ impl FromIterator<Option<f64>> for Mean {
     }
 }
 
-/// The arithmetic mean; none of nothing.
+/// Computes the arithmetic mean; `None` without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     distribution::mean(values).ok()
 }
 
-/// Rounded to two decimals, as [`format!`] rounds.
+/// Rounds to two decimals, as [`format!`] does.
 #[must_use]
 pub fn to_two_decimals(value: f64) -> f64 {
     format!("{value:.2}").parse().unwrap_or(value)
 }
 
-/// The unweighted mean of the scores of several parts: none where one of them has none, or there are none.
+/// Computes the unweighted mean of the scores of several parts; `None` if one has no value, or without any.
 #[must_use]
 pub fn macro_mean<'s>(part: Part, scores: impl IntoIterator<Item = &'s Score>) -> Option<Score> {
     let scores: Vec<&Score> = scores.into_iter().collect();
@@ -269,19 +269,19 @@ pub fn macro_mean<'s>(part: Part, scores: impl IntoIterator<Item = &'s Score>) -
     (!scores.is_empty()).then(score)
 }
 
-/// The mean of the values of several scores; none where one has none.
+/// Computes the mean of several scores; `None` if one has no value.
 fn mean_of_all(scores: &[&Score]) -> Option<f64> {
     mean(&scores.iter().map(|score| score.value).collect::<Option<Vec<f64>>>()?)
 }
 
-/// The same in each replicate.
+/// Computes the mean in each replicate.
 pub(super) fn mean_samples(scores: &[&Score]) -> Vec<Option<f64>> {
     let replicates = scores.iter().map(|score| score.samples.len()).min().unwrap_or(0);
     let sample = |at: usize| mean(&scores.iter().map(|score| score.samples[at]).collect::<Option<Vec<f64>>>()?);
     (0..replicates).map(sample).collect()
 }
 
-/// What an item is worth, and how often each replicate draws it: found once, and taken into the means of several parts.
+/// Value of an item with its number of draws in each replicate: looked up once, and used in the means of several parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ItemUnit<'v> {
     value: Option<f64>,
@@ -289,20 +289,20 @@ pub(super) struct ItemUnit<'v> {
 }
 
 impl ItemUnit<'_> {
-    /// The same item with another value.
+    /// Replaces the item's value.
     pub(super) fn worth(self, value: Option<f64>) -> Self {
         Self { value, ..self }
     }
 }
 
-/// The judgements of one model by one judge, by item, turn and game. Where one stands twice, the later counts.
+/// Judgements of one model by one judge, by item, turn and game. The last of several counts.
 pub struct Verdicts<'j> {
     verdicts: HashMap<(&'j str, u32, Game), &'j Judgement>,
     draws: Option<&'j ItemDraws>,
 }
 
 impl<'j> Verdicts<'j> {
-    /// Puts them in order.
+    /// Indexes judgements.
     pub fn new(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
         let keyed = judgements
             .into_iter()
@@ -310,41 +310,41 @@ impl<'j> Verdicts<'j> {
         Self { verdicts: keyed.collect(), draws: None }
     }
 
-    /// The same, whose means are also taken over resampled items.
+    /// Adds resampled items for the means.
     #[must_use]
     pub fn resampled(self, draws: &'j ItemDraws) -> Self {
         Self { draws: Some(draws), ..self }
     }
 
-    /// The mean over items, of what each is worth.
+    /// Computes the mean of the items' values.
     pub fn mean<'i>(&self, items: impl IntoIterator<Item = &'i Item>, value: impl Fn(&'i Item) -> Option<f64>) -> Mean {
         self.mean_of(items.into_iter().map(|item| self.unit(item, value(item))))
     }
 
-    /// The mean of units.
+    /// Computes the mean of units.
     pub(super) fn mean_of<'v>(&self, units: impl IntoIterator<Item = ItemUnit<'v>>) -> Mean {
         let mut mean = self.no_mean();
         units.into_iter().for_each(|unit| mean.add_unit(unit));
         mean
     }
 
-    /// An item with its value.
+    /// Creates the unit of an item with its value.
     pub(super) fn unit(&self, item: &Item, value: Option<f64>) -> ItemUnit<'j> {
         ItemUnit { value, counts: self.draws.map_or(&[], |draws| draws.of(&item.id)) }
     }
 
-    /// A mean of nothing yet.
+    /// Creates an empty mean.
     pub(super) fn no_mean(&self) -> Mean {
         let replicates = self.draws.map_or(0, ItemDraws::replicates);
         Mean { sums: vec![0.0; replicates], numbers: vec![0; replicates], ..Mean::default() }
     }
 
-    /// Adds a unit of an item, with its value where it has one.
+    /// Adds a unit of an item to a mean, with its value if it has one.
     pub(super) fn add(&self, mean: &mut Mean, item: &Item, value: Option<f64>) {
         mean.add_unit(self.unit(item, value));
     }
 
-    /// Adds a unit of an item that failed with a value all the same.
+    /// Adds a unit of an item that failed, but counts with a value.
     pub(super) fn add_failed(&self, mean: &mut Mean, item: &Item, value: f64) {
         mean.add_failed(value);
         self.draw(mean, item, Some(value));
@@ -364,20 +364,20 @@ impl<'j> Verdicts<'j> {
         }
     }
 
-    /// The verdict of a turn in a game, where one was read.
+    /// Returns the verdict of a turn in a game, if readable.
     #[must_use]
     pub fn get(&self, item: &str, turn: u32, game: Game) -> Option<&'j Verdict> {
         let judgement = self.verdicts.get(&(item, turn, game))?;
         judgement.parsed.as_ref().filter(|_| judgement.status == Status::Ok)
     }
 
-    /// How the judgement of a turn ended, where there is one.
+    /// Returns the status of a turn's judgement, if there is one.
     #[must_use]
     pub fn status(&self, item: &str, turn: u32, game: Game) -> Option<Status> {
         self.verdicts.get(&(item, turn, game)).map(|judgement| judgement.status)
     }
 
-    /// The rating of a turn.
+    /// Returns the rating of a turn.
     #[must_use]
     pub fn rating(&self, item: &str, turn: u32) -> Option<&'j Rating> {
         match self.get(item, turn, Game::First)? {

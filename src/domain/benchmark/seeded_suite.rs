@@ -1,4 +1,4 @@
-//! A suite whose requests carry a seed, for models that take one.
+//! Suite whose requests have a random seed, for models that support one.
 
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
@@ -8,14 +8,14 @@ use super::suite_data_file::DataError;
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 
-/// A suite that asks models and judges with a seed. Another seed is another question: what was answered without it is asked again.
+/// Suite that queries models and judges with a random seed. Requests with different seeds, or without one, are different questions.
 pub struct Seeded {
     suite: Box<dyn Suite>,
     seed: u64,
 }
 
 impl Seeded {
-    /// The suite with the seed of a round: that of the first one, counted on by one for each further round, so that rounds differ.
+    /// Creates the suite with the seed of a round: that of the first one plus one per further round, so that rounds differ.
     #[must_use]
     pub fn new(suite: Box<dyn Suite>, seed: u64, sample: u32) -> Self {
         Self { suite, seed: seed.wrapping_add(u64::from(sample.saturating_sub(1))) }

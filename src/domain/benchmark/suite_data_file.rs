@@ -1,4 +1,4 @@
-//! Reading a suite's data file: what may be wrong with it, and what the suites' readers share.
+//! Parsing of a suite's data file: errors, and shared code of the suites.
 
 use std::collections::HashMap;
 
@@ -6,66 +6,66 @@ use serde::de::DeserializeOwned;
 
 use super::item::Item;
 
-/// What is wrong with a data file, and where.
+/// Error of a data file, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct DataError {
-    /// From 1, in the file as it is.
+    /// Line of the file, from 1.
     pub line: u64,
-    /// What stands there, and the way out.
+    /// Description of the problem and how to fix it.
     pub problem: DataProblem,
 }
 
-/// What is wrong.
+/// Problem of a data file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DataProblem {
-    /// The text is in another encoding.
+    /// The text has a different encoding.
     #[error("the text is not UTF-8 (it may be {0}): convert the file, for example with iconv -t UTF-8")]
     Encoding(&'static str),
-    /// A line that is no record.
+    /// A line is not a valid record.
     #[error("this is not a record of the suite: {0}")]
     Record(String),
-    /// A field without text.
+    /// A field is empty.
     #[error("{0} is empty: give its text or remove the record")]
     Empty(&'static str),
-    /// An id that was there before.
+    /// An id is not unique.
     #[error("the id {id:?} is already on line {first}: ids must be unique")]
     Duplicate {
-        /// The id.
+        /// Repeated id.
         id: String,
-        /// Where it was first.
+        /// Line of the first occurrence.
         first: u64,
     },
-    /// An unknown value.
+    /// A value is unknown.
     #[error("the {field} {value:?} is unknown: expected one of {known}")]
     Unknown {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// What stands there.
+        /// Unknown value.
         value: String,
-        /// What may stand there.
+        /// Known values.
         known: String,
     },
-    /// A file without items.
+    /// The file has no items.
     #[error("the file has no items: give the suite's official data file")]
     NoItems,
 }
 
 impl DataProblem {
-    /// This problem on a line.
+    /// Returns the error of this problem on a line.
     #[must_use]
     pub fn on(self, line: u64) -> DataError {
         DataError { line, problem: self }
     }
 
-    /// An unknown value.
+    /// Creates the problem of an unknown value.
     pub fn unknown<'k>(field: &'static str, value: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         Self::Unknown { field, value: value.to_owned(), known }
     }
 }
 
-/// The text of a file: UTF-8, with or without a byte-order mark.
+/// Decodes the text of a file: UTF-8, with or without a byte-order mark.
 ///
 /// # Errors
 /// [`DataProblem::Encoding`] with the line of the first byte that is not UTF-8.
@@ -80,10 +80,10 @@ pub fn text(bytes: &[u8]) -> Result<&str, DataError> {
     })
 }
 
-/// The records of lines of JSON, with their line numbers; empty lines are passed over.
+/// Parses JSON lines into records with their line numbers; empty lines are skipped.
 ///
 /// # Errors
-/// [`DataProblem::Record`] for the first line that is not a record, with what is missing.
+/// [`DataProblem::Record`] for the first invalid line, with the missing field.
 pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, DataError> {
     let lines = (1..).zip(text(bytes)?.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(number, line): (u64, &str)| match serde_json::from_str(line) {
@@ -93,10 +93,10 @@ pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, Da
     lines.map(record).collect()
 }
 
-/// The items of a data file of JSON lines, once [`checked`]; `item` makes one of a record.
+/// Parses the items of a data file of JSON lines, and validates them by [`checked`]; `item` converts a record.
 ///
 /// # Errors
-/// [`DataError`] for the first line that gives no item, or the first rule of [`checked`] that does not hold.
+/// [`DataError`] for the first invalid line, or the first violated rule of [`checked`].
 pub fn json_items<R: DeserializeOwned>(
     bytes: &[u8],
     item: impl Fn(R) -> Result<Item, DataProblem>,
@@ -106,7 +106,7 @@ pub fn json_items<R: DeserializeOwned>(
     checked(items.collect::<Result<_, _>>()?)
 }
 
-/// What the parser says, with the field that it is about.
+/// Formats a parser error with its field.
 fn with_field(line: &str, error: &serde_json::Error) -> String {
     let what = without_place(error);
     match field_at(line, error.column()).filter(|field| !what.contains(&format!("`{field}`"))) {
@@ -115,7 +115,7 @@ fn with_field(line: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// The field of a line's record whose value stands at a column, counted in bytes.
+/// Returns the field of a line's record whose value is at a column, counted in bytes.
 fn field_at(line: &str, column: usize) -> Option<String> {
     let (mut depth, mut begun, mut last, mut field) = (0_u32, None, None, None);
     let mut is_escaped = false;
@@ -135,7 +135,7 @@ fn field_at(line: &str, column: usize) -> Option<String> {
     serde_json::from_str(field?).ok()
 }
 
-/// What the parser says, without its "at line 1 column 5": the line is one of many.
+/// Formats a parser error without its "at line 1 column 5": the line is one of many.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {
@@ -144,8 +144,8 @@ fn without_place(error: &serde_json::Error) -> String {
     }
 }
 
-/// Finds the lines on which records of a CSV text begin, in their order. The reader's own count stands before the line end of
-/// the former record, and so one line behind, where lines end in CRLF.
+/// Finds the lines on which records of a CSV text begin, in order. With CRLF line ends the reader's own position is before the line end of
+/// the previous record, and so one line too early.
 pub struct RecordLines<'t> {
     text: &'t [u8],
     byte: usize,
@@ -153,13 +153,13 @@ pub struct RecordLines<'t> {
 }
 
 impl<'t> RecordLines<'t> {
-    /// At the beginning of the text that the reader reads.
+    /// Starts at the beginning of the text.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         Self { text: text.as_bytes(), byte: 0, line: 1 }
     }
 
-    /// The line of a record by the reader's position, from 1; never one before the last that was asked for.
+    /// Returns the line of a record by the reader's position, from 1; positions must be in ascending order.
     pub fn at(&mut self, position: Option<&csv::Position>) -> u64 {
         let byte = position.and_then(|position| usize::try_from(position.byte()).ok()).unwrap_or(self.byte);
         let byte = byte.clamp(self.byte, self.text.len());
@@ -171,10 +171,10 @@ impl<'t> RecordLines<'t> {
     }
 }
 
-/// Items with their lines, once it is sure that there are some, that their ids differ, and that their turns have text.
+/// Validates items with their lines: there is at least one, their ids are unique, and their turns have text.
 ///
 /// # Errors
-/// [`DataError`] for the first that does not hold.
+/// [`DataError`] for the first violation.
 pub fn checked(items: Vec<(u64, Item)>) -> Result<Vec<Item>, DataError> {
     let mut lines: HashMap<String, u64> = HashMap::new();
     for (line, item) in &items {

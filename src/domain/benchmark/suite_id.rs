@@ -1,8 +1,8 @@
-//! The key of a suite.
+//! Id of a suite.
 
 use crate::battle::ids::text_id;
 
 text_id! {
-    /// The name of a suite: its key in commands, settings, files and the database.
+    /// Name of a suite, its key in commands, settings, files and the database.
     SuiteId
 }

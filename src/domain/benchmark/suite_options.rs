@@ -1,73 +1,72 @@
-//! Asking for a suite by name, with an ablation, a prompt of one's own, `compat` switches, and a model whose answers are the
-//! references.
+//! Options of a suite: ablation, custom prompt, `compat` switches, and a model whose answers are the references.
 
 use std::collections::BTreeSet;
 
 use crate::judging::judge_prompt::JudgePromptError;
 
-/// The suites that are built in.
+/// Names of the built-in suites.
 pub const NAMES: [&str; 5] = ["superclue-open", "superclue-close", "urs", "alignbench", "mtbench101"];
 
-/// What stands before the model's name in a variant. It comes last, and no other part of a variant holds it.
+/// Prefix of the model's name in a variant. It comes last, and no other part of a variant contains it.
 const REFERENCES: &str = "references=";
 
-/// What is asked of a suite beside its name.
+/// Options of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SuiteOptions {
-    /// Another way of asking or judging, as the papers compare them.
+    /// Ablation: a different way of asking or judging, as compared in the papers.
     pub ablation: Option<String>,
-    /// The text of a prompt file, instead of the built-in prompt.
+    /// Text of a prompt file that replaces the built-in prompt.
     pub prompt: Option<String>,
-    /// Switches that reproduce what the official programs do, such as `mtbench101.first_bracket`.
+    /// Switches that reproduce the official programs, such as `mtbench101.first_bracket`.
     pub compat: BTreeSet<String>,
-    /// The model whose answers are the references instead of the data file's: see [`ReferenceSuite`](super::cross_validation::ReferenceSuite).
+    /// Model whose answers replace the data file's references: see [`ReferenceSuite`](super::cross_validation::ReferenceSuite).
     pub references: Option<String>,
 }
 
-/// Why a suite cannot be had as asked.
+/// Error of a suite's options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuiteError {
-    /// No such suite.
+    /// The suite is unknown.
     #[error("suite {name:?} is unknown: name one of {known}, or import a suite of your own with its suite file")]
     UnknownSuite {
-        /// The requested name.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Known suites.
         known: String,
     },
-    /// No such ablation.
+    /// The ablation is unknown.
     #[error("suite {suite} has no ablation {name:?}: it has {known}")]
     UnknownAblation {
-        /// Of which suite.
+        /// Name of the suite.
         suite: String,
-        /// The requested name.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Known ablations.
         known: String,
     },
-    /// No such switch.
+    /// The switch is unknown.
     #[error("suite {suite} has no compat switch {name:?}: it has {known}")]
     UnknownCompat {
-        /// Of which suite.
+        /// Name of the suite.
         suite: String,
-        /// The requested name.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Known switches.
         known: String,
     },
-    /// A suite file that cannot be used.
+    /// The suite file is invalid.
     #[error("the suite file cannot be used: {0}")]
     File(String),
-    /// A prompt that cannot be used.
+    /// The prompt is invalid.
     #[error(transparent)]
     Prompt(#[from] JudgePromptError),
-    /// A prompt that asks for three levels where five are read.
+    /// The prompt asks for three levels, but five are expected.
     #[error(
         "the prompt for {0:?} does not ask for [[A>>B]], and five_levels reads only such verdicts: have it name all five, or leave \
          five_levels out"
     )]
     AsksForThree(String),
-    /// A prompt that asks for five levels where three are read.
+    /// The prompt asks for five levels, but three are expected.
     #[error("the prompt for {0:?} asks for [[A>>B]], which only five_levels reads: add --ablation five_levels")]
     AsksForFive(String),
 }
@@ -93,7 +92,7 @@ impl SuiteOptions {
         self.compat.contains(switch)
     }
 
-    /// The options in one line: see [`super::Suite::variant`].
+    /// Formats the options in one line: see [`super::Suite::variant`].
     pub(super) fn variant(&self) -> String {
         let prompt =
             self.prompt.as_ref().map(|text| format!("prompt {}", &crate::sha256::sha256(text.as_bytes())[..12]));
@@ -103,7 +102,7 @@ impl SuiteOptions {
     }
 }
 
-/// A variant without its references, and the model whose answers they are; none where they are the data file's.
+/// Splits a variant into the part without references and the model whose answers they are; `None` if they are the data file's.
 #[must_use]
 pub fn split_references(variant: &str) -> (&str, Option<&str>) {
     match variant.split_once(REFERENCES) {

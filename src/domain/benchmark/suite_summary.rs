@@ -1,4 +1,4 @@
-//! A data file of a suite, with what models and judges have done over it.
+//! Summary of a suite's data file, with the answers and judgements so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,33 +9,33 @@ use super::score::Coverage;
 use super::suite_options::split_references;
 use crate::time::Timestamp;
 
-/// A data file of a suite, with what was done over it.
+/// Data file of a suite with its answers and judgements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteSummary {
-    /// The file.
+    /// Stored data file.
     pub suite: BenchSuiteRow,
-    /// Rounds of answers, each with how many there are by model.
+    /// Number of answers by round and model.
     pub answered: BTreeMap<u32, BTreeMap<String, u64>>,
     /// Number of judgements by judge, model and status.
     pub judged: Vec<JudgedGroup>,
-    /// When the latest judgement was stored.
+    /// Time of the latest judgement.
     pub latest: Option<Timestamp>,
 }
 
 impl SuiteSummary {
-    /// The models that have answers.
+    /// Returns the models that have answers.
     #[must_use]
     pub fn models(&self) -> BTreeSet<&str> {
         self.answered.values().flat_map(BTreeMap::keys).map(String::as_str).collect()
     }
 
-    /// The judges.
+    /// Returns the judges.
     #[must_use]
     pub fn judges(&self) -> BTreeSet<&str> {
         self.judged.iter().map(|group| group.judge.as_str()).filter(|judge| !judge.is_empty()).collect()
     }
 
-    /// Judgements with a verdict, and all.
+    /// Returns the number of judgements with a verdict and of all judgements.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
         let count = |ok: &dyn Fn(&JudgedGroup) -> bool| {
@@ -44,7 +44,8 @@ impl SuiteSummary {
         Coverage { ok: count(&|group| group.status == Status::Ok), total: count(&|_| true) }
     }
 
-    /// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
+    /// Whether there are results for a selector: judgements of its variant or with a model's answers as references, or answers of its
+    /// round.
     #[must_use]
     pub fn has(&self, way: &RunSelector) -> bool {
         let base = |variant: &str| split_references(variant).0 == way.variant;

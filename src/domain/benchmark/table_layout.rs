@@ -1,36 +1,36 @@
-//! The tables of a suite: which of its parts stand side by side, in the papers' order, and what they are called.
+//! Table layouts of a suite: columns in the papers' order, and their titles.
 
 use serde::Serialize;
 
 use super::Suite;
 use super::score::{Part, PartKind, Scores};
 
-/// What a table is about.
+/// Subject of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableKind {
-    /// The whole, groups and categories: the papers' main tables.
+    /// Overall, groups and categories: the papers' main tables.
     Scores,
     /// Dimensions of quality.
     Dimensions,
-    /// Languages, of the whole and of categories.
+    /// Languages, overall and by category.
     Languages,
-    /// Turns, of the whole and of categories: curves.
+    /// Turns, overall and by category: curves.
     Turns,
-    /// Other rules of aggregation.
+    /// Alternative rules of aggregation.
     Rules,
 }
 
-/// The columns of a table; its rows are models.
+/// Columns of a table; its rows are models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableLayout {
-    /// What it is about.
+    /// Subject of the table.
     pub kind: TableKind,
-    /// The columns, in order.
+    /// Parts in the columns, in order.
     pub parts: Vec<Part>,
 }
 
-/// The tables that scores fill, in order; those without a column are left out.
+/// Returns the layouts of the tables for these scores, in order; tables without columns are left out.
 #[must_use]
 pub fn layouts<'s>(scores: impl IntoIterator<Item = &'s Scores>) -> Vec<TableLayout> {
     let kinds = [TableKind::Scores, TableKind::Dimensions, TableKind::Languages, TableKind::Turns, TableKind::Rules];
@@ -55,7 +55,7 @@ fn kind_of(part: &Part) -> TableKind {
     }
 }
 
-/// What a part is called for people.
+/// Returns the display name of a part.
 #[must_use]
 pub fn title(suite: &dyn Suite, part: &Part) -> String {
     let own = match part.kind {

@@ -1,4 +1,4 @@
-//! What an annotator sees next, and on which side.
+//! Assignment of units and sides to annotators.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
-/// Judgements between an assignment and its repetition, where others are left.
+/// Minimum number of judgements between an assignment and its repetition, where other units are left.
 pub const REPEAT_DISTANCE: u32 = 5;
 
-/// Why a unit is shown.
+/// Reason for showing a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssignmentKind {
-    /// It needs judgements.
+    /// The unit needs judgements.
     Fresh,
-    /// Every annotator judges it: an overlap item, or one whose answer is known.
+    /// All annotators judge the unit: an overlap item, or one with a known answer.
     Shared,
-    /// The same annotator judged it before.
+    /// The same annotator judges the unit again.
     Repeat,
 }
 
 impl AssignmentKind {
-    /// The three kinds.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Shared, Self::Repeat];
 
-    /// The word of the database and of exports.
+    /// Returns the name in the database and in exports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,37 +35,37 @@ impl AssignmentKind {
         }
     }
 
-    /// Reads [`as_str`](Self::as_str).
+    /// Parses [`as_str`](Self::as_str).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// How far an annotator is.
+/// Progress of an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AnnotatorProgress {
-    /// Units that were shown for the first time.
+    /// Number of units shown for the first time.
     pub first_time: u32,
-    /// Units that were shown again.
+    /// Number of units shown again.
     pub repeats: u32,
-    /// Shared units among the first.
+    /// Number of shared units shown for the first time.
     pub shared: u32,
 }
 
-/// The shape of a campaign, as far as the next assignment depends on it.
+/// Properties of a campaign that determine the next assignment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CampaignShape {
-    /// Items.
+    /// Number of items.
     pub items: u32,
-    /// Units that every annotator judges.
+    /// Number of units that every annotator judges.
     pub shared_units: u32,
-    /// Share of an annotator's judgements that are asked again.
+    /// Share of an annotator's judgements that are repeated.
     pub repeat_share: f64,
 }
 
-/// Which kinds to try, in this order. Repeats and shared units are spread evenly over an annotator's work: each comes when its share
-/// of what was shown so far is reached, and repeats never beyond it.
+/// Returns the kinds to try, in this order. Repeats and shared units are spread evenly over an annotator's work: each is due when its share
+/// of the shown units is reached, and repeats never exceed theirs.
 #[must_use]
 pub fn kinds_to_try(progress: AnnotatorProgress, shape: CampaignShape) -> Vec<AssignmentKind> {
     use AssignmentKind::{Fresh, Repeat, Shared};
@@ -79,7 +79,7 @@ pub fn kinds_to_try(progress: AnnotatorProgress, shape: CampaignShape) -> Vec<As
     }
 }
 
-/// Repetitions that an annotator who has seen so many units is shown in all.
+/// Returns the total number of repetitions for an annotator who has seen this many units.
 #[must_use]
 pub fn repeats_of(first_time: u32, repeat_share: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
@@ -87,18 +87,18 @@ pub fn repeats_of(first_time: u32, repeat_share: f64) -> u32 {
     repeats
 }
 
-/// The random numbers of an annotator's assignment: the same for the same seed of the campaign.
+/// Creates the random number generator of an annotator's assignment, reproducible by the campaign's seed.
 #[must_use]
 pub fn rng_of(seed: u64, annotator: &str, number: u64) -> ChaCha8Rng {
     let hash = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(number.to_le_bytes());
     ChaCha8Rng::from_seed(hash.chain_update(annotator).finalize().into())
 }
 
-/// How often an annotator saw each model on side A, minus on side B.
+/// For each model, how often an annotator saw it on side A minus on side B.
 pub type SideBalance = BTreeMap<String, i64>;
 
-/// The models of a unit in the order in which they are shown. Of two, that goes to side A which this annotator saw there less, and a
-/// fair coin decides between equals, so that a taste for one side helps no model; more are shuffled.
+/// Orders the models of a unit for display. Of two, the one that this annotator saw less often on side A goes there, and a fair coin
+/// decides ties, so that a preference for a side favours no model; more than two are shuffled.
 #[must_use]
 pub fn arrange(models: &[String], balance: &SideBalance, rng: &mut ChaCha8Rng) -> Vec<String> {
     let mut shown = models.to_vec();
@@ -118,7 +118,7 @@ pub fn arrange(models: &[String], balance: &SideBalance, rng: &mut ChaCha8Rng) -
     shown
 }
 
-/// Counts two models that were shown side by side.
+/// Counts two models that were shown as a pair.
 pub fn count_sides(balance: &mut SideBalance, shown: &[String]) {
     if let [left, right] = shown {
         *balance.entry(left.clone()).or_default() += 1;

@@ -1,22 +1,22 @@
-//! What ends a campaign before every unit has all of its judgements.
+//! Conditions that end a campaign before every unit has all of its judgements.
 
 use serde::{Deserialize, Serialize};
 
-/// What a campaign waits for besides the judgements of each unit.
+/// Additional condition for the end of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndCondition {
-    /// Each model and the next are told apart, or known to be equal.
+    /// Neighbouring models on the leaderboard are separated, or known to be equal.
     Separated,
 }
 
-/// Why nobody is asked any more.
+/// Reason for ending a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// [`EndCondition::Separated`].
     Separated,
-    /// There are as many judgements as the file allows.
+    /// The number of judgements reached the plan's maximum.
     MaxJudgements,
 }
 
@@ -24,7 +24,7 @@ impl EndReason {
     /// All reasons.
     pub const ALL: [Self; 2] = [Self::Separated, Self::MaxJudgements];
 
-    /// The word of the database and of answers.
+    /// Returns the name in the database and in API responses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,11 +34,11 @@ impl EndReason {
     }
 }
 
-/// That nobody is asked any more.
+/// End of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CampaignEnding {
-    /// Why.
+    /// Reason of the end.
     pub because: EndReason,
-    /// Since when, in milliseconds since 1970.
+    /// Time of the end, in milliseconds since 1970.
     pub at: i64,
 }

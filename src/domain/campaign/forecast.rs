@@ -1,4 +1,4 @@
-//! What a campaign will take, before it begins.
+//! Forecast of a campaign's effort and precision.
 
 use serde::Serialize;
 
@@ -8,38 +8,38 @@ use crate::rating::POINTS_PER_STRENGTH;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real;
 
-/// Seconds that a person takes to compare two answers, the middle of what annotation studies report.
+/// Seconds per comparison of two answers, the middle of what annotation studies report.
 const SECONDS_PER_JUDGEMENT: f64 = 60.0;
 
 /// Judgements, precision and time of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Items.
+    /// Number of items.
     pub items: u64,
-    /// Models, or other candidates.
+    /// Number of models, or other candidates.
     pub models: u64,
-    /// Pairs of answers, answers, or items to rank.
+    /// Number of units: pairs of answers, answers, or items to rank.
     pub units: u64,
-    /// Judgements needed, without repetitions.
+    /// Number of judgements needed, without repetitions.
     pub judgements: u64,
-    /// Judgements that are asked a second time.
+    /// Number of repeated judgements.
     pub repeats: u64,
-    /// Annotators needed at the least, because nobody judges an item twice.
+    /// Minimum number of annotators, since none judges an item twice.
     pub annotators_at_least: u64,
-    /// Expected half width of a rating's 95 % interval in rating points, where models are about equal; `None` for scores, and
-    /// where there are fewer than two models.
+    /// Expected half width of a rating's 95 % interval in rating points for models of about equal strength; `None` for scores, and with
+    /// fewer than two models.
     pub half_width: Option<f64>,
-    /// Hours of work at a minute a judgement.
+    /// Working time in hours, at one minute per judgement.
     pub hours: f64,
 }
 
 impl Forecast {
-    /// Of a campaign with so many items, models and units, of which an item has `most_units` at most.
+    /// Forecasts a campaign with this many items, models and units, and `most_units` units per item at most.
     ///
-    /// A vote between equals has the information p(1−p) = ¼ about the difference of two strengths. Where all pairs of m models have
-    /// equally many votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)². A ranking of m models
-    /// compares each with all others, not independently: ranks of equals have the variance (m²−1)/12, so that J rankings leave a
-    /// strength 4(m²−1)/(3m²J).
+    /// A vote between equals has the information p(1−p) = ¼ about the difference of two strengths. If all pairs of m models have the same
+    /// number of votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)². A ranking of m models compares
+    /// each with all others, not independently: ranks of equals have the variance (m²−1)/12, so that J rankings leave a strength
+    /// 4(m²−1)/(3m²J).
     #[must_use]
     pub fn new(plan: &CampaignPlan, items: u64, models: u64, units: u64, most_units: u64) -> Self {
         let judgements = units * u64::from(plan.judgements_per_item);

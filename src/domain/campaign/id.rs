@@ -1,9 +1,9 @@
 //! Ids of campaigns and of their questions.
 
-/// Bytes of an id at most.
+/// Maximum length of an id, in bytes.
 const MAX_ID: usize = 64;
 
-/// Whether a text can name a campaign or a question: lower-case letters, digits, `-` and `_`, beginning with a letter or digit.
+/// Whether a text is a valid id of a campaign or question: lower-case letters, digits, `-` and `_`, beginning with a letter or digit.
 #[must_use]
 pub fn is_id(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -1,9 +1,9 @@
-//! Why a judgement cannot be taken, and the letters that it names answers by.
+//! Errors of submitted judgements, and the letters that refer to answers.
 
-/// The letters under which answers are shown, in order.
+/// Letters under which answers are shown, in order.
 pub const LETTERS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Why a judgement cannot be taken: what to send instead.
+/// Error of an invalid judgement, with the expected input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidJudgement(pub String);

@@ -1,4 +1,4 @@
-//! What the annotators of campaigns said of one item.
+//! Aggregated judgements of annotators on one item.
 
 use std::collections::BTreeMap;
 
@@ -6,54 +6,54 @@ use super::judgement::UnitJudgement;
 use crate::battle::Outcome;
 use crate::stats::{real, real_len};
 
-/// A judgement that stands, with the models in the order in which they were shown.
+/// Valid judgement, with the models in display order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemJudgement {
-    /// The campaign.
+    /// Id of the campaign.
     pub campaign: String,
-    /// The models as shown.
+    /// Models in display order.
     pub shown: Vec<String>,
-    /// What was said.
+    /// Judgement of the annotator.
     pub judgement: UnitJudgement,
 }
 
-/// What people said of two models' answers.
+/// Preferences between two models' answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairOpinion {
-    /// The campaign.
+    /// Id of the campaign.
     pub campaign: String,
     /// The models in alphabetical order.
     pub models: [String; 2],
-    /// How often the answer of each was preferred.
+    /// Number of preferences for each model's answer.
     pub preferred: [u64; 2],
-    /// How often neither was.
+    /// Number of ties.
     pub ties: u64,
 }
 
-/// The mean of the scores that people gave an answer.
+/// Mean score of a model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreOpinion {
-    /// The campaign.
+    /// Id of the campaign.
     pub campaign: String,
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// The mean.
+    /// Mean of the scores.
     pub mean: f64,
-    /// How many scores.
+    /// Number of scores.
     pub scores: u64,
 }
 
-/// All that people said of an item.
+/// Judgements of annotators on an item.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemOpinions {
-    /// By campaign and pair.
+    /// Preferences by campaign and pair.
     pub pairs: Vec<PairOpinion>,
-    /// By campaign and model.
+    /// Mean scores by campaign and model.
     pub scores: Vec<ScoreOpinion>,
 }
 
 impl ItemOpinions {
-    /// Counts judgements. A ranking counts as a preference in each pair.
+    /// Aggregates judgements. A ranking counts as a preference in each pair.
     #[must_use]
     pub fn new(judgements: &[ItemJudgement]) -> Self {
         let mut pairs: BTreeMap<(&str, [&str; 2]), [u64; 3]> = BTreeMap::new();
@@ -94,7 +94,7 @@ impl ItemOpinions {
         Self { pairs: pairs.into_iter().map(pair).collect(), scores: scores.into_iter().map(score).collect() }
     }
 
-    /// Whether nobody said anything.
+    /// Whether there are no judgements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.scores.is_empty()
@@ -102,7 +102,7 @@ impl ItemOpinions {
 }
 
 impl PairOpinion {
-    /// The share of the judgements that prefer the first model, a tie as half of one.
+    /// Returns the share of the judgements that prefer the first model, with a tie as half a preference.
     #[must_use]
     pub fn share(&self) -> f64 {
         let [one, other] = self.preferred.map(real);

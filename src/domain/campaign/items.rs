@@ -1,4 +1,4 @@
-//! The answers that a campaign is about, checked before anything is stored.
+//! Items and answers of a campaign, and their validation before anything is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,76 +6,76 @@ use super::plan::{CampaignPlan, Task};
 use super::questions::CampaignQuestion;
 use crate::battle::Outcome;
 
-/// Characters of a prompt, a reference or an answer at most: more is not read by an annotator.
+/// Maximum length of a prompt, reference or answer in characters, limited by what an annotator can read.
 pub const MAX_TEXT: usize = 100_000;
-/// Answers of an item at most where all are ranked at once.
+/// Maximum number of answers of an item that are ranked at once.
 pub const MAX_RANKED: usize = 5;
 
-/// One row of the file of answers.
+/// Row of the file of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerRow {
-    /// Where it stands, for messages, such as `line 3`.
+    /// Location of the row for error messages, such as `line 3`.
     pub place: String,
-    /// The item's id.
+    /// Id of the item.
     pub item: String,
-    /// What was asked: a prompt, or a conversation as text.
+    /// Prompt, or conversation as text.
     pub prompt: String,
-    /// Who answered: a model, or any other candidate.
+    /// Name of the model or other candidate.
     pub model: String,
-    /// The answer.
+    /// Answer of the model.
     pub answer: String,
-    /// An answer that is known to be good; empty where there is none.
+    /// Known good answer; empty without one.
     pub reference: String,
-    /// What the item is about; may be empty.
+    /// Category of the item; may be empty.
     pub category: String,
-    /// Its language; may be empty.
+    /// Language of the item; may be empty.
     pub language: String,
 }
 
-/// An item with its answers.
+/// Item with its answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignItem {
-    /// Its id.
+    /// Id of the item.
     pub id: String,
-    /// What was asked.
+    /// Prompt, or conversation as text.
     pub prompt: String,
-    /// A known good answer; empty where there is none.
+    /// Known good answer; empty without one.
     pub reference: String,
-    /// What it is about; may be empty.
+    /// Category of the item; may be empty.
     pub category: String,
-    /// Its language; may be empty.
+    /// Language of the item; may be empty.
     pub language: String,
-    /// The answers by model, at least one, or two where they are compared.
+    /// Answers by model: at least one, or two for comparisons.
     pub answers: BTreeMap<String, String>,
 }
 
-/// One pair of answers whose better one is known.
+/// Pair of answers with a known outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoldRow {
-    /// Where it stands, for messages.
+    /// Location of the row for error messages.
     pub place: String,
-    /// The item's id.
+    /// Id of the item.
     pub item: String,
-    /// The two models.
+    /// Models of the pair.
     pub models: [String; 2],
-    /// Which of them is better.
+    /// Known outcome.
     pub outcome: Outcome,
 }
 
-/// Why the answers cannot be judged.
+/// Error of an item or answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct ItemError {
-    /// The row, or the item.
+    /// Row or item of the error.
     pub place: String,
-    /// What is wrong with it, and the way out.
+    /// Description of the problem and how to fix it.
     pub reason: String,
 }
 
-/// Gathers the rows by item, in the order of their first rows.
+/// Groups rows by item, in the order of their first rows.
 ///
 /// # Errors
-/// [`ItemError`] for the first row or item that cannot be used.
+/// [`ItemError`] for the first invalid row or item.
 pub fn gather(rows: Vec<AnswerRow>, task: Task) -> Result<Vec<CampaignItem>, ItemError> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut items: Vec<CampaignItem> = Vec::new();
@@ -152,10 +152,10 @@ fn check_count(item: &CampaignItem, task: Task) -> Result<(), ItemError> {
     }
 }
 
-/// Checks that the rubric knows the category of each item, and that every question of the file is about some item.
+/// Checks that the rubric has the category of each item, and that every question of the file applies to some item.
 ///
 /// # Errors
-/// [`ItemError`] for the first item or question of which that is not so.
+/// [`ItemError`] for the first violation.
 pub fn check_categories(plan: &CampaignPlan, items: &[CampaignItem]) -> Result<(), ItemError> {
     let of_rubric = plan.rubric.map_or(0, |rubric| rubric.ids().len());
     if let Some(rubric) = plan.rubric {
@@ -175,10 +175,10 @@ pub fn check_categories(plan: &CampaignPlan, items: &[CampaignItem]) -> Result<(
     }
 }
 
-/// Checks that each known answer is about a pair of the items, once.
+/// Checks that each known outcome is for a pair of the items, without duplicates.
 ///
 /// # Errors
-/// [`ItemError`] for the first that is not.
+/// [`ItemError`] for the first violation.
 pub fn check_gold(gold: &[GoldRow], items: &[CampaignItem]) -> Result<(), ItemError> {
     let by_id: BTreeMap<&str, &CampaignItem> = items.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut seen = BTreeSet::new();
@@ -273,7 +273,7 @@ mod tests {
         items[0].category = "safety".into();
         assert_eq!(check_categories(&plan(asking), &items), Ok(()));
         items[0].category = "翻译".into();
-        // Of a rubric, dimensions of other categories are asked about no item.
+        // Dimensions of a rubric for other categories apply to no item.
         assert_eq!(check_categories(&plan("rubric = \"alignbench\"\n"), &items), Ok(()));
     }
 

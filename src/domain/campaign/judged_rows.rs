@@ -1,4 +1,4 @@
-//! Judgements as they are kept, and how they become what a report is computed from.
+//! Stored judgements, and their conversion for reports.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use super::judgement::UnitJudgement;
 use super::questions::QuestionAnswers;
 use super::report::JudgedUnit;
 
-/// A judgement that stands.
+/// Stored valid judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedRow<'r> {
     /// Position of the unit.
     pub unit: i64,
-    /// Position of its item.
+    /// Position of the unit's item.
     pub item: i64,
-    /// Why it was shown.
+    /// Kind of the assignment.
     pub kind: &'r str,
-    /// The models in the order in which they were shown, as JSON.
+    /// Models in display order, as JSON.
     pub shown: &'r str,
-    /// What was said, as JSON.
+    /// Judgement, as JSON.
     pub judgement: &'r str,
-    /// What was answered to questions, as JSON; may be empty.
+    /// Answers to questions, as JSON; may be empty.
     pub answers: &'r str,
-    /// When it was shown, in milliseconds since 1970.
+    /// Time when the unit was shown, in milliseconds since 1970.
     pub given_at: i64,
-    /// When it was judged.
+    /// Time of the judgement, in milliseconds since 1970.
     pub judged_at: i64,
 }
 
-/// Parses the judgements of one annotator. Each text is parsed once: an annotator's judgements have few distinct ones.
+/// Parser of one annotator's judgements. Each text is parsed once: an annotator's judgements have few distinct ones.
 #[derive(Debug)]
 pub struct JudgedRowParser {
     annotator: Arc<str>,
@@ -41,7 +41,7 @@ pub struct JudgedRowParser {
 }
 
 impl JudgedRowParser {
-    /// A parser of the judgements of the annotator with this pseudonym.
+    /// Creates a parser for the annotator with this pseudonym.
     #[must_use]
     pub fn new(annotator: &str) -> Self {
         let (shown, said, answers) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -51,7 +51,7 @@ impl JudgedRowParser {
     /// Parses a judgement.
     ///
     /// # Errors
-    /// A text of the row is not the JSON that was written.
+    /// A text of the row is not valid JSON of its type.
     pub fn parse(&mut self, row: JudgedRow<'_>) -> Result<JudgedUnit, serde_json::Error> {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of a few hours")]
         let seconds = (row.judged_at - row.given_at) as f64 / 1000.0;
@@ -77,7 +77,7 @@ fn parsed<T: Clone + DeserializeOwned>(known: &mut HashMap<String, T>, text: &st
     Ok(value)
 }
 
-/// A stored position of a unit or an item.
+/// Converts a stored position of a unit or item.
 #[must_use]
 pub fn position(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)

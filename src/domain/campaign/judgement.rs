@@ -1,4 +1,4 @@
-//! What an annotator says of one assignment.
+//! Judgement of an assignment by an annotator.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::plan::{CampaignPlan, Task};
 use super::questions::{self, AskedAbout, QuestionAnswers};
 use crate::battle::Outcome;
 
-/// A judgement as it is sent and stored, in the order in which the answers were shown.
+/// Judgement as sent and stored, in the display order of the answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitJudgement {
-    /// Which of two answers is better.
+    /// Preference between two answers.
     Outcome(Outcome),
-    /// How much better one of two answers is: negative where A is, positive where B is, 0 where they are equally good.
+    /// Degree of preference between two answers: negative for A, positive for B, 0 for equally good ones.
     Preference(i8),
-    /// How good the answer is.
+    /// Score of the answer.
     Score(u8),
-    /// Positions of the answers, the best first.
+    /// Positions of the answers, best first.
     Ranking(Vec<u8>),
 }
 
-/// What can be sent for an assignment.
+/// Request body with the judgement of an assignment.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SentJudgement {
     /// For the task `pairwise`: `a`, `b`, `tie` or `both_bad`.
@@ -33,24 +33,24 @@ pub struct SentJudgement {
     /// much better), or from -3 to 3.
     #[schemars(with = "Option<i64>")]
     pub preference: Option<serde_json::Number>,
-    /// For the task `score`.
+    /// For the task `score`: the score.
     #[schemars(with = "Option<i64>")]
     pub score: Option<serde_json::Number>,
-    /// For the task `rank`: the letters, the best first.
+    /// For the task `rank`: the letters, best first.
     pub ranking: Option<Vec<String>>,
     /// Answers to the campaign's questions by their ids: a value, or a value by the letter of each shown answer.
     pub answers: Option<QuestionAnswers>,
 }
 
 impl SentJudgement {
-    /// Which of the keys of tasks were sent: outcome, preference, score, ranking.
+    /// Returns which task keys are present: outcome, preference, score, ranking.
     fn keys(&self) -> [bool; 4] {
         [self.outcome.is_some(), self.preference.is_some(), self.score.is_some(), self.ranking.is_some()]
     }
 }
 
 impl UnitJudgement {
-    /// Which of two answers is better, of a comparison.
+    /// Returns the outcome of a comparison.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         match self {
@@ -73,7 +73,7 @@ impl UnitJudgement {
         }
     }
 
-    /// Reads a preference on a scale of so many points.
+    /// Reads a preference on a scale with this many points.
     fn read_preference(sent: &SentJudgement, points: u8) -> Result<Self, InvalidJudgement> {
         let most = i64::from(points / 2);
         let found = sent.preference.as_ref().and_then(serde_json::Number::as_i64).filter(|value| value.abs() <= most);
@@ -120,10 +120,10 @@ fn invalid<T>(text: &str) -> Result<T, InvalidJudgement> {
 }
 
 impl CampaignPlan {
-    /// Reads what was sent for an assignment of this campaign that shows so many answers.
+    /// Validates the judgement of an assignment of this campaign with this many shown answers.
     ///
     /// # Errors
-    /// [`InvalidJudgement`] says what to send.
+    /// [`InvalidJudgement`] with the expected input.
     pub fn judgement(&self, sent: &SentJudgement, answers: usize) -> Result<UnitJudgement, InvalidJudgement> {
         match (self.task, self.preference_scale) {
             (Task::Pairwise, None) => UnitJudgement::read_outcome(sent),
@@ -133,10 +133,10 @@ impl CampaignPlan {
         }
     }
 
-    /// Reads the answers to questions that were sent with it.
+    /// Validates the answers to questions that were sent with the judgement.
     ///
     /// # Errors
-    /// [`InvalidJudgement`] says what to send.
+    /// [`InvalidJudgement`] with the expected input.
     pub fn question_answers(
         &self,
         sent: &SentJudgement,

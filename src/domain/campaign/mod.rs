@@ -1,11 +1,11 @@
-//! Campaigns: people judge stored answers, each annotator alone.
+//! Campaigns: people judge stored answers, each annotator independently.
 //!
-//! A campaign is one file ([`plan`]) beside its answers ([`items`]), or the [`prompts`] that models are asked. Each pair of answers of an item (or each answer, or all answers of
-//! an item) is one unit; [`unit_order`] puts the units into the order in which they are handed out, [`shared_and_gold_units`] says which are for
-//! everybody, [`assignment`] decides what an
-//! annotator gets next and on which side, [`shown_assignment`] is what is seen of it, [`judgement`] and [`questions`] read what the annotator says, [`rubric`] has questions that are
-//! built in, [`report`] is what all of them said, and [`ending`] that there are enough judgements. [`suite_answers`]
-//! takes the answers of a benchmark, [`judged_rows`] reads stored judgements, and [`state`] says whether annotators can judge.
+//! A campaign is one file ([`plan`]) with its answers ([`items`]), or the [`prompts`] that models are asked. Each pair of answers of an
+//! item (or each answer, or all answers of an item) is one unit. [`unit_order`] orders the units for assignment, [`shared_and_gold_units`]
+//! selects those for all annotators, [`assignment`] chooses an annotator's next unit and sides, and [`shown_assignment`] is the visible
+//! part. [`judgement`] and [`questions`] validate an annotator's input, [`rubric`] has built-in questions, [`report`] aggregates all
+//! judgements, and [`ending`] defines when there are enough. [`suite_answers`] imports the answers of a benchmark, [`judged_rows`] reads
+//! stored judgements, and [`state`] defines whether annotators can judge.
 
 pub mod assignment;
 pub mod ending;
@@ -27,5 +27,5 @@ pub mod state;
 pub mod suite_answers;
 pub mod unit_order;
 
-/// Days after which the links of annotators expire at the latest, where they do.
+/// Maximum lifetime of annotators' links in days, for links that expire.
 pub const MOST_LINK_DAYS: u32 = 3_650;

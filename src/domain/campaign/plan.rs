@@ -1,4 +1,4 @@
-//! The file of a campaign.
+//! Campaign file.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +7,23 @@ pub use super::id::is_id;
 use super::questions::{self, CampaignQuestion, MAX_POINTS, QuestionKind, Subject};
 use super::rubric::CampaignRubric;
 
-/// Judgements of a unit at most.
+/// Maximum number of judgements per unit.
 const MAX_JUDGEMENTS: u32 = 1_000;
 
-/// What an annotator is asked.
+/// Task of the annotators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
-    /// Which of two answers is better: A, B, a tie, or both bad.
+    /// Compare two answers: A, B, a tie, or both bad.
     Pairwise,
-    /// How good one answer is, as a whole number of the scale.
+    /// Score one answer, as a whole number of the scale.
     Score,
-    /// The order of up to five answers, the best first.
+    /// Rank up to five answers, best first.
     Rank,
 }
 
 impl Task {
-    /// The word of the file and of the database.
+    /// Returns the name in the file and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,91 +34,91 @@ impl Task {
     }
 }
 
-/// Why a campaign cannot be made from its file.
+/// Error of a campaign file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// It is no campaign file.
+    /// The text is not a campaign file.
     #[error("{0}")]
     Syntax(String),
-    /// A key has a value that cannot be.
+    /// A key has an invalid value.
     #[error("{key}: {reason}")]
     Value {
-        /// The key.
+        /// Name of the key.
         key: &'static str,
-        /// What is wrong, and what to write.
+        /// Description of the problem and of valid values.
         reason: String,
     },
 }
 
-/// A campaign as its file describes it. Paths are relative to the file.
+/// Contents of a campaign file. Paths are relative to the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignPlan {
-    /// Lower-case letters, digits, `-` and `_`.
+    /// Id of the campaign: lower-case letters, digits, `-` and `_`.
     pub id: String,
-    /// What annotators read above every item.
+    /// Title that annotators read above every item.
     pub title: String,
-    /// What they are asked.
+    /// Task of the annotators.
     pub task: Task,
-    /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row an answer. `bench:SUITE` takes the answers to
-    /// a suite from the database, and `ask:FILE` asks models the prompts of a file: `item`, `prompt` or `conversation`.
+    /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row per answer. `bench:SUITE` takes the answers to a
+    /// suite from the database, and `ask:FILE` asks models the prompts of a file: `item`, `prompt` or `conversation`.
     pub answers: String,
-    /// The models whose answers to a suite are taken, all where it is left out; or those that are asked.
+    /// Models whose answers to a suite are used, all by default; or those that are asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// What asking may cost at most, in the currency of the models' prices.
+    /// Maximum cost of asking, in the currency of the models' prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
-    /// Requests to models at most.
+    /// Maximum number of requests to models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
-    /// What they read before they begin.
+    /// Instructions that annotators read before they begin.
     #[serde(default)]
     pub instructions: String,
-    /// Annotators who judge each unit.
+    /// Number of annotators who judge each unit.
     #[serde(default = "three")]
     pub judgements_per_item: u32,
-    /// What ends the campaign before each unit has all its judgements.
+    /// Condition that ends the campaign before each unit has all its judgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<EndCondition>,
-    /// Judgements of all annotators together at most, repetitions included.
+    /// Maximum number of judgements by all annotators, including repetitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_judgements: Option<u64>,
-    /// Share of an annotator's judgements that are asked a second time.
+    /// Share of an annotator's judgements that are repeated.
     #[serde(default)]
     pub repeat_share: f64,
     /// Share of the items that every annotator judges.
     #[serde(default)]
     pub overlap_share: f64,
-    /// File of known answers: `item`, `model_a`, `model_b`, `outcome`. Every annotator judges them.
+    /// File of known outcomes: `item`, `model_a`, `model_b`, `outcome`. Every annotator judges these pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gold: Option<String>,
-    /// The lowest and the highest score of the task `score`.
+    /// Lowest and highest score of the task `score`.
     #[serde(default = "one_to_ten")]
     pub scale: [u8; 2],
-    /// Points of a preference between two answers, 5 or 7, from "A is much better" to "B is much better"; without it, the task
+    /// Number of points of a preference between two answers, 5 or 7, from "A is much better" to "B is much better"; without it, the task
     /// `pairwise` has the four outcomes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preference_scale: Option<u8>,
-    /// Dimensions that each answer is scored on beside the whole, of the task `score`. They are among the questions.
+    /// Dimensions of the task `score` on which each answer is scored beside its overall score. They are among the questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<CampaignRubric>,
-    /// Questions beside the task.
+    /// Questions in addition to the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<CampaignQuestion>,
-    /// Whether the reference answer is shown, where an item has one.
+    /// Whether the reference answer is shown, if an item has one.
     #[serde(default)]
     pub show_reference: bool,
-    /// Whether its votes move the arena's leaderboard, each annotator being a voter.
+    /// Whether the judgements count as votes on the arena's leaderboard, with each annotator as a voter.
     #[serde(default)]
     pub rated: bool,
-    /// Whether everybody may read the report, without its annotators, once the campaign is closed.
+    /// Whether the report, without its annotators, is public once the campaign is closed.
     #[serde(default)]
     pub public: bool,
-    /// Where annotators are sent at the end: the address by which a recruitment platform knows that somebody is done.
+    /// Redirect address at the end, by which a recruitment platform recognises annotators who are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_url: Option<String>,
-    /// Seed of all that is drawn.
+    /// Random seed of the campaign.
     #[serde(default)]
     pub seed: u64,
 }
@@ -135,16 +135,16 @@ fn one_to_ten() -> [u8; 2] {
 #[serde(deny_unknown_fields)]
 struct CampaignFile {
     campaign: CampaignPlan,
-    /// `[[questions]]` stand below the campaign's own keys.
+    /// `[[questions]]`, a table at the top level beside `[campaign]`.
     #[serde(default)]
     questions: Vec<CampaignQuestion>,
 }
 
 impl CampaignPlan {
-    /// Reads and checks the text of a campaign file.
+    /// Parses and validates a campaign file.
     ///
     /// # Errors
-    /// [`PlanError`] names the key and what to write.
+    /// [`PlanError`] with the key and valid values.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let file: CampaignFile = toml::from_str(text).map_err(|error| PlanError::Syntax(error.to_string()))?;
         let mut plan = file.campaign;
@@ -156,19 +156,19 @@ impl CampaignPlan {
         Ok(plan)
     }
 
-    /// The suite whose answers are taken from the database; `None` where they are in a file.
+    /// Returns the suite whose answers are used from the database; `None` if they are in a file.
     #[must_use]
     pub fn suite(&self) -> Option<&str> {
         self.answers.strip_prefix("bench:")
     }
 
-    /// The file of prompts that models are asked; `None` where the answers are there.
+    /// Returns the file of prompts that models are asked; `None` if the answers exist.
     #[must_use]
     pub fn prompts(&self) -> Option<&str> {
         self.answers.strip_prefix("ask:")
     }
 
-    /// Whether some questions are about items of some categories only.
+    /// Whether some questions apply to items of some categories only.
     #[must_use]
     pub fn asks_by_category(&self) -> bool {
         self.questions.iter().any(|question| !question.categories.is_empty())
@@ -228,7 +228,7 @@ impl CampaignPlan {
 }
 
 impl CampaignPlan {
-    /// The question of this id, if each model has a number by it.
+    /// Returns the question with this id, if it yields a number for each model.
     #[must_use]
     pub fn model_scale(&self, id: &str) -> Option<&CampaignQuestion> {
         let is_of_model = |question: &&CampaignQuestion| question.about == Subject::Answer || self.task == Task::Score;
@@ -236,7 +236,7 @@ impl CampaignPlan {
         found.filter(is_of_model)
     }
 
-    /// Checks whose answers are taken, and what asking may cost.
+    /// Checks the source of the answers and the budget of asking.
     fn check_asking(&self) -> Result<(), PlanError> {
         let bad = |key, reason: &str| Err(PlanError::Value { key, reason: reason.to_owned() });
         let asks = self.prompts().is_some();

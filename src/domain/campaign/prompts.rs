@@ -1,4 +1,4 @@
-//! Prompts that a campaign asks models: as a suite that is only asked, since people are the judges.
+//! Prompts that a campaign asks models, as a suite without judge models, since people judge.
 
 use std::collections::BTreeSet;
 
@@ -14,30 +14,30 @@ use crate::judging::verdict::{Verdict, VerdictError};
 use crate::language::Language;
 use crate::sha256::sha256;
 
-/// What begins the name of the suite of a campaign's prompts. No suite of a file can have it, and no list shows what does.
+/// Prefix of the suite names of campaigns' prompts. File suites cannot have it, and lists hide suites with it.
 pub const SUITE_PREFIX: &str = "campaign:";
 
-/// What one item asks.
+/// Prompt of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignPrompt {
-    /// Where it stands, for messages, such as `line 3`.
+    /// Location of the row for error messages, such as `line 3`.
     pub place: String,
-    /// The item's id.
+    /// Id of the item.
     pub item: String,
-    /// What annotators read.
+    /// Prompt shown to annotators.
     pub prompt: String,
-    /// What models are asked.
+    /// Messages sent to models.
     pub messages: Vec<Message>,
-    /// An answer that is known to be good; empty where there is none.
+    /// Known good answer; empty without one.
     pub reference: String,
-    /// What the item is about; may be empty.
+    /// Category of the item; may be empty.
     pub category: String,
-    /// Its language; may be empty.
+    /// Language of the item; may be empty.
     pub language: String,
 }
 
 impl CampaignPrompt {
-    /// An answer to it.
+    /// Builds the row of an answer to the prompt.
     #[must_use]
     pub fn answered(&self, model: &str, answer: &str) -> AnswerRow {
         AnswerRow {
@@ -52,8 +52,8 @@ impl CampaignPrompt {
         }
     }
 
-    /// The item of the suite that asks it. Its id is made of what is asked: another prompt is another item, and what was answered to
-    /// this one stays whatever else changes.
+    /// Builds the suite item of the prompt. Its id is derived from the messages: a changed prompt is a new item, and answers to unchanged
+    /// ones stay.
     #[must_use]
     pub fn suite_item(&self) -> Item {
         let asked = serde_json::to_string(&self.messages).expect("texts are JSON");
@@ -68,16 +68,16 @@ impl CampaignPrompt {
     }
 }
 
-/// Whether an answer can be shown to annotators: it says something, and no more than anybody reads.
+/// Whether an answer can be shown to annotators: it is not empty, and not too long.
 #[must_use]
 pub fn is_shown(answer: &str) -> bool {
     !answer.trim().is_empty() && !answer.contains('\0') && answer.chars().count() <= MAX_TEXT
 }
 
-/// Checks that each item is asked once, with a question at its end.
+/// Checks that items are unique, and that each ends with a question.
 ///
 /// # Errors
-/// [`ItemError`] for the first that is not.
+/// [`ItemError`] for the first violation.
 pub fn check_prompts(rows: &[CampaignPrompt]) -> Result<(), ItemError> {
     let mut seen = BTreeSet::new();
     for row in rows {
@@ -99,26 +99,26 @@ pub fn check_prompts(rows: &[CampaignPrompt]) -> Result<(), ItemError> {
     }
 }
 
-/// The suite of a campaign's prompts.
+/// Suite of a campaign's prompts.
 pub struct PromptSuite {
     name: String,
 }
 
 impl PromptSuite {
-    /// That of the campaign with this id.
+    /// Creates the suite of the campaign with this id.
     #[must_use]
     pub fn new(campaign: &str) -> Self {
         Self { name: format!("{SUITE_PREFIX}{campaign}") }
     }
 
-    /// Its key.
+    /// Returns the id of the suite.
     #[must_use]
     pub fn id(&self) -> SuiteId {
         SuiteId::new(&self.name)
     }
 
-    /// Its items. The version is the same whatever they are, so that a prompt that is added or taken out makes no answer to another one
-    /// be asked for again.
+    /// Returns the suite's items. The version does not depend on them, so that adding or removing a prompt does not make other prompts be
+    /// asked again.
     #[must_use]
     pub fn data(&self, rows: &[CampaignPrompt]) -> SuiteData {
         let mut seen = BTreeSet::new();
@@ -144,7 +144,7 @@ impl Suite for PromptSuite {
         ""
     }
 
-    /// A line for each item, as the database has it.
+    /// Reads one item per line, as stored in the database.
     fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
         json_items(bytes, |item: Item| match messages(&item) {
             Some(_) => Ok(item),
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((asks.len(), &asks[0].messages), (1, &talk));
         let answered = [Answer { turn: 1, text: "So.".into() }];
         assert_eq!(suite.asks(&data.items[1], &answered), []);
-        // What is added or taken out changes neither the version nor the other items.
+        // Added or removed prompts change neither the version nor the other items.
         let fewer = suite.data(&rows[1..2]);
         assert_eq!((&fewer.sha256, &fewer.items[0]), (&data.sha256, &data.items[1]));
         let stored = serde_json::to_string(&data.items[1]).unwrap();

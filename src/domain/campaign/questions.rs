@@ -1,4 +1,4 @@
-//! Questions beside the task: choices, scales and free text, about a whole item or about each of its answers.
+//! Questions in addition to the task: choices, scales and free text, about a whole item or each of its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,80 +9,80 @@ use super::id::is_id;
 use super::invalid_judgement::{InvalidJudgement, LETTERS};
 use crate::language::Language;
 
-/// Questions of a campaign at most.
+/// Maximum number of questions per campaign.
 const MAX_QUESTIONS: usize = 20;
-/// Options of a choice at most.
+/// Maximum number of options of a choice.
 const MAX_OPTIONS: usize = 20;
-/// Points of a scale at most.
+/// Maximum number of points of a scale.
 pub(super) const MAX_POINTS: u8 = 11;
-/// Characters of a question or an option at most.
+/// Maximum length of a question or option, in characters.
 const MAX_LABEL: usize = 500;
-/// Characters of a free text at most.
+/// Maximum length of a free text, in characters.
 pub const MAX_FREE_TEXT: usize = 2_000;
 
-/// A question of the campaign's file.
+/// Question in a campaign file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CampaignQuestion")]
 #[serde(deny_unknown_fields)]
 pub struct CampaignQuestion {
-    /// Lower-case letters, digits, `-` and `_`; names the series `campaign:CAMPAIGN:ID`.
+    /// Id: lower-case letters, digits, `-` and `_`; names the series `campaign:CAMPAIGN:ID`.
     pub id: String,
-    /// What the annotator reads.
+    /// Text of the question.
     pub text: String,
-    /// The same for who reads the page in Chinese.
+    /// Text of the question in Chinese.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_zh: Option<String>,
-    /// What is meant by it, below the question.
+    /// Explanation below the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
-    /// The same for who reads the page in Chinese.
+    /// Explanation in Chinese.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning_zh: Option<String>,
-    /// How it is answered.
+    /// Kind of the answer.
     pub kind: QuestionKind,
-    /// What it is about.
+    /// Subject of the question.
     #[serde(default)]
     pub about: Subject,
-    /// The categories of items about which it is asked; of all items where it is left out.
+    /// Categories of the items that the question applies to; all items by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
-    /// The options of a choice.
+    /// Options of a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// The lowest and the highest value of a scale.
+    /// Lowest and highest value of a scale.
     #[serde(default = "one_to_five")]
     #[schemars(with = "[i64; 2]")]
     pub scale: [u8; 2],
-    /// Whether a judgement needs an answer; a free text needs none unless the file says so.
+    /// Whether an answer is required; by default for all kinds but free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
 }
 
-/// How a question is answered.
+/// Kind of answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionKind {
     /// One of several options.
     Choice,
-    /// A whole number.
+    /// A whole number on a scale.
     Scale,
     /// Free text.
     Text,
 }
 
-/// What a question is about.
+/// Subject of a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "QuestionSubject")]
 pub enum Subject {
-    /// The item as a whole; of the task `score`, its one answer.
+    /// The item as a whole; for the task `score`, its one answer.
     #[default]
     Item,
-    /// Each answer by itself.
+    /// Each answer separately.
     Answer,
 }
 
-/// One value.
+/// Value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
@@ -93,17 +93,17 @@ pub enum Value {
     Text(String),
 }
 
-/// What was answered: one value, or one by the letter of each shown answer.
+/// Answer to a question: one value, or one by the letter of each shown answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum QuestionAnswer {
-    /// About the item.
+    /// Value about the item.
     One(Value),
-    /// About each answer, by its letter.
+    /// Values about each answer, by its letter.
     Each(BTreeMap<String, Value>),
 }
 
-/// The answers of one judgement by the ids of the questions.
+/// Answers of one judgement by question id.
 pub type QuestionAnswers = BTreeMap<String, QuestionAnswer>;
 
 fn one_to_five() -> [u8; 2] {
@@ -111,32 +111,32 @@ fn one_to_five() -> [u8; 2] {
 }
 
 impl CampaignQuestion {
-    /// Whether a judgement needs an answer.
+    /// Whether an answer is required.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.required.unwrap_or(self.kind != QuestionKind::Text)
     }
 
-    /// What a reader of this language reads.
+    /// Returns the text in a language.
     #[must_use]
     pub fn text_in(&self, language: Language) -> &str {
         self.text_zh.as_deref().filter(|_| language == Language::Chinese).unwrap_or(&self.text)
     }
 
-    /// What is meant by it, for a reader of this language.
+    /// Returns the explanation in a language.
     #[must_use]
     pub fn meaning_in(&self, language: Language) -> Option<&str> {
         self.meaning_zh.as_deref().filter(|_| language == Language::Chinese).or(self.meaning.as_deref())
     }
 
-    /// Whether it is asked about items of this category.
+    /// Whether the question applies to items of this category.
     #[must_use]
     pub fn is_about(&self, category: &str) -> bool {
         let is_named = |name: &String| name.trim().eq_ignore_ascii_case(category.trim());
         self.categories.is_empty() || self.categories.iter().any(is_named)
     }
 
-    /// The points of its scale.
+    /// Returns the points of the scale.
     #[must_use]
     pub fn points(&self) -> std::ops::RangeInclusive<u8> {
         self.scale[0]..=self.scale[1]
@@ -172,7 +172,7 @@ impl CampaignQuestion {
         Ok(())
     }
 
-    /// Reads what was answered about so many shown answers.
+    /// Validates an answer for this many shown answers.
     fn read(&self, sent: &QuestionAnswer, answers: usize) -> Result<QuestionAnswer, InvalidJudgement> {
         match (self.about, sent) {
             (Subject::Item, QuestionAnswer::One(value)) => Ok(QuestionAnswer::One(self.value(value)?)),
@@ -216,7 +216,7 @@ impl CampaignQuestion {
 /// Checks the questions of a file.
 ///
 /// # Errors
-/// What is wrong with one of them.
+/// Description of the first invalid question.
 pub fn check(questions: &[CampaignQuestion]) -> Result<(), String> {
     let distinct: BTreeSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
     if questions.len() > MAX_QUESTIONS || distinct.len() < questions.len() {
@@ -225,19 +225,19 @@ pub fn check(questions: &[CampaignQuestion]) -> Result<(), String> {
     questions.iter().try_for_each(CampaignQuestion::check)
 }
 
-/// What is answered about.
+/// Item and answers that questions are asked about.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedAbout<'a> {
     /// Category of the item; may be empty.
     pub category: &'a str,
-    /// How many answers are shown.
+    /// Number of shown answers.
     pub answers: usize,
 }
 
-/// Reads what was answered beside a judgement; an empty text is no answer.
+/// Validates the answers sent with a judgement; an empty text is dropped.
 ///
 /// # Errors
-/// [`InvalidJudgement`] says what to send.
+/// [`InvalidJudgement`] with the expected input.
 pub fn read(
     questions: &[CampaignQuestion],
     sent: &QuestionAnswers,

@@ -1,24 +1,24 @@
-//! Rubrics that are built in: the dimensions that a paper judges answers on, each scored by the annotator beside the whole.
+//! Built-in rubrics: the dimensions on which a paper judges answers, each scored by the annotator in addition to the whole.
 //!
-//! A rubric becomes questions of the campaign, so that they are asked, stored and reported as any others, and stay as they were asked
-//! where a later version says them otherwise.
+//! A rubric becomes questions of the campaign, so that they are asked, stored and reported like others, and keep their wording when a later
+//! version changes it.
 
 use serde::{Deserialize, Serialize};
 
 use super::questions::{CampaignQuestion, QuestionKind, Subject};
 use crate::benchmark::alignbench::{CATEGORIES, DIMENSIONS, dimensions_about, meaning_of, subcategories};
 
-/// A rubric by its name in campaign files.
+/// Built-in rubric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CampaignRubric {
     /// AlignBench's dimensions, by the category of the item.
     AlignBench,
-    /// What SuperCLUE compares answers by, whatever the category.
+    /// SuperCLUE's dimensions, the same for all categories.
     SuperClue,
 }
 
-/// Id, English name and English meaning of each of [`DIMENSIONS`], in their order.
+/// Id, English name and English meaning of each of [`DIMENSIONS`], in order.
 const ALIGNBENCH: [[&str; 3]; 8] = [
     ["factuality", "Factuality", "Is what the answer says accurate, and does it rest on reliable facts and data?"],
     [
@@ -42,7 +42,7 @@ const ALIGNBENCH: [[&str; 3]; 8] = [
     ],
 ];
 
-/// Id, English name, Chinese name, English meaning and Chinese meaning of what SuperCLUE compares answers by.
+/// Id, English name, Chinese name, English meaning and Chinese meaning of SuperCLUE's dimensions.
 const SUPERCLUE: [[&str; 5]; 3] = [
     [
         "targeted",
@@ -68,7 +68,7 @@ const SUPERCLUE: [[&str; 5]; 3] = [
 ];
 
 impl CampaignRubric {
-    /// The word of the file.
+    /// Returns the name in the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -77,13 +77,13 @@ impl CampaignRubric {
         }
     }
 
-    /// Whether the subcategory of an item says more than its category.
+    /// Whether the subcategory of an item takes precedence over its category.
     #[must_use]
     pub fn reads_subcategories(self) -> bool {
         self == Self::AlignBench
     }
 
-    /// Its dimensions, as questions with this scale.
+    /// Returns the dimensions as questions with this scale.
     #[must_use]
     pub fn questions(self, scale: [u8; 2]) -> Vec<CampaignQuestion> {
         match self {
@@ -97,16 +97,16 @@ impl CampaignRubric {
         .collect()
     }
 
-    /// Ids of its dimensions.
+    /// Returns the ids of the dimensions.
     #[must_use]
     pub fn ids(self) -> Vec<String> {
         self.questions([1, 10]).into_iter().map(|question| question.id).collect()
     }
 
-    /// Checks that it knows on which dimensions items of a category are judged.
+    /// Checks that the rubric has dimensions for a category.
     ///
     /// # Errors
-    /// What is wrong with the category, and all that there are.
+    /// Description of the problem, with all known categories.
     pub fn check(self, category: &str) -> Result<(), String> {
         if self == Self::SuperClue || dimensions_about(category.trim()).is_some() {
             return Ok(());
@@ -124,7 +124,7 @@ fn alignbench(name: &str, [id, title, meaning]: [&str; 3]) -> CampaignQuestion {
     let is_judged = |about: &str| dimensions_about(about).is_some_and(|dimensions| dimensions.contains(&name));
     let all = || CATEGORIES.iter().flat_map(|known| [known.name, known.title]).chain(subcategories());
     let categories: Vec<String> = all().filter(|about| is_judged(about)).map(str::to_owned).collect();
-    // What is judged everywhere needs no list.
+    // A dimension of all categories needs no list.
     let categories = if categories.len() == all().count() { Vec::new() } else { categories };
     let meaning_zh = meaning_of(name).unwrap_or_default();
     CampaignQuestion { categories, ..dimension(id, [title, name], [meaning, &meaning_zh]) }
@@ -134,7 +134,7 @@ fn superclue([id, title, name, meaning, meaning_zh]: [&str; 5]) -> CampaignQuest
     dimension(id, [title, name], [meaning, meaning_zh])
 }
 
-/// A dimension, its texts in English and Chinese.
+/// Builds the question of a dimension from its English and Chinese texts.
 fn dimension(id: &str, [text, text_zh]: [&str; 2], [meaning, meaning_zh]: [&str; 2]) -> CampaignQuestion {
     CampaignQuestion {
         id: id.to_owned(),

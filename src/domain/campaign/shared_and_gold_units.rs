@@ -1,4 +1,4 @@
-//! Which units of a campaign are for everybody, and of which the outcome is known.
+//! Units that all annotators judge, and units with a known outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +12,30 @@ use super::plan::CampaignPlan;
 use super::unit_order::{Unit, units};
 use crate::battle::Outcome;
 
-/// All units of a campaign, in their order, and what they will take.
+/// Units of a campaign in their order, with the forecast.
 #[derive(Debug)]
 pub struct CampaignUnits {
-    /// The units.
+    /// Units in the order of assignment.
     pub units: Vec<CampaignUnit>,
-    /// What the campaign will take.
+    /// Forecast of the campaign.
     pub forecast: Forecast,
 }
 
-/// A unit.
+/// Unit of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignUnit {
     /// Position of the item.
     pub item: usize,
-    /// The models whose answers are shown, in the order of their names.
+    /// Models whose answers are shown, in the order of their names.
     pub models: Vec<String>,
-    /// Whether every annotator judges it.
+    /// Whether every annotator judges the unit.
     pub shared: bool,
-    /// The outcome, where it is known.
+    /// Known outcome, if any.
     pub gold: Option<Outcome>,
 }
 
 impl CampaignUnits {
-    /// Draws which items everybody judges.
+    /// Samples the items that everybody judges, and builds the units.
     ///
     /// # Errors
     /// [`ItemError`] for more units than a campaign can have.
@@ -53,7 +53,7 @@ impl CampaignUnits {
         let mut in_overlap = BTreeSet::new();
         let unit = |unit: Unit| {
             let gold = known.get(&(unit.item, unit.models.iter().collect())).copied();
-            // Nobody judges two units of an item, so one unit of an overlap item is for everybody.
+            // Nobody judges two units of an item, so one unit of an overlap item is shared.
             let shared = overlap.contains(&unit.item) && in_overlap.insert(unit.item);
             CampaignUnit { item: unit.item, shared: shared || gold.is_some(), gold, models: unit.models }
         };
@@ -61,7 +61,7 @@ impl CampaignUnits {
     }
 }
 
-/// Known outcomes by item and models, the models in the order of their names.
+/// Returns known outcomes by item and models, in the order of the models' names.
 fn gold_by_pair<'g>(items: &[CampaignItem], gold: &'g [GoldRow]) -> BTreeMap<(usize, Vec<&'g String>), Outcome> {
     let places: BTreeMap<&str, usize> = items.iter().zip(0..).map(|(item, at)| (item.id.as_str(), at)).collect();
     let known = gold.iter().filter_map(|row| {
@@ -72,7 +72,7 @@ fn gold_by_pair<'g>(items: &[CampaignItem], gold: &'g [GoldRow]) -> BTreeMap<(us
     known.collect()
 }
 
-/// The items of which every annotator judges one unit.
+/// Samples the items of which every annotator judges one unit.
 fn overlap_items(items: usize, share: f64, seed: u64) -> BTreeSet<usize> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -82,7 +82,7 @@ fn overlap_items(items: usize, share: f64, seed: u64) -> BTreeSet<usize> {
     )]
     let wanted = (items as f64 * share).round() as usize;
     let mut order: Vec<usize> = (0..items).collect();
-    // Another stream than that of the units' order.
+    // Independent of the random stream of the units' order.
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.wrapping_add(1)));
     order.into_iter().take(wanted).collect()
 }

@@ -1,4 +1,4 @@
-//! What an annotator sees: the texts of an item without the names of the models, or why nothing is left to judge.
+//! Visible part of an assignment: the texts of an item without the names of the models, or the reason why nothing is left to judge.
 
 use super::ending::EndReason;
 use super::invalid_judgement::LETTERS;
@@ -8,58 +8,58 @@ use super::questions::CampaignQuestion;
 /// Texts of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemTexts {
-    /// Its id.
+    /// Id of the item.
     pub name: String,
-    /// What was asked.
+    /// Prompt, or conversation as text.
     pub prompt: String,
-    /// A known good answer; empty where there is none.
+    /// Known good answer; empty without one.
     pub reference: String,
-    /// What it is about; may be empty.
+    /// Category of the item; may be empty.
     pub category: String,
-    /// Its language; may be empty.
+    /// Language of the item; may be empty.
     pub language: String,
-    /// The answers by model.
+    /// Answers by model.
     pub answers: Vec<(String, String)>,
 }
 
 impl ItemTexts {
-    /// The answer of a model; empty where it has none.
+    /// Returns the answer of a model; empty without one.
     #[must_use]
     pub fn answer(&self, model: &str) -> &str {
         self.answers.iter().find(|(known, _)| known == model).map_or("", |(_, answer)| answer)
     }
 }
 
-/// What the annotator sees next.
+/// Assignment as shown to the annotator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownAssignment {
     /// Id of the assignment.
     pub id: String,
     /// Id of the item.
     pub item: String,
-    /// What was asked.
+    /// Prompt, or conversation as text.
     pub prompt: String,
-    /// A known good answer, where the campaign shows it.
+    /// Known good answer, if the campaign shows it.
     pub reference: Option<String>,
-    /// The answers by the letters under which they are shown.
+    /// Answers by the letters under which they are shown.
     pub answers: Vec<(&'static str, String)>,
-    /// What is asked about this item beside the task.
+    /// Questions about this item in addition to the task.
     pub questions: Vec<CampaignQuestion>,
 }
 
-/// Why nothing is left to judge.
+/// Reason why nothing is left to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finished {
-    /// Everything that this annotator may see has its judgements.
+    /// All units that this annotator may see have their judgements.
     NothingLeft,
-    /// The annotator has made as many judgements as the link allows.
+    /// The annotator has reached the link's maximum number of judgements.
     Quota,
-    /// The campaign as a whole ended.
+    /// The campaign ended.
     Ended(EndReason),
 }
 
 impl Finished {
-    /// The word of answers.
+    /// Returns the name in API responses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,13 +71,14 @@ impl Finished {
 }
 
 impl ShownAssignment {
-    /// The assignment `id` of this item: its answers in the order of the models in `shown`, and only what the plan shows and asks.
+    /// Builds the assignment `id` of an item: its answers in the order of the models in `shown`, and only the parts and questions of the
+    /// plan.
     #[must_use]
     pub fn new(id: String, shown: &[String], texts: ItemTexts, plan: &CampaignPlan) -> Self {
         let answer = |model: &String| texts.answer(model).to_owned();
         let asked = plan.questions.iter().filter(|question| question.is_about(&texts.category));
         Self {
-            // What an annotator sees has nothing about other items.
+            // An assignment reveals nothing about other items.
             questions: asked.map(|question| CampaignQuestion { categories: Vec::new(), ..question.clone() }).collect(),
             answers: LETTERS.into_iter().zip(shown.iter().map(answer)).collect(),
             id,
@@ -95,7 +96,7 @@ mod tests {
     const PLAN: &str = "[campaign]\nid = \"a\"\ntitle = \"t\"\ntask = \"pairwise\"\nanswers = \"x.csv\"\n";
     const QUESTION: &str = "[[questions]]\nid = \"why\"\ntext = \"Why?\"\nkind = \"text\"\n";
 
-    /// An item about "maths", shown with model two first.
+    /// Item about "maths", shown with model two first.
     fn shown(plan: &str) -> ShownAssignment {
         let texts = ItemTexts {
             name: "q1".to_owned(),

@@ -1,25 +1,25 @@
-//! Whether annotators can judge, and who may change that into what.
+//! States of a campaign and the changes between them.
 
 use crate::admin::action::AdminAction;
 
-/// Whether annotators can judge.
+/// State of a campaign, which determines whether annotators can judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CampaignState {
-    /// Made, and not yet opened.
+    /// Created, and not yet opened.
     Draft,
-    /// Annotators judge.
+    /// Annotators can judge.
     Open,
-    /// It may go on later.
+    /// Paused; can be opened again.
     Paused,
-    /// It is over.
+    /// Closed: the campaign is over.
     Closed,
 }
 
 impl CampaignState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 4] = [Self::Draft, Self::Open, Self::Paused, Self::Closed];
 
-    /// The word of the database and of lists.
+    /// Returns the name in the database and in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,19 +31,19 @@ impl CampaignState {
     }
 }
 
-/// A change of state that somebody may make.
+/// Change of state by an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateChange {
-    /// Annotators judge.
+    /// Opens the campaign.
     Open,
-    /// It may go on later.
+    /// Pauses the campaign.
     Pause,
-    /// It is over.
+    /// Closes the campaign.
     Close,
 }
 
 impl StateChange {
-    /// The state after it.
+    /// Returns the state after the change.
     #[must_use]
     pub fn state(self) -> CampaignState {
         match self {
@@ -53,7 +53,7 @@ impl StateChange {
         }
     }
 
-    /// What the audit log calls it.
+    /// Returns the action for the audit log.
     #[must_use]
     pub fn action(self) -> AdminAction {
         match self {

@@ -1,4 +1,4 @@
-//! The answers that models gave to a suite, as the items of a campaign.
+//! Models' answers to a suite as the items of a campaign.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use crate::benchmark::Suite;
 use crate::benchmark::answer_index::AnswerIndex;
 use crate::benchmark::item::{Answer, Item};
 
-/// A row for each model's answers to each item. An item whose answers are not all there is left out: models are compared on the same
-/// items.
+/// Returns a row for each model's answers to each item. Items without answers of all models are left out, so that models are compared on
+/// the same items.
 #[must_use]
 pub fn answer_rows(
     suite: &dyn Suite,
@@ -34,13 +34,13 @@ pub fn answer_rows(
     complete.flat_map(of_item).collect()
 }
 
-/// What a model answered; nothing where an answer is empty.
+/// Returns a model's answers to an item; none if one is empty.
 fn of_model(suite: &dyn Suite, item: &Item, index: &AnswerIndex) -> Vec<Answer> {
     let answers = index.to(suite, item);
     if answers.iter().any(|answer| answer.text.trim().is_empty()) { Vec::new() } else { answers }
 }
 
-/// What the rubric tells items apart by.
+/// Returns the category of an item, or its subcategory if the rubric reads it.
 fn category(item: &Item, rubric: Option<CampaignRubric>) -> &str {
     let is_read = rubric.is_some_and(CampaignRubric::reads_subcategories);
     item.subcategory.as_deref().filter(|_| is_read).unwrap_or(&item.category)
@@ -60,7 +60,7 @@ fn row(item: &Item, category: &str, model: String, answers: &[Answer]) -> Answer
     }
 }
 
-/// The texts of all turns: that of one as it is, those of several under their numbers.
+/// Formats the texts of all turns: a single one unchanged, several under their numbers.
 fn turns<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> String {
     let several = texts.clone().filter(|text| !text.is_empty()).count() > 1;
     let mut all = String::new();

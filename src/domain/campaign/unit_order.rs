@@ -1,8 +1,8 @@
-//! What is judged, in the order in which it is handed out.
+//! Units of judgement, in the order of assignment.
 //!
-//! A unit is a pair of answers of an item, one answer, or all answers of an item, by the task. Every item has its turn before any
-//! item has a second one, and of an item's pairs the one is taken whose models have met the least so far, so that the pairs of models
-//! are balanced at every moment of a campaign and not only at its end.
+//! A unit is a pair of answers of an item, one answer, or all answers of an item, by the task. Every item has its turn before any item has
+//! a second one, and of an item's pairs the one whose models have met least so far is taken, so that the pairs of models are balanced at
+//! every moment of a campaign and not only at its end.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use rand_chacha::ChaCha8Rng;
 use super::items::{CampaignItem, ItemError};
 use super::plan::Task;
 
-/// Units of a campaign at most.
+/// Maximum number of units per campaign.
 pub const MAX_UNITS: usize = 2_000_000;
 
-/// What one judgement is about.
+/// Unit of judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// Position of the item.
     pub item: usize,
-    /// The models whose answers are shown, in the order of their names.
+    /// Models whose answers are shown, in the order of their names.
     pub models: Vec<String>,
 }
 
-/// The units of the items, in the order in which they are handed out; the same for the same seed.
+/// Returns the units of the items in the order of assignment, reproducible by the seed.
 ///
 /// # Errors
 /// [`ItemError`] for more units than a campaign can have.
@@ -75,7 +75,7 @@ fn of_item(item: &CampaignItem, task: Task) -> Vec<Vec<String>> {
     }
 }
 
-/// Takes the unit whose models were handed out the least; among equals a random one.
+/// Takes the unit whose models have been taken least often; a random one among equals.
 fn take_rarest(
     left: &mut Vec<Vec<String>>,
     met: &BTreeMap<Vec<String>, u64>,
@@ -128,7 +128,7 @@ mod tests {
         let mut met: BTreeMap<&Vec<String>, u32> = BTreeMap::new();
         for (at, unit) in units.iter().enumerate() {
             *met.entry(&unit.models).or_default() += 1;
-            // The last round takes what is left, so it may be uneven by as much as the rounds before.
+            // The last round takes the remaining pairs, so it may be as uneven as the earlier rounds.
             if at + 1 >= 6 && at < 250 {
                 let (least, most) = (met.values().min().unwrap(), met.values().max().unwrap());
                 assert!(most - least <= 2 && met.len() == 6, "after {}: {met:?}", at + 1);

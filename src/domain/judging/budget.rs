@@ -1,4 +1,4 @@
-//! Token estimates, prices, and the budget of a run, which refuses requests beyond its limits.
+//! Token estimates, prices, and budgets of runs.
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -14,14 +14,14 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The cost of tokens, in the currency of the prices.
+    /// Computes the cost of tokens, in the currency of the prices.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
     pub fn cost(self, tokens: Tokens) -> f64 {
         self.cost_of_mean(tokens.input as f64, tokens.output as f64)
     }
 
-    /// The cost of mean numbers of input and output tokens.
+    /// Computes the cost of mean numbers of input and output tokens.
     #[must_use]
     pub fn cost_of_mean(self, input: f64, output: f64) -> f64 {
         (self.input * input + self.output * output) / 1e6
@@ -38,7 +38,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// The provider's counts of a request, with estimates for those that it lacks.
+    /// Returns the provider's counts of a request, with estimates for missing ones.
     #[must_use]
     pub fn counted(input: Option<u64>, output: Option<u64>, messages: &[Message], text: &str) -> Self {
         Self {
@@ -47,14 +47,14 @@ impl Tokens {
         }
     }
 
-    /// Both together.
+    /// Adds both counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { input: self.input.saturating_add(other.input), output: self.output.saturating_add(other.output) }
     }
 }
 
-/// Estimated tokens of a text: one per four ASCII characters, and two per three other characters.
+/// Estimates the tokens of a text: one per four ASCII characters, and two per three other characters.
 #[must_use]
 pub fn estimate(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
@@ -62,7 +62,7 @@ pub fn estimate(text: &str) -> u64 {
     ascii.div_ceil(4) + (2 * other).div_ceil(3)
 }
 
-/// Estimated tokens of a conversation, with four tokens of overhead per message.
+/// Estimates the tokens of a conversation, with four tokens of overhead per message.
 #[must_use]
 pub fn estimate_all(messages: &[Message]) -> u64 {
     messages.iter().map(|message| estimate(&message.content) + 4).sum()
@@ -77,12 +77,12 @@ pub struct Budget {
     pub max_cost: Option<f64>,
 }
 
-/// The limit that ended a run.
+/// Limit that ended a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReachedLimit {
-    /// So many requests.
+    /// Maximum number of requests.
     Calls(u64),
-    /// So much money: the next request could have passed it.
+    /// Maximum cost: the next request could have exceeded it.
     Cost(f64),
 }
 
@@ -91,21 +91,21 @@ pub enum ReachedLimit {
 pub struct Spent {
     /// Requests sent, including retries.
     pub calls: u64,
-    /// Their tokens.
+    /// Tokens of the requests.
     pub tokens: Tokens,
-    /// Their cost; 0 without prices.
+    /// Cost of the requests; 0 without prices.
     pub cost: f64,
 }
 
 impl Spent {
-    /// Both together.
+    /// Adds both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let calls = self.calls.saturating_add(other.calls);
         Self { calls, tokens: self.tokens.plus(other.tokens), cost: self.cost + other.cost }
     }
 
-    /// What was spent since an earlier moment of the same run.
+    /// Returns the difference to an earlier state of the same run.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let tokens = Tokens {
@@ -116,7 +116,7 @@ impl Spent {
     }
 }
 
-/// Counts requests against a budget.
+/// Tracks the requests of a run against its budget.
 #[derive(Debug, Default)]
 pub struct BudgetTracker {
     budget: Budget,
@@ -133,7 +133,7 @@ struct BudgetState {
     reached: Option<ReachedLimit>,
 }
 
-/// A request's share of the budget until its cost is known. Dropping it gives the share back.
+/// Reserved share of the budget for a request in flight. Dropping it releases the share.
 #[derive(Debug)]
 #[must_use = "a reservation is settled when the reply is there"]
 pub struct Reservation<'p> {
@@ -141,17 +141,17 @@ pub struct Reservation<'p> {
     cost: f64,
 }
 
-/// Why a request gets no share of the budget.
+/// Reason for refusing a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoom {
-    /// Requests in flight may cost what is left, and may turn out cheaper.
+    /// Requests in flight may use up the remaining budget, but may also cost less.
     ForNow,
-    /// The request would exceed the budget whatever those in flight cost. From then on this is the answer to every request.
+    /// The request would exceed the budget whatever those in flight cost. All later requests are refused as well.
     ForGood,
 }
 
 impl BudgetTracker {
-    /// Nothing spent yet.
+    /// Starts with nothing spent.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { budget, ..Self::default() }
@@ -178,13 +178,13 @@ impl BudgetTracker {
         Ok(Reservation { budget: self, cost })
     }
 
-    /// Takes what was counted when an earlier run sent it: its cost is not, until its reply is there.
+    /// Reserves a request that an earlier run sent and counted; its cost is counted once the reply arrives.
     pub fn sent_before(&self) -> Reservation<'_> {
         self.state().open += 1;
         Reservation { budget: self, cost: 0.0 }
     }
 
-    /// Whether this cost would exceed the budget even if nothing were in flight.
+    /// Whether this cost would exceed the budget without any request in flight.
     #[must_use]
     pub fn is_exceeded_by(&self, cost: f64) -> bool {
         let spent = self.spent().cost;
@@ -197,13 +197,13 @@ impl BudgetTracker {
         self.reached().is_some()
     }
 
-    /// The limit for which it has refused a request.
+    /// Returns the limit that caused a refusal.
     #[must_use]
     pub fn reached(&self) -> Option<ReachedLimit> {
         self.state().reached
     }
 
-    /// Requests, tokens and cost so far.
+    /// Returns requests, tokens and cost so far.
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.state().spent
@@ -216,7 +216,7 @@ impl BudgetTracker {
 }
 
 impl Reservation<'_> {
-    /// Replaces the estimate by the actual cost, at once: a request that is counted twice could have no room for another.
+    /// Replaces the estimate by the actual cost in one step: counting a request twice could refuse another one.
     pub fn settle(mut self, tokens: Tokens, cost: f64) {
         let (budget, reserved) = (self.budget, std::mem::take(&mut self.cost));
         let mut state = budget.state();
@@ -232,7 +232,7 @@ impl Drop for Reservation<'_> {
         state.reserved -= self.cost;
         state.open -= 1;
         if state.open == 0 {
-            // Sums of fractions leave a rest, which would stand for a request that never ends.
+            // Sums of fractions leave a rounding error, which would count as a request that never ends.
             state.reserved = 0.0;
         }
     }

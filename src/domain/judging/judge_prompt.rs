@@ -1,5 +1,4 @@
-//! Builds a judge prompt from a template and an item, in one pass: what is filled in is never looked at again, so
-//! `{answer}` in a question stays text.
+//! Fills judge prompt templates in one pass: inserted texts are never expanded, so `{answer}` in a question stays text.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +8,32 @@ use super::prompt_file::PromptText;
 use crate::battle::message::{Message, MessageRole};
 use crate::hex::hex;
 
-/// The fields that a suite fills.
+/// Template fields that a suite fills.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgePromptFields {
-    /// Without these the judge would not see what it judges.
+    /// Required fields, which show the judge what to judge.
     pub required: &'static [&'static str],
-    /// These may be left out.
+    /// Optional fields.
     pub optional: &'static [&'static str],
 }
 
-/// Why a prompt cannot be used.
+/// Error of an unusable judge prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JudgePromptError {
-    /// No text for the judge.
+    /// The prompt has no user message.
     #[error("the prompt file has no user text for {0:?}: add user = \"…\" at its head or under [variants.{0}]")]
     NoUser(String),
     /// A field is missing.
     #[error("the prompt for {variant:?} has no {{{field}}}: put it where that text belongs")]
     MissingField {
-        /// Which variant of the prompt.
+        /// Variant of the prompt.
         variant: String,
-        /// The field that it lacks.
+        /// Name of the missing field.
         field: String,
     },
 }
 
-/// A judge prompt with named fields.
+/// Judge prompt template.
 #[derive(Debug, Clone)]
 pub struct JudgePrompt {
     system: Option<FieldTemplate>,
@@ -42,10 +41,10 @@ pub struct JudgePrompt {
 }
 
 impl JudgePrompt {
-    /// Checks a prompt and makes it ready to be filled.
+    /// Parses a prompt into a template.
     ///
     /// # Errors
-    /// [`JudgePromptError`] where the text for the judge or one of the required fields is missing.
+    /// [`JudgePromptError`] if the user message or a required field is missing.
     pub fn new(variant: &str, text: &PromptText, fields: JudgePromptFields) -> Result<Self, JudgePromptError> {
         let user = text.user.as_deref().ok_or_else(|| JudgePromptError::NoUser(variant.to_owned()))?;
         let template = |part: &str| FieldTemplate::parse(part, fields, text);
@@ -59,7 +58,7 @@ impl JudgePrompt {
         }
     }
 
-    /// The messages to the judge. A field that is not among the values is left empty.
+    /// Returns the filled messages to the judge. Fields without a value are left empty.
     #[must_use]
     pub fn messages(&self, values: &[(&str, &str)]) -> Vec<Message> {
         let system = self.system.as_ref().map(|text| Message::system(text.fill(values)));
@@ -71,7 +70,7 @@ impl JudgePrompt {
     }
 }
 
-/// A text with fields.
+/// Text with fields.
 #[derive(Debug, Clone)]
 struct FieldTemplate(Vec<RubricPart>);
 
@@ -91,7 +90,7 @@ impl FieldTemplate {
                 (Some(field), _) => RubricPart::Field(field),
                 (None, Some(text)) => RubricPart::Text(text.clone()),
                 (None, None) => {
-                    // A brace of the prompt's own, such as that of an example: go on right behind it.
+                    // A literal brace, such as that of an example: continue right after it.
                     let brace = before.len() + 1;
                     parts.push(RubricPart::Text(rest[..brace].to_owned()));
                     rest = &rest[brace..];
@@ -122,14 +121,14 @@ impl FieldTemplate {
     }
 }
 
-/// What stands before, in and behind the next pair of braces.
+/// Returns the text before, inside and after the next pair of braces.
 fn next_braces(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
 }
 
-/// The SHA-256 of a prompt as it is sent, in hexadecimal: roles and texts, each with its length before it.
+/// Computes the SHA-256 of a prompt's messages in hexadecimal: roles and texts, each preceded by its length.
 #[must_use]
 pub fn prompt_sha256(messages: &[Message]) -> String {
     let mut digest = Sha256::new();
@@ -145,8 +144,7 @@ pub fn prompt_sha256(messages: &[Message]) -> String {
     hex(&digest.finalize())
 }
 
-/// The same question with a line about the form of the reply behind it: for a judge at temperature 0, which would
-/// otherwise say the same again.
+/// Appends a reminder of the reply format to the last message: a judge at temperature 0 would otherwise repeat its reply.
 #[must_use]
 pub fn with_reminder(messages: &[Message], reminder: &str) -> Vec<Message> {
     let mut messages = messages.to_vec();

@@ -1,10 +1,9 @@
-//! Prompts for judge models, and the parsing of their replies.
+//! Prompts for judge models, and parsing of their replies.
 //!
-//! Pure. [`judge_prompt`] fills a prompt in one pass, so that braces in a question or an answer stay what they are;
-//! [`prompt_file`] is the form in which prompts are kept, ours and those of a user; [`prompt_delimiter`] separates the texts in them; [`verdict`] reads replies, after
-//! [`reasoning`] has taken away what the judge thought before, and [`token_probabilities`] says which score was to be expected. A reply that cannot
-//! be read is an error with a reason, never a score. The suites of [`crate::benchmark`] say which prompt, which form and which
-//! items.
+//! Pure. [`judge_prompt`] fills a prompt in one pass, so that braces in a question or an answer are not expanded; [`prompt_file`] is the
+//! file format of prompts, built-in and custom; [`prompt_delimiter`] separates the texts in them; [`verdict`] parses replies after
+//! [`reasoning`] has removed the judge's reasoning, and [`token_probabilities`] computes expected scores. An unreadable reply is an error
+//! with a reason, never a score. The suites of [`crate::benchmark`] define prompts, reply formats and items.
 
 pub mod budget;
 pub mod judge_prompt;

@@ -1,14 +1,14 @@
-//! A mark that separates the texts in a prompt. It is made of the texts themselves: a text that held the mark would have to hold its
-//! own hash.
+//! Delimiter between the texts of a prompt. It is derived from the texts themselves: a text that contained it would have to contain its own
+//! hash.
 
 use sha2::{Digest, Sha256};
 
 use crate::hex::hex;
 
-/// Characters of a mark: 64 bits.
+/// Length of a delimiter in hexadecimal digits: 64 bits.
 const DIGITS: usize = 16;
 
-/// The beginning of a line that none of these texts holds.
+/// Derives a delimiter line prefix that none of these texts contains.
 #[must_use]
 pub fn prompt_delimiter<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut digest = Sha256::new();

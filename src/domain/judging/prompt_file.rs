@@ -1,34 +1,34 @@
-//! The form in which judge prompts are kept: those of this program, and a user's own under `--prompt FILE`.
+//! File format of judge prompts, built-in ones and custom ones of `--prompt FILE`.
 //!
 //! ```toml
-//! system = "You are a strict judge. {rubric}"   # may be left out
+//! system = "You are a strict judge. {rubric}"   # optional
 //! user = "{question} … {answer}"
 //!
-//! [variants.CM]                                 # what differs for one task, language or kind of question
+//! [variants.CM]                                 # overrides for one task, language or kind of question
 //! rubric = "Does the answer use what was said before?"
 //! ```
 //!
-//! `{name}` is a field that the suite fills, or a text of the variant. Every other brace stands for itself. A file that is
-//! not TOML of this form is one user message as it stands; lines of JSON as FastChat keeps its judge prompts
-//! (`name`, `system_prompt`, `prompt_template`) are variants by name.
+//! `{name}` is a field that the suite fills, or a text of the variant. Other braces are literal. A file that is not TOML of this form is
+//! one user message in full; JSON lines in the format of FastChat's judge prompts (`name`, `system_prompt`, `prompt_template`) are variants
+//! by name.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// A system and a user text, and texts that they name.
+/// System message, user message, and texts that they reference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct PromptText {
-    /// The instruction, where there is one.
+    /// System message, if any.
     pub system: Option<String>,
-    /// The question to the judge.
+    /// User message to the judge.
     pub user: Option<String>,
-    /// Further texts by the name under which `{name}` brings them in.
+    /// Further texts by the name that `{name}` references.
     #[serde(flatten)]
     pub texts: BTreeMap<String, String>,
 }
 
-/// A file of prompts.
+/// File of judge prompts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct PromptFile {
     #[serde(flatten)]
@@ -37,7 +37,7 @@ pub struct PromptFile {
     variants: BTreeMap<String, PromptText>,
 }
 
-/// A line of FastChat's file.
+/// Line of a FastChat file.
 #[derive(Deserialize)]
 struct FastChatLine {
     name: String,
@@ -46,21 +46,20 @@ struct FastChatLine {
 }
 
 impl PromptFile {
-    /// Reads a file in one of the three forms; any text is at least a user message.
+    /// Parses a file in one of the three formats; any text is at least a user message.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Self::from_toml(text).or_else(|| Self::from_fastchat(text)).unwrap_or_else(|| Self::plain(text))
     }
 
-    /// The texts of a variant: its own, and those of the head of the file where it has none.
+    /// Returns the texts of a variant, with those at the beginning of the file as fallback.
     #[must_use]
     pub fn variant(&self, name: &str) -> PromptText {
         merged(self.variants.get(name).cloned().unwrap_or_default(), &self.base)
     }
 
-    /// This file, with another's texts where it has none. A user text without fields of its own for a variant is a text
-    /// for all of them.
+    /// Merges in the texts that this file lacks from another one. A user message without fields replaces those of all variants.
     #[must_use]
     pub fn or(mut self, other: &Self) -> Self {
         if self.base.user.is_some() {
@@ -94,7 +93,7 @@ impl PromptFile {
     }
 }
 
-/// A text, with another's parts where it has none.
+/// Merges in the parts that a text lacks from another one.
 fn merged(mut text: PromptText, other: &PromptText) -> PromptText {
     text.system = text.system.or_else(|| other.system.clone());
     text.user = text.user.or_else(|| other.user.clone());

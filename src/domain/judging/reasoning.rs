@@ -1,31 +1,30 @@
-//! Separates what a model thought from what it replied: `<think>…</think>` before the reply.
+//! Separates a model's reasoning from its reply: `<think>…</think>` before the reply.
 //!
-//! Providers that know of reasoning send it in a field of its own; a model behind a plain server writes it into the reply. A score
-//! that stands in the reasoning is a thought and no verdict, so every reply of a judge is split before it is read, and so is every
-//! answer to a benchmark before it is judged.
+//! Providers that support reasoning send it in a separate field; a model behind a plain server writes it into the reply. A score within the
+//! reasoning is not a verdict, so judges' replies are split before they are parsed, and benchmark answers before they are judged.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The marks that models set around their reasoning. A chat template can hold the first one, so that only the last is sent.
+/// Tags around a model's reasoning. A chat template can contain the opening tag, so that only the closing one is sent.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     let names = "(?:seed:)?think|thinking|thought|reasoning";
     Regex::new(&format!(r"(?i)<(/?)(?:{names})>|\[(/?)THINK\]")).expect("the pattern is valid")
 });
 
-/// A model's text in its two parts.
+/// Model output, split into reasoning and reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thought<'t> {
-    /// What came before the reply; empty where the model wrote none.
+    /// Reasoning before the reply; empty if the model wrote none.
     pub reasoning: &'t str,
-    /// The reply, which counts.
+    /// Reply after the reasoning.
     pub reply: &'t str,
 }
 
 impl<'t> Thought<'t> {
-    /// Splits a text behind its last closing mark. Where it begins with an opening mark that is never closed, the judge was cut
-    /// off while it thought, and there is no reply; an opening mark in the middle is a quotation.
+    /// Splits a text after its last closing tag. If it begins with an opening tag that is never closed, the judge was cut off during its
+    /// reasoning, and there is no reply; an opening tag in the middle is a quotation.
     #[must_use]
     pub fn split(text: &'t str) -> Self {
         let is_closing =
@@ -41,8 +40,8 @@ impl<'t> Thought<'t> {
         }
     }
 
-    /// Splits the answer of an evaluated model, which may itself write about such marks: only reasoning at the beginning is left out, up to its
-    /// first closing mark. Where that is missing, the model was cut off while it thought, and there is no answer.
+    /// Splits the answer of an evaluated model, which may itself mention such tags: only reasoning at the beginning is removed, up to its
+    /// first closing tag. If that is missing, the model was cut off during its reasoning, and there is no answer.
     #[must_use]
     pub fn before_answer(text: &'t str) -> Self {
         let mut marks = MARK.find_iter(text);
@@ -50,7 +49,7 @@ impl<'t> Thought<'t> {
         let Some(first) = marks.next() else { return whole };
         let is_closing = |mark: &regex::Match<'_>| mark.as_str().contains('/');
         let (begin, close) = match is_closing(&first) {
-            // The chat template held the opening mark.
+            // The chat template contained the opening tag.
             true => (0, Some(first)),
             false if text[..first.start()].trim().is_empty() => (first.end(), marks.find(is_closing)),
             false => return whole,

@@ -1,32 +1,31 @@
-//! How sure a judge was of the numbers in its reply, and the score that is expected over what it could have said.
+//! Token probabilities of the numbers in a judge's reply, and expected scores.
 //!
-//! A judge that says 7 may have been about to say 8. Where the provider returns the probabilities p(s) of the tokens that could have
-//! stood in the place of a score s, the expected score Σ p(s)·s ∕ Σ p(s) is finer than the one that was drawn (G-Eval, Liu et al.
-//! 2023, equation 1).
+//! A judge that says 7 may have been about to say 8. If the provider returns the probabilities p(s) of the alternative tokens at the
+//! position of a score s, the expected score Σ p(s)·s ∕ Σ p(s) is finer than the sampled one (G-Eval, Liu et al. 2023, equation 1).
 
 use serde::{Deserialize, Serialize};
 
 use super::verdict::{Rating, Verdict, VerdictError};
 
-/// Tokens of a reply that are kept: its last numbers. A verdict stands at the end.
+/// Maximum number of tokens kept per reply: its last numbers, since a verdict is at the end.
 pub const MOST_NUMBERS: usize = 64;
-/// Alternatives that are kept of each; no provider returns more.
+/// Maximum number of alternatives kept per token; no provider returns more.
 pub const MOST_ALTERNATIVES: usize = 20;
 
-/// A token of a reply that is a number, with what could have stood in its place.
+/// Number token of a reply with its alternatives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NumberToken {
-    /// Where its digits begin in the reply, in bytes.
+    /// Byte offset of its digits in the reply.
     pub at: usize,
-    /// Its digits.
+    /// Digits of the token.
     pub digits: String,
-    /// Numbers in its place with their probabilities, itself among them. What is no number is left out, so that the sum may be
-    /// less than 1.
+    /// Numbers at the position with their probabilities, including the token itself. Tokens that are no numbers are left out, so the sum
+    /// may be less than 1.
     pub alternatives: Vec<(String, f64)>,
 }
 
 impl NumberToken {
-    /// A token as the provider returns it, beginning at a byte of the reply; none where it is no whole number. Probabilities come as
+    /// Parses a token returned by the provider, beginning at a byte of the reply; `None` if it is not a whole number. Probabilities are
     /// natural logarithms.
     #[must_use]
     pub fn new(at: usize, token: (&str, f64), others: &[(String, f64)]) -> Option<Self> {
@@ -37,7 +36,7 @@ impl NumberToken {
             let (Some(other), Some(probability)) = (self::digits(other), probability(*log_probability)) else {
                 continue;
             };
-            // The token itself is listed once more, and some tokens differ in their spaces alone.
+            // The token itself is listed again, and some tokens differ only in spaces.
             if other != digits {
                 alternatives.push((other.to_owned(), probability));
             }
@@ -49,7 +48,7 @@ impl NumberToken {
         self.at + self.digits.len()
     }
 
-    /// Whether it is a whole number of the reply by itself: of one that goes on in the next token the probabilities are not known.
+    /// Whether the token is a complete number of the reply: the probabilities of a number that continues in the next token are unknown.
     fn is_whole_in(&self, reply: &str) -> bool {
         let Some(digits) = reply.get(self.at..self.end()) else { return false };
         let before = reply[..self.at].chars().next_back();
@@ -66,20 +65,19 @@ impl NumberToken {
     }
 }
 
-/// The number that a token is, without spaces around it.
+/// Returns the digits of a number token, without surrounding spaces.
 fn digits(token: &str) -> Option<&str> {
     let digits = token.trim();
     (!digits.is_empty() && digits.len() <= 3 && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
 }
 
-/// A provider that lies may send anything.
+/// Converts a log probability; `None` for a value outside the valid range, which a faulty provider may send.
 fn probability(logarithm: f64) -> Option<f64> {
     Some(logarithm.exp()).filter(|probability| (0.0..=1.0 + 1e-6).contains(probability))
 }
 
-/// The score of a reply, expected over what could have stood in the place of the number that decides it. `score` reads a reply. The
-/// number is found by putting another one in its place: the last one that changes the score decides it. None where the reply has
-/// no score, or nothing is known of that number.
+/// Computes the expected score of a reply over the alternatives of its decisive number; `score` parses a reply. The decisive number is the
+/// last one whose replacement changes the score. Returns `None` if the reply has no score, or that number's alternatives are unknown.
 pub fn expected_score(reply: &str, numbers: &[NumberToken], score: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let given = score(reply)?;
     let decides = |number: &&NumberToken| {
@@ -89,7 +87,7 @@ pub fn expected_score(reply: &str, numbers: &[NumberToken], score: impl Fn(&str)
     let number = numbers.iter().rev().find(decides)?;
     let (mut sum, mut mass) = (0.0, 0.0);
     for (digits, probability) in &number.alternatives {
-        // What is outside the scale is no score.
+        // A value outside the scale is not a score.
         let Some(score) = score(&number.replaced_in(reply, digits)) else { continue };
         sum += probability * score;
         mass += probability;
@@ -97,8 +95,8 @@ pub fn expected_score(reply: &str, numbers: &[NumberToken], score: impl Fn(&str)
     (mass > 0.0).then(|| sum / mass)
 }
 
-/// A verdict with its [expected score](expected_score) in the place of the written one; other verdicts, and scores of which nothing
-/// is known, stay as they are. `parse` reads a reply.
+/// Parses a verdict and replaces its written score by the [expected score](expected_score); other verdicts, and scores without known
+/// alternatives, are unchanged. `parse` parses a reply.
 #[must_use]
 pub fn expected_verdict(
     verdict: Verdict,
@@ -123,7 +121,7 @@ mod tests {
     use super::*;
     use crate::judging::verdict::{dictionary, rating};
 
-    /// A reply whose tokens are given with the numbers in their places and their probabilities.
+    /// Reply of tokens that are given with their alternatives and probabilities.
     fn reply(tokens: &[(&str, &[(&str, f64)])]) -> (String, Vec<NumberToken>) {
         let (mut text, mut numbers) = (String::new(), Vec::new());
         for (token, others) in tokens {

@@ -1,19 +1,19 @@
-//! The classifier: n-grams and softmax regression together.
+//! Text classifier: character n-grams and softmax regression.
 
 use super::features::{Sparse, Vocabulary};
 use super::seed_labels::Seed;
 use super::softmax::{FitFailed, Softmax};
 
-/// What a text is taken for.
+/// Predicted label of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
-    /// Position of the likeliest label; the first of equally likely ones.
+    /// Position of the most probable label; the first of equally probable ones.
     pub label: usize,
-    /// Its probability.
+    /// Probability of the label.
     pub confidence: f64,
 }
 
-/// A trained classifier.
+/// Trained text classifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Classifier {
     vocabulary: Vocabulary,
@@ -21,7 +21,7 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Learns from seeds, whose labels are positions below `labels`.
+    /// Trains on seeds, whose labels are positions below `labels`.
     ///
     /// # Errors
     /// [`FitFailed`].
@@ -34,13 +34,13 @@ impl Classifier {
         Ok(Self { vocabulary, model })
     }
 
-    /// How likely each label of a text is, by position.
+    /// Returns the probability of each label, by position.
     #[must_use]
     pub fn probabilities(&self, text: &str) -> Vec<f64> {
         self.model.probabilities(&self.vocabulary.vector(text))
     }
 
-    /// Labels a text.
+    /// Predicts the label of a text.
     #[must_use]
     pub fn predict(&self, text: &str) -> Prediction {
         let probabilities = self.probabilities(text);

@@ -1,24 +1,24 @@
-//! A text as numbers: its character n-grams, weighed by how rare they are.
+//! Feature vectors of texts: character n-grams, weighted by rarity.
 //!
-//! Characters rather than words, so that Chinese needs no segmenter and a misspelling costs little. The weight of a gram
-//! that occurs c times is (1 + ln c)·(1 + ln((1 + n)/(1 + d))) for n texts of which d have it (Salton and Buckley 1988,
-//! smoothed); the vector then has length 1. What a text asks for is said early on: only its beginning counts.
+//! Characters rather than words, so that Chinese needs no segmenter and misspellings have little effect. The weight of a gram with c
+//! occurrences is (1 + ln c)·(1 + ln((1 + n)/(1 + d))) for n texts of which d contain it (Salton and Buckley 1988, smoothed); the vector
+//! then has length 1. Only the beginning of a text is used, since it usually states the request.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::stats::real_len;
 
-/// The longest grams.
+/// Maximum length of an n-gram.
 const LONGEST: usize = 3;
-/// Characters of a text that count.
+/// Number of leading characters of a text that are used.
 const BEGINNING: usize = 300;
-/// Texts that must have a gram: one that only one has says nothing about others.
+/// Minimum number of texts that contain a gram: a gram of one text says nothing about others.
 const FEWEST_TEXTS: usize = 2;
 
-/// The numbers that are not zero, by feature in ascending order.
+/// Sparse vector: the non-zero values by feature, in ascending order.
 pub type Sparse = Vec<(u32, f64)>;
 
-/// The grams that count, and how rare each is.
+/// Known grams and their rarity weights.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vocabulary {
     grams: HashMap<String, u32>,
@@ -26,7 +26,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The grams of these texts, numbered in their order.
+    /// Builds the vocabulary of these texts, with features in the order of the grams.
     #[must_use]
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut with: BTreeMap<String, usize> = BTreeMap::new();
@@ -45,19 +45,19 @@ impl Vocabulary {
         found
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rarity.len()
     }
 
-    /// Whether there is none.
+    /// Whether the vocabulary is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rarity.is_empty()
     }
 
-    /// A text as a vector of length 1; empty where it has no known gram.
+    /// Returns a text's vector of length 1; empty without a known gram.
     #[must_use]
     pub fn vector(&self, text: &str) -> Sparse {
         let weigh = |(gram, count): (String, usize)| {
@@ -72,7 +72,7 @@ impl Vocabulary {
     }
 }
 
-/// How often each gram occurs: small letters, any run of spaces as one, and a space before and behind.
+/// Counts the grams of a text in lower case, with runs of spaces collapsed and a space added at both ends.
 fn counts(text: &str) -> HashMap<String, usize> {
     let words = text.split_whitespace().flat_map(|word| [" ", word]).chain([" "]);
     let characters: Vec<char> = words.flat_map(str::chars).flat_map(char::to_lowercase).take(BEGINNING).collect();
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_text_is_its_common_grams_weighed_by_rarity() {
         let vocabulary = Vocabulary::new(["ab", "ab c", "AB"]);
-        // " ", "a", "b", " a", "ab", "b ", " ab", "ab " are in all three; what only one has is left out.
+        // " ", "a", "b", " a", "ab", "b ", " ab", "ab " are in all three; grams of only one text are left out.
         assert_eq!(vocabulary.len(), 8);
         let vector = vocabulary.vector("ab");
         assert!((vector.iter().map(|(_, weight)| weight * weight).sum::<f64>() - 1.0).abs() < 1e-12);

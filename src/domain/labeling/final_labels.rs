@@ -1,4 +1,4 @@
-//! The final labels of votes' prompts. Where a prompt has none, the label counts that the visitor gave with the question.
+//! Final labels of votes' prompts. A prompt without one keeps the label that the visitor gave with the question.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,34 +8,34 @@ use super::{FinalLabel, LabelOrigin, final_label};
 use crate::battle::record::BattleLine;
 use crate::rating::counts::slice_vote_counts::SliceVoteCounts;
 
-/// A label of a vote's prompt.
+/// Label of a vote's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteLabel {
     /// Number of the vote.
     pub seq: i64,
-    /// Whether the vote is rated.
+    /// Whether the vote counts towards the ratings.
     pub rated: bool,
-    /// What the visitor said with the question, in this scheme.
+    /// Label that the visitor gave with the question, in this scheme.
     pub given: Option<String>,
-    /// The source.
+    /// Source of the label.
     pub source: LabelOrigin,
-    /// What it is about.
+    /// Key of the label.
     pub label: String,
 }
 
-/// The final labels of some votes, by their numbers.
+/// Final labels of votes, by scheme and sequence number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FinalLabels(HashMap<(Scheme, i64), String>);
 
 impl FinalLabels {
-    /// Adds the labels of votes in one scheme, those of a vote one after the other.
+    /// Adds labels of votes in one scheme, grouped by vote.
     pub fn add(&mut self, scheme: Scheme, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq) {
             self.0.extend(decide(vote).map(|found| ((scheme, vote[0].seq), found.label.to_owned())));
         }
     }
 
-    /// That of a vote.
+    /// Returns the final label of a vote.
     #[must_use]
     pub fn of(&self, scheme: Scheme, seq: i64) -> Option<&str> {
         self.0.get(&(scheme, seq)).map(String::as_str)
@@ -47,7 +47,7 @@ fn decide(vote: &[VoteLabel]) -> Option<FinalLabel<'_>> {
     final_label(&said)
 }
 
-/// Puts the final labels of prompts in one scheme in place of what visitors said, those of a prompt one after the other.
+/// Replaces the visitors' labels by the final labels of one scheme; `labels` are grouped by prompt.
 pub fn settle(scheme: Scheme, labels: &[PromptLabel], battles: &mut [BattleLine]) {
     let mut decided = HashMap::new();
     for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
@@ -65,16 +65,16 @@ pub fn settle(scheme: Scheme, labels: &[PromptLabel], battles: &mut [BattleLine]
     }
 }
 
-/// By how much the final labels of rated votes change the number of votes of each label, and who gave them.
+/// Changes in the number of rated votes per label by final labels, and the origins of these labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelChanges {
     counts: BTreeMap<String, i64>,
-    /// Rated votes with a final label, by its origin.
+    /// Rated votes with a final label, by origin.
     origins: BTreeMap<LabelOrigin, u64>,
 }
 
 impl LabelChanges {
-    /// Adds those of votes, the labels of a vote one after the other.
+    /// Adds labels of votes, grouped by vote.
     pub fn add(&mut self, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq).filter(|vote| vote[0].rated) {
             let Some(FinalLabel { label, source }) = decide(vote) else { continue };
@@ -99,31 +99,31 @@ impl LabelChanges {
     }
 }
 
-/// How many rated votes have their label from whom.
+/// Number of rated votes by the origin of their label.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabelOrigins {
-    /// From reviewers.
+    /// Labelled by reviewers.
     pub reviewers: u64,
-    /// From the labelled examples that the classifier learned from.
+    /// Labelled as seeds, from which the classifier was trained.
     pub examples: u64,
-    /// From the visitors who asked, with the question or after the vote.
+    /// Labelled by the visitors, with the question or after the vote.
     pub visitors: u64,
-    /// From the classifier, or the language model in its place.
+    /// Labelled by the classifier, or by the language model in its place.
     pub model: u64,
 }
 
-/// Rated votes by language, category and intent, after their final labels.
+/// Rated votes by language, category and intent, according to the final labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabeledSliceVotes {
-    /// The counts.
+    /// Number of votes in each slice.
     pub counts: SliceVoteCounts,
-    /// Who said what a vote's category is.
+    /// Origins of the category labels.
     pub categories: LabelOrigins,
-    /// Who said what its intent is.
+    /// Origins of the intent labels.
     pub intents: LabelOrigins,
 }
 
-/// The counts by final labels: categories change by the first, intents by the second.
+/// Applies final labels to the counts: the first changes to categories, the second to intents.
 #[must_use]
 pub fn relabeled(given: &SliceVoteCounts, [categories, intents]: &[LabelChanges; 2]) -> LabeledSliceVotes {
     let mut counts = given.clone();
@@ -132,11 +132,11 @@ pub fn relabeled(given: &SliceVoteCounts, [categories, intents]: &[LabelChanges;
     LabeledSliceVotes { counts, categories, intents }
 }
 
-/// The label of a question that counts, and whose it is.
+/// Final label of a question with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionLabel {
-    /// Its key in the scheme, or what else the visitor said with the question.
+    /// Key in the scheme, or other text that the visitor gave with the question.
     pub label: String,
-    /// The source.
+    /// Source of the label.
     pub source: LabelOrigin,
 }

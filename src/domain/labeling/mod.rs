@@ -1,9 +1,9 @@
-//! What prompts are about: a classifier learns it from labelled ones, and people review what it says.
+//! Labels of prompts: a classifier is trained on labelled ones, and people review its predictions.
 //!
-//! Pure. [`scheme`] has the labels, [`features`] turns a text into numbers, [`softmax`] fits them to labels,
-//! [`classifier`] is both together, [`few_shot`] asks a language model instead, [`validation`] says how good it is on what it has not seen, [`final_labels`] has the
-//! label that counts of each vote, [`seed_labels`] and [`queue`] are the files that people write, [`table`] reads both. SuperCLUE labels 300 queries by hand, trains, labels all others and has people
-//! review them (section 3.2 of its paper); here the reviewers see first what the classifier is least sure of.
+//! Pure. [`scheme`] has the labels, [`features`] turns a text into a vector, [`softmax`] fits vectors to labels, [`classifier`] combines
+//! both, [`few_shot`] asks a language model instead, [`validation`] cross-validates, [`final_labels`] has the final label of each vote,
+//! [`seed_labels`] and [`queue`] read the files that people write, by [`table`]. SuperCLUE labels 300 queries by hand, trains, labels all
+//! others and has people review them (section 3.2 of its paper); here reviewers see the least confident predictions first.
 
 pub mod classifier;
 pub mod features;
@@ -19,10 +19,10 @@ pub mod validation;
 
 use crate::stats::agreement::choices::majority;
 
-/// The source of a label.
+/// Source of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LabelOrigin {
-    /// Who labelled the examples that the classifier learned from.
+    /// A labelled example of the classifier's training set.
     Seed,
     /// The classifier, or the language model that labels in its place.
     Model,
@@ -33,10 +33,10 @@ pub enum LabelOrigin {
 }
 
 impl LabelOrigin {
-    /// All of them.
+    /// All sources.
     pub const ALL: [Self; 4] = [Self::Seed, Self::Model, Self::Visitor, Self::Review];
 
-    /// Its name in the database.
+    /// Returns the name in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,24 +47,24 @@ impl LabelOrigin {
         }
     }
 
-    /// Reads the database's spelling.
+    /// Parses the name in the database.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.as_str() == text)
     }
 }
 
-/// The label that counts.
+/// Final label of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinalLabel<'a> {
-    /// What it says.
+    /// Key of the label.
     pub label: &'a str,
-    /// Its source.
+    /// Source of the label.
     pub source: LabelOrigin,
 }
 
-/// The one that more reviewers gave than any other, else the seed's, else the visitor's, else the model's. Reviewers who are
-/// of two minds decide nothing.
+/// Returns the label by majority of the reviewers, else the seed's, else the visitor's, else the model's. Reviewers who are tied decide
+/// nothing.
 #[must_use]
 pub fn final_label<'a>(labels: &[(LabelOrigin, &'a str)]) -> Option<FinalLabel<'a>> {
     let by = |source: LabelOrigin| labels.iter().filter(move |(by, _)| *by == source).map(|(_, label)| *label);

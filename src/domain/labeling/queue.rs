@@ -1,7 +1,7 @@
-//! The review queue as a file: what a reviewer is given, and what comes back.
+//! Review queue as a CSV file, written for reviewers and read back.
 //!
-//! A row has the prompt, what the classifier says and how sure it is, and an empty field `label` to be filled in; rows
-//! left empty say nothing. What other reviewers said is not in it, so that each decides alone.
+//! A row has the prompt, the suggested label with its confidence, and an empty field `label` for the decision; rows left empty are ignored.
+//! Other reviewers' labels are omitted, so that each decides independently.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -11,83 +11,83 @@ use serde::Serialize;
 use super::scheme::{Scheme, UnknownLabel};
 use super::table::{LabelTable, Syntax};
 
-/// A prompt to review.
+/// Prompt in the review queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueuedQuery {
-    /// The prompt's id.
+    /// Id of the prompt.
     pub query_id: String,
-    /// What was asked.
+    /// Text of the prompt.
     pub text: String,
-    /// What its visitor says, else the classifier.
+    /// Suggested label: the visitor's, else the classifier's.
     pub suggested: String,
-    /// How sure it is.
+    /// Confidence of the classifier.
     pub confidence: f64,
 }
 
-/// A reviewer's decision.
+/// Reviewer's label of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelDecision {
-    /// Where it stands in the file.
+    /// Line in the file.
     pub line: u64,
-    /// The prompt's id.
+    /// Id of the prompt.
     pub query_id: String,
     /// The label.
     pub label: &'static str,
 }
 
-/// Why a reviewed queue cannot be taken.
+/// Error of a reviewed queue.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
-    /// It lacks a column.
+    /// The file lacks a column.
     #[error("the file has no column {0:?}: use the file that `langya label queue` wrote")]
     Column(&'static str),
-    /// A row is wrong.
+    /// A row is invalid.
     #[error("line {line}: {problem}")]
     Row {
-        /// Where it begins.
+        /// Line where the row begins.
         line: u64,
-        /// What is wrong.
+        /// Problem of the row.
         problem: QueueProblem,
     },
 }
 
-/// What is wrong with a row.
+/// Problem of a row.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueProblem {
-    /// The parser does not understand it.
+    /// The row is not valid CSV.
     #[error(transparent)]
     Syntax(#[from] Syntax),
-    /// A label that there is not.
+    /// The label is unknown.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
-    /// The same prompt twice.
+    /// The prompt occurs twice.
     #[error("the query {id:?} is already on line {first}: keep one of them")]
     Again {
-        /// The prompt.
+        /// Id of the prompt.
         id: String,
-        /// Where it was first.
+        /// Line of the first occurrence.
         first: u64,
     },
-    /// The file was made for the other scheme.
+    /// The file belongs to the other scheme.
     #[error("the row is of the scheme {0:?}: name that one with --scheme")]
     Scheme(String),
-    /// No such prompt.
+    /// The prompt is unknown.
     #[error("no prompt of this arena has the id {0:?}: leave the ids as they were written")]
     UnknownQuery(String),
 }
 
 impl QueueProblem {
-    /// This problem on a line.
+    /// Returns the error of this problem on a line.
     #[must_use]
     pub fn on(self, line: u64) -> QueueError {
         QueueError::Row { line, problem: self }
     }
 }
 
-/// Writes a queue; `safe` makes a text harmless to spreadsheets.
+/// Writes a queue; `safe` escapes texts for spreadsheets.
 ///
 /// # Errors
-/// As the writer has them.
+/// Fails as the writer does.
 pub fn write<'t>(
     out: impl Write,
     scheme: Scheme,
@@ -109,10 +109,10 @@ pub fn write<'t>(
     Ok(writer.flush()?)
 }
 
-/// Reads the decisions out of a queue that came back.
+/// Reads the decisions of a reviewed queue.
 ///
 /// # Errors
-/// [`QueueError`] for the first row that is wrong.
+/// [`QueueError`] for the first invalid row.
 pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<LabelDecision>, QueueError> {
     let table = LabelTable::read(file).map_err(|(line, problem)| QueueProblem::from(problem).on(line))?;
     let place =

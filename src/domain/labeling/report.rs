@@ -1,4 +1,4 @@
-//! How many prompts are labelled, and how well the labels agree.
+//! Progress of labelling and agreement of the labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,37 +8,37 @@ use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::kappa::{Kappa, fleiss};
 use crate::stats::{Share, Undefined};
 
-/// A label of a prompt.
+/// Label of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptLabel {
     /// Id of the prompt.
     pub query_id: String,
-    /// The source.
+    /// Source of the label.
     pub source: LabelOrigin,
     /// Name of the reviewer; empty for seeds and the model.
     pub labeled_by: String,
-    /// The label.
+    /// Key of the label.
     pub label: String,
 }
 
-/// How far labelling has come, and how far the labels agree.
+/// Progress of labelling and agreement of the labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelReport {
-    /// Prompts of the arena.
+    /// Number of prompts in the arena.
     pub queries: u64,
-    /// Those with a final label.
+    /// Number of prompts with a final label.
     pub labelled: u64,
-    /// Those with a label of this source.
+    /// Number of prompts with a label of each source.
     pub by_source: BTreeMap<&'static str, u64>,
-    /// Those whose reviewers are of two minds, so that their labels decide nothing.
+    /// Number of prompts whose reviewers are tied, so that their labels decide nothing.
     pub undecided: u64,
-    /// Of the prompts whose final label is the reviewers', those that the classifier labelled so.
+    /// Share of the prompts with a final label by reviewers that the classifier labelled alike.
     pub model_agrees: Share,
-    /// Reviews of each reviewer.
+    /// Number of reviews by reviewer.
     pub reviewers: BTreeMap<String, u64>,
-    /// Fleiss' kappa of the reviewers, over the prompts that as many of them reviewed.
+    /// Fleiss' kappa of the reviewers, over the prompts with the same number of reviews.
     pub fleiss: Result<Kappa, Undefined>,
-    /// Krippendorff's alpha of the reviewers, over all prompts that two of them reviewed.
+    /// Krippendorff's alpha of the reviewers, over all prompts with at least two reviews.
     pub alpha: Result<f64, Undefined>,
 }
 
@@ -46,12 +46,12 @@ pub struct LabelReport {
 pub struct LabelReportBuilder {
     scheme: Scheme,
     report: LabelReport,
-    /// Reviews of each prompt that has any, by label.
+    /// Number of reviews by label, for each reviewed prompt.
     reviews: Vec<Vec<u64>>,
 }
 
 impl LabelReportBuilder {
-    /// An empty report.
+    /// Starts an empty report.
     #[must_use]
     pub fn new(scheme: Scheme) -> Self {
         let report = LabelReport {
@@ -103,7 +103,7 @@ impl LabelReportBuilder {
         self.reviews.push(counts);
     }
 
-    /// The report.
+    /// Completes the report.
     #[must_use]
     pub fn finish(mut self) -> LabelReport {
         self.report.fleiss = fleiss(&self.reviews);
@@ -112,7 +112,7 @@ impl LabelReportBuilder {
     }
 }
 
-/// The positions of the labels that each prompt was given, as numbers.
+/// Converts each prompt's reviews into numbers, the positions of the labels.
 fn units(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
     let values = |counts: &Vec<u64>| {
         let labels = (0_u32..).zip(counts);

@@ -1,6 +1,6 @@
-//! The two sets of labels: SuperCLUE's ten capabilities, which an arena calls categories, and URS's six intents.
+//! Label schemes: SuperCLUE's ten capabilities, which the arena calls categories, and URS's six intents.
 
-/// A set of labels.
+/// Label scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// SuperCLUE's ten capabilities.
@@ -9,13 +9,13 @@ pub enum Scheme {
     Urs,
 }
 
-/// A label and the names that files give it.
+/// Label with its aliases in data files.
 struct SchemeLabel {
     key: &'static str,
     names: &'static [&'static str],
 }
 
-/// In the order of the paper's Table 3.
+/// SuperCLUE's labels, in the order of the paper's Table 3.
 const SUPERCLUE: [SchemeLabel; 10] = [
     SchemeLabel {
         key: "semantic_understanding", names: &["语义理解与抽取", "Semantic Understanding and Extraction"]
@@ -30,7 +30,7 @@ const SUPERCLUE: [SchemeLabel; 10] = [
     SchemeLabel { key: "role_playing", names: &["角色扮演"] },
     SchemeLabel { key: "safety", names: &["安全"] },
 ];
-/// The data file has requests that came through an API apart; they are judged like problems to solve, and so labelled.
+/// URS's labels. Its data file lists requests through an API separately; they are judged, and so labelled, like problems to solve.
 const URS: [SchemeLabel; 6] = [
     SchemeLabel { key: "factual_qa", names: &["信息检索"] },
     SchemeLabel {
@@ -43,7 +43,7 @@ const URS: [SchemeLabel; 6] = [
     SchemeLabel { key: "leisure", names: &["休闲娱乐"] },
 ];
 
-/// A label that the scheme does not have.
+/// Error of a label that the scheme does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the label {label:?} is unknown: give one of {known}")]
 pub struct UnknownLabel {
@@ -52,10 +52,10 @@ pub struct UnknownLabel {
 }
 
 impl Scheme {
-    /// Both.
+    /// All schemes.
     pub const ALL: [Self; 2] = [Self::Superclue, Self::Urs];
 
-    /// Its name on the command line and in the database.
+    /// Returns the name on the command line and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,13 +64,13 @@ impl Scheme {
         }
     }
 
-    /// Reads its name.
+    /// Parses a scheme's name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scheme| scheme.as_str() == text)
     }
 
-    /// How many seeds each label must have; `None` where any numbers will do.
+    /// Returns the required number of seeds per label; `None` where any number is allowed.
     #[must_use]
     pub fn seeds_per_label(self) -> Option<usize> {
         match self {
@@ -79,21 +79,20 @@ impl Scheme {
         }
     }
 
-    /// Its labels as votes spell them.
+    /// Labels of the scheme as stored with votes.
     pub fn labels(self) -> impl Iterator<Item = &'static str> {
         self.table().iter().map(|label| label.key)
     }
 
-    /// Its labels, each with the names that papers and data files give it.
+    /// Labels of the scheme, each with its aliases in papers and data files.
     pub fn names(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
         self.table().iter().map(|label| (label.key, label.names))
     }
 
-    /// The position of a label among [`Scheme::labels`], by its key or any of its names, however they are capitalised and
-    /// joined.
+    /// Returns the position of a label in [`Scheme::labels`], by its key or any alias, ignoring case and separators.
     ///
     /// # Errors
-    /// [`UnknownLabel`] with those that there are.
+    /// [`UnknownLabel`] with the existing labels.
     pub fn position(self, text: &str) -> Result<usize, UnknownLabel> {
         let plain = plain(text);
         let is = |label: &SchemeLabel| label.key == plain || label.names.iter().any(|name| self::plain(name) == plain);
@@ -103,7 +102,7 @@ impl Scheme {
         })
     }
 
-    /// The label at a position of [`Scheme::labels`].
+    /// Returns the label at a position of [`Scheme::labels`].
     #[must_use]
     pub fn label(self, position: usize) -> Option<&'static str> {
         self.table().get(position).map(|label| label.key)

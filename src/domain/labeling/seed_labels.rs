@@ -1,4 +1,4 @@
-//! The labelled examples: a CSV file with a text and a label in each row.
+//! Seeds: labelled examples in a CSV file with a text and a label in each row.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -6,86 +6,86 @@ use std::io::Read;
 use super::scheme::{Scheme, UnknownLabel};
 use super::table::{LabelTable, Syntax};
 
-/// Names of the column of texts, URS's own among them.
+/// Accepted names of the text column, including URS's.
 const TEXT: [&str; 4] = ["text", "question", "query", "prompt"];
-/// Names of the column of labels.
+/// Accepted names of the label column.
 const LABEL: [&str; 4] = ["label", "category", "user_intent", "intent"];
-/// The column that says which prompt of the arena a row is, where it is one.
+/// Accepted names of the column with the id of the arena's prompt.
 const QUERY: [&str; 2] = ["query_id", "battle_id"];
 
-/// A labelled text.
+/// Labelled text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seed {
     /// The text.
     pub text: String,
-    /// Position of its label in [`Scheme::labels`].
+    /// Position of the label in [`Scheme::labels`].
     pub label: usize,
-    /// The arena's prompt that it is, if it is one.
+    /// Id of the arena's prompt, if the seed is one.
     pub query: Option<String>,
-    /// Where it stands in the file.
+    /// Line in the file.
     pub line: u64,
 }
 
-/// Why a file of seeds cannot be used.
+/// Error of a file of seeds.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// A column is missing.
     #[error("the seed file has no column of {what}: name one {names}")]
     Column {
-        /// What it would hold.
+        /// Content of the column.
         what: &'static str,
-        /// What it may be called.
+        /// Accepted names of the column.
         names: String,
     },
-    /// A row cannot be read.
+    /// A row is invalid.
     #[error("line {line}: {problem}")]
     Row {
-        /// Where the row begins.
+        /// Line where the row begins.
         line: u64,
-        /// What is wrong.
+        /// Problem of the row.
         problem: RowProblem,
     },
-    /// There are not as many seeds of each label as the scheme wants.
+    /// The number of seeds per label differs from the scheme's requirement.
     #[error("{scheme} needs {wanted} seeds of each label, and the file has {counts}")]
     Unbalanced {
-        /// The scheme.
+        /// Name of the scheme.
         scheme: &'static str,
-        /// How many are needed.
+        /// Required number per label.
         wanted: usize,
-        /// How many there are of each.
+        /// Number of seeds by label.
         counts: String,
     },
-    /// A label has too few seeds to learn it and to look whether it was learned.
+    /// A label has too few seeds for cross-validation.
     #[error("{folds}-fold validation needs {folds} seeds of each label, and the file has {counts}")]
     TooFew {
-        /// Folds.
+        /// Number of folds.
         folds: usize,
-        /// How many there are of each.
+        /// Number of seeds by label.
         counts: String,
     },
 }
 
-/// What is wrong with a row.
+/// Problem of a row.
 #[derive(Debug, thiserror::Error)]
 pub enum RowProblem {
-    /// The parser does not understand it.
+    /// The row is not valid CSV.
     #[error(transparent)]
     Syntax(#[from] Syntax),
-    /// It has no text.
+    /// The text is empty.
     #[error("the text is empty: give the query or remove the row")]
     NoText,
-    /// Its label is none.
+    /// The label is unknown.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
-    /// Its query is none.
+    /// The prompt's id is unknown.
     #[error("no prompt of this arena has the id {0:?}: leave the field empty for a text from elsewhere")]
     UnknownQuery(String),
-    /// It is the same query as another row.
+    /// The prompt occurs in another row as well.
     #[error("the query {id:?} is already on line {first}: keep one of them")]
     Again {
-        /// The query.
+        /// Id of the prompt.
         id: String,
-        /// Where it was first.
+        /// Line of the first occurrence.
         first: u64,
     },
 }
@@ -93,7 +93,7 @@ pub enum RowProblem {
 /// Reads a file of seeds: CSV with a header, UTF-8 with or without a byte-order mark.
 ///
 /// # Errors
-/// [`SeedError`] for a missing column or the first bad row.
+/// [`SeedError`] for a missing column or the first invalid row.
 pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Seed>, SeedError> {
     let table = LabelTable::read(file).map_err(|(line, problem)| SeedError::Row { line, problem: problem.into() })?;
     let place = |names: &[&str]| table.header.iter().position(|column| names.contains(&column.as_str()));
@@ -123,7 +123,7 @@ fn seed(scheme: Scheme, [text, label, query]: [&str; 3], line: u64) -> Result<Se
     Ok(Seed { text: text.to_owned(), label: scheme.position(label)?, query, line })
 }
 
-/// Whether seeds are as the scheme wants them, with at least `folds` of each label.
+/// Checks that seeds meet the scheme's requirement, with at least `folds` of each label.
 ///
 /// # Errors
 /// [`SeedError::Unbalanced`] or [`SeedError::TooFew`] with the counts of all labels.

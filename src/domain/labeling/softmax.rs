@@ -1,8 +1,8 @@
 //! Multinomial logistic regression, fitted by argmin's L-BFGS.
 //!
-//! P(k | x) ∝ exp(b_k + w_k·x). The loss is the mean of −ln P over the examples plus (λ/2)·Σ w² with λ = 1/(C·n): strictly
-//! convex in the weights, so the fit starts from zero, ends at the one optimum, and comes out the same each time, to the
-//! last bit. The biases carry no penalty, so that they follow how common the labels are.
+//! P(k | x) ∝ exp(b_k + w_k·x). The loss is the mean of −ln P over the examples plus (λ/2)·Σ w² with λ = 1/(C·n). It is strictly convex in
+//! the weights, so the fit starts from zero, reaches the only optimum, and is reproducible to the last bit. The biases have no penalty, so
+//! that they follow the frequencies of the labels.
 
 use argmin::core::{CostFunction, Error, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -12,23 +12,23 @@ use nalgebra::DVector;
 use super::features::Sparse;
 use crate::stats::real_len;
 
-/// C: how far the examples are trusted against the penalty. Between 3 and 10 cross-validation changes little.
+/// Inverse regularisation strength C. Between 3 and 10 cross-validation changes little.
 const TRUST: f64 = 3.0;
 const MEMORY: usize = 7;
 const MAX_ITERATIONS: u64 = 200;
-/// A gradient of the mean loss this small moves no probability by more than about a thousandth.
+/// Gradient tolerance of the mean loss: a smaller gradient moves no probability by more than about a thousandth.
 const FLAT: f64 = 1e-5;
 
-/// Why there is no fit.
+/// Error of a failed fit.
 #[derive(Debug, thiserror::Error)]
 #[error("the classifier could not be fitted: {0}")]
 pub struct FitFailed(String);
 
-/// A fitted model.
+/// Fitted model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Softmax {
     classes: usize,
-    /// A row of one weight a class for each feature; the biases are the last row.
+    /// Weights, one row per feature with one weight per class; the biases are the last row.
     weights: Vec<f64>,
 }
 
@@ -36,7 +36,7 @@ impl Softmax {
     /// Fits examples of `features` features to their classes, which are below `classes`.
     ///
     /// # Errors
-    /// [`FitFailed`] without examples and where the optimiser cannot go on.
+    /// [`FitFailed`] without examples, or if the optimiser fails.
     pub fn fit(examples: &[(Sparse, usize)], features: usize, classes: usize) -> Result<Self, FitFailed> {
         if examples.is_empty() {
             return Err(FitFailed("there are no examples: give seeds whose texts differ".into()));
@@ -55,7 +55,7 @@ impl Softmax {
         Ok(Self { classes, weights: best.as_slice().to_vec() })
     }
 
-    /// The probability of each class.
+    /// Returns the probability of each class.
     #[must_use]
     pub fn probabilities(&self, example: &Sparse) -> Vec<f64> {
         let mut scores = scores(&self.weights, self.classes, example);
@@ -72,7 +72,7 @@ struct Loss<'e> {
 }
 
 impl Loss<'_> {
-    /// The weights without the biases.
+    /// Returns the weights without the biases.
     fn penalised<'p>(&self, parameters: &'p [f64]) -> &'p [f64] {
         &parameters[..parameters.len() - self.classes]
     }
@@ -120,7 +120,7 @@ impl Gradient for Loss<'_> {
     }
 }
 
-/// b_k + w_k·x of each class.
+/// Computes b_k + w_k·x of each class.
 fn scores(parameters: &[f64], classes: usize, example: &Sparse) -> Vec<f64> {
     let mut scores = parameters[parameters.len() - classes..].to_vec();
     for &(feature, value) in example {
@@ -136,7 +136,7 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     }
 }
 
-/// ln Σ exp, without overflow.
+/// Computes ln Σ exp without overflow.
 fn log_sum(scores: &[f64]) -> f64 {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     most + scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln()

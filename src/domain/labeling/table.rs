@@ -1,22 +1,22 @@
-//! A CSV file that a person wrote: its columns by name, and its rows with their lines.
+//! CSV files written by hand: columns by name, rows with line numbers.
 
 use std::io::Read;
 
 use csv::StringRecord;
 
-/// Rows of a file, each with the line on which it begins.
+/// Rows of a CSV file, each with the line on which it begins.
 pub(super) struct LabelTable {
     pub(super) header: Vec<String>,
     pub(super) rows: Vec<(u64, StringRecord)>,
 }
 
-/// What the parser does not understand.
+/// CSV syntax error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Syntax(String);
 
 impl LabelTable {
-    /// Reads UTF-8 with a header, with or without a byte-order mark; fails with the line of what cannot be read.
+    /// Reads a UTF-8 file with a header, with or without a byte-order mark; fails with the line of the error.
     pub(super) fn read(mut file: impl Read) -> Result<Self, (u64, Syntax)> {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| (1, Syntax(error.to_string())))?;
@@ -36,8 +36,7 @@ impl LabelTable {
     }
 }
 
-/// Counts lines on the way through a file. The parser has a row begin at the line feed before it where lines end as on
-/// Windows, and counts lines so.
+/// Line counter of a file. With Windows line ends the parser has a row begin at the line feed before it, and counts lines accordingly.
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -45,7 +44,7 @@ struct Lines<'b> {
 }
 
 impl Lines<'_> {
-    /// The line of what begins at this byte or, after line ends, behind it.
+    /// Returns the line of the text at this byte or, where line ends stand there, of the text after them.
     fn of(&mut self, byte: u64) -> u64 {
         let byte = usize::try_from(byte).unwrap_or(usize::MAX);
         while let Some(next) = self.bytes.get(self.at).filter(|next| self.at < byte || matches!(next, b'\r' | b'\n')) {

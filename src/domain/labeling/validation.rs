@@ -1,4 +1,4 @@
-//! How good a classifier is on texts that it has not seen: stratified k-fold cross-validation.
+//! Stratified k-fold cross-validation of a classifier.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ use super::softmax::FitFailed;
 use crate::integrity::question_digest::question_digest;
 use crate::stats::real_len;
 
-/// How to validate.
+/// Options of the cross-validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValidationOptions {
-    /// Parts; each is held out once.
+    /// Number of folds; each is held out once.
     pub folds: usize,
-    /// Of the shuffle that deals texts to folds.
+    /// Random seed for assigning texts to folds.
     pub seed: u64,
 }
 
@@ -33,36 +33,36 @@ impl Default for ValidationOptions {
 /// Result of the validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Validation {
-    /// Texts.
+    /// Number of texts.
     pub texts: usize,
-    /// Parts.
+    /// Number of folds.
     pub folds: usize,
-    /// Of the shuffle.
+    /// Random seed of the assignment.
     pub seed: u64,
-    /// The share of texts that got their label.
+    /// Share of texts whose label was predicted.
     pub accuracy: f64,
-    /// The mean of the labels' F1.
+    /// Unweighted mean of the labels' F1 scores.
     pub macro_f1: f64,
-    /// Label by label.
+    /// Quality by label.
     pub labels: Vec<LabelQuality>,
 }
 
-/// How well one label is recognised.
+/// Classification quality of one label.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LabelQuality {
-    /// The label.
+    /// Key of the label.
     pub label: &'static str,
-    /// Texts that have it.
+    /// Number of texts with the label.
     pub texts: usize,
-    /// The share of texts taken for it that have it; 0 where none is.
+    /// Share of the texts predicted to have the label that have it; 0 without any.
     pub precision: f64,
-    /// The share of texts with it that are taken for it.
+    /// Share of the texts with the label that are predicted to have it.
     pub recall: f64,
-    /// 2PR/(P + R); 0 where both are.
+    /// F1 score, 2PR/(P + R); 0 where both are 0.
     pub f1: f64,
 }
 
-/// Trains without each fold in turn and labels that fold.
+/// Trains without each fold in turn and predicts the labels of that fold.
 ///
 /// # Errors
 /// [`FitFailed`].
@@ -70,7 +70,7 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
     let (labels, folds) = (scheme.labels().count(), deal(seeds, options));
     let held_out = |fold: usize| {
         if !folds.contains(&fold) {
-            // There are fewer different texts than folds.
+            // There are fewer distinct texts than folds.
             return Ok(Vec::new());
         }
         let of = |inside: bool| seeds.iter().zip(&folds).filter(move |(_, of)| (**of == fold) == inside);
@@ -81,9 +81,9 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
     Ok(score(&found.concat(), scheme, options))
 }
 
-/// The fold of each seed. The seeds of each label are shuffled and dealt out one by one, going on where the last label
-/// ended, so that no fold has over one more of a label, or in all, than another. Seeds whose texts are
-/// [the same question](question_digest) are dealt as one, so that no fold holds a text that the others have.
+/// Assigns each seed to a fold. The seeds of each label are shuffled and assigned in turn, continuing where the previous label ended, so
+/// that folds differ by at most one seed of a label, and in total. Seeds whose texts are [the same question](question_digest) go together,
+/// so that no text is in two folds.
 #[must_use]
 pub fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
@@ -98,7 +98,7 @@ pub fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     folds
 }
 
-/// How well texts were labelled. `pairs` are the label of each text and what it was taken for, `None` where for nothing.
+/// Scores predictions. `pairs` are the true and the predicted label of each text, `None` without a prediction.
 #[must_use]
 pub fn score(pairs: &[(usize, Option<usize>)], scheme: Scheme, options: ValidationOptions) -> Validation {
     let count = |holds: &dyn Fn(usize, Option<usize>) -> bool| {
@@ -123,17 +123,17 @@ pub fn score(pairs: &[(usize, Option<usize>)], scheme: Scheme, options: Validati
     }
 }
 
-/// What a classifier learned from seeds, and how well it does on those that it did not learn from.
+/// Classifier trained on all seeds, with its cross-validation.
 #[derive(Debug, Clone)]
 pub struct ValidatedClassifier {
-    /// How well.
+    /// Cross-validation on the seeds.
     pub validation: Validation,
-    /// Learned from all seeds.
+    /// Classifier trained on all seeds.
     pub classifier: Classifier,
 }
 
 impl ValidatedClassifier {
-    /// Validates, then learns from all seeds.
+    /// Cross-validates, then trains on all seeds.
     ///
     /// # Errors
     /// [`FitFailed`].
@@ -162,7 +162,7 @@ mod tests {
         assert_ne!(folds, other, "another seed deals otherwise");
     }
 
-    /// A hundred texts of random digits, each as it is, with a space and with an exclamation mark, with a random label each.
+    /// A hundred texts of random digits with random labels, each in three copies: unchanged, with a space and with an exclamation mark.
     fn triplicates() -> Vec<Seed> {
         let mut labels: Vec<usize> = (0..100).map(|n| n % 6).collect();
         labels.shuffle(&mut ChaCha8Rng::seed_from_u64(5));
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn accuracy_and_f1_of_a_table_done_by_hand() {
-        // Of label 0 two of three are found and one other is taken for it; label 1 is found once of twice; the rest none.
+        // Of label 0 two of three are found and there is one false positive; of label 1 one of two is found; of the others none.
         let pairs = [(0, Some(0)), (0, Some(0)), (0, Some(1)), (1, Some(1)), (1, Some(0))];
         let found = score(&pairs, Scheme::Urs, ValidationOptions::default());
         assert!((found.accuracy - 0.6).abs() < 1e-12);

@@ -1,5 +1,4 @@
-//! What changed about a model or about the pairing policy: snapshots that are only ever added, and the words for the difference
-//! between two of them.
+//! Recorded changes of models and of the pairing policy: append-only snapshots, and the kinds of difference between two of them.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +9,20 @@ use crate::battle::ModelId;
 use crate::battle::pairing::{POLICY_VERSION, PairingRules};
 use crate::time::Timestamp;
 
-/// Whether a model is drawn for battles.
+/// State of a model: whether it is drawn for battles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelState {
-    /// Its weight is above 0.
+    /// The weight is above 0.
     Active,
-    /// Its weight is 0.
+    /// The weight is 0.
     Paused,
-    /// The settings have it no more.
+    /// The model is no longer in the settings.
     Retired,
 }
 
 impl ModelState {
-    /// The name in the database and in JSON.
+    /// Returns the name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,31 +32,31 @@ impl ModelState {
         }
     }
 
-    /// The state of this name.
+    /// Parses the name of a state.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Active, Self::Paused, Self::Retired].into_iter().find(|state| state.as_str() == name)
     }
 
-    /// The state of a configured model with this weight.
+    /// Returns the state of a configured model with this weight.
     #[must_use]
     pub fn of_weight(weight: f64) -> Self {
         if weight > 0.0 { Self::Active } else { Self::Paused }
     }
 }
 
-/// Who made a change.
+/// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAuthor {
     /// The settings in force changed.
     Settings,
-    /// `langya models reason`.
+    /// The command `langya models reason`.
     Command,
 }
 
 impl ChangeAuthor {
-    /// The name in the database and in JSON.
+    /// Returns the name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,63 +65,63 @@ impl ChangeAuthor {
         }
     }
 
-    /// The author of this name.
+    /// Parses the name of an author.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Settings, Self::Command].into_iter().find(|author| author.as_str() == name)
     }
 }
 
-/// A model as the settings have it.
+/// Snapshot of a model's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSnapshot {
-    /// Whether it is drawn.
+    /// State of the model.
     pub state: ModelState,
-    /// Its pairing weight; 0 while it is retired.
+    /// Pairing weight; 0 while the model is retired.
     pub weight: f64,
     /// Name shown after the vote.
     pub name: String,
-    /// Its maker.
+    /// Organization that made the model.
     pub organization: String,
-    /// Its licence.
+    /// Licence of the model.
     pub license: String,
     /// Whether it is one of the built-in practice models.
     pub practice: bool,
-    /// Keyed digest of provider, host and name at the provider: equal for two entries of one model, and useless without the
-    /// key. `None` where the arena does not know.
+    /// Keyed digest of provider, host and the provider's model name: equal for two entries of one model, and meaningless without the key.
+    /// `None` where it is unknown.
     pub provider_model: Option<String>,
 }
 
-/// A model of the settings in force, with the reason that stands there.
+/// Model in the current settings, with the stated reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfiguredModel {
-    /// Its id.
+    /// Id of the model.
     pub model: ModelId,
-    /// What the settings say.
+    /// Snapshot of the settings.
     pub snapshot: ModelSnapshot,
-    /// Why it is as it is; empty where the operator gives no reason.
+    /// Reason for the model's settings; empty if the operator gives none.
     pub reason: String,
 }
 
-/// A recorded change.
+/// Recorded change of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelChange {
-    /// The model.
+    /// Id of the model.
     pub model: ModelId,
-    /// 1 for the first change of the model, and one more for each further one.
+    /// Sequence number among the model's changes, from 1.
     pub number: u32,
     /// Time of the change.
     pub changed_at: Timestamp,
-    /// The model from then on.
+    /// Snapshot after the change.
     pub snapshot: ModelSnapshot,
-    /// The operator's reason; empty for none.
+    /// Operator's reason; empty for none.
     pub reason: String,
-    /// Who made it.
+    /// Author of the change.
     pub author: ChangeAuthor,
 }
 
-/// What has to be recorded so that the register says what the settings say. `recorded` holds the changes of each model in their
-/// order; running this twice on the same input gives the same numbers, so that of two writers one has an effect.
+/// Computes the changes to record so that the register matches the settings. `recorded` holds the changes of each model in order. The
+/// result has the same numbers when computed twice from the same input, so that of two writers only one takes effect.
 #[must_use]
 pub fn due_changes(recorded: &[ModelChange], configured: &[ConfiguredModel], now: Timestamp) -> Vec<ModelChange> {
     let mut histories: BTreeMap<&ModelId, Vec<&ModelChange>> = BTreeMap::new();
@@ -142,7 +141,7 @@ pub fn due_changes(recorded: &[ModelChange], configured: &[ConfiguredModel], now
 fn due_change(history: &[&ModelChange], model: &ConfiguredModel, now: Timestamp) -> Option<ModelChange> {
     let of_settings = history.iter().rev().filter(|change| change.author == ChangeAuthor::Settings);
     let stated = of_settings.map(|change| change.reason.as_str()).find(|reason| !reason.is_empty());
-    // A reason counts for the change that it was written for, and not again for later ones.
+    // A reason applies to the change that it was written for, and not to later ones.
     let reason = if stated == Some(model.reason.as_str()) { "" } else { model.reason.as_str() };
     let last = history.last();
     let is_recorded = last.is_some_and(|last| last.snapshot == model.snapshot);
@@ -167,7 +166,7 @@ fn retirement(last: &ModelChange, now: Timestamp) -> Option<ModelChange> {
     })
 }
 
-/// The change that only gives a reason, for a model whose latest change is this one.
+/// Builds a change that only states a reason, after a model's latest change.
 #[must_use]
 pub fn stated_reason(last: &ModelChange, reason: &str, now: Timestamp) -> ModelChange {
     ModelChange {
@@ -179,31 +178,31 @@ pub fn stated_reason(last: &ModelChange, reason: &str, now: Timestamp) -> ModelC
     }
 }
 
-/// What a change did.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// It was configured for the first time.
+    /// The model was configured for the first time.
     Added,
-    /// It is configured again after it was retired.
+    /// The model is configured again after it was retired.
     Returned,
-    /// It left the settings.
+    /// The model was removed from the settings.
     Retired,
-    /// Its weight became 0.
+    /// The weight became 0.
     Paused,
-    /// Its weight is above 0 again.
+    /// The weight is above 0 again.
     Resumed,
-    /// Its weight changed between two numbers above 0.
+    /// The weight changed between two values above 0.
     Reweighted,
-    /// Another model of a provider answers under its id.
+    /// Another model of a provider answers under the id.
     ProviderModel,
-    /// Its name, maker or licence changed.
+    /// The name, maker or licence changed.
     Labels,
-    /// Nothing but a reason was given.
+    /// Only a reason was given.
     Reason,
 }
 
-/// What the change from one snapshot to the next did; `None` for the first one of a model.
+/// Returns the kinds of change between two snapshots; without `before`, of a model's first change.
 #[must_use]
 pub fn kinds(before: Option<&ModelSnapshot>, after: &ModelSnapshot) -> Vec<ChangeKind> {
     let Some(before) = before else {
@@ -233,28 +232,28 @@ pub fn kinds(before: Option<&ModelSnapshot>, after: &ModelSnapshot) -> Vec<Chang
     kinds
 }
 
-/// A recorded change of the pairing policy.
+/// Recorded change of the pairing policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairingChange {
-    /// 1 for the first one.
+    /// Sequence number, from 1.
     pub number: u32,
     /// Time of the change.
     pub changed_at: Timestamp,
     /// Name of the policy from then on.
     pub policy: String,
-    /// Its version, as stored with each battle.
+    /// Version of the policy, as stored with each battle.
     pub policy_version: u32,
-    /// Share of battles in which every pair is alike.
+    /// Share of battles in which every pair is equally likely.
     pub uniform_share: f64,
     /// Rating difference at which a pair is e times rarer.
     pub elo_width: f64,
     /// A model is new until it has this many votes.
     pub new_model_votes: u64,
-    /// A new model's weight is multiplied by this.
+    /// Factor on a new model's weight.
     pub new_model_boost: f64,
 }
 
-/// What has to be recorded so that the history ends with these rules; `last` is its latest entry.
+/// Computes the change to record so that the history ends with these rules; `last` is its latest entry.
 #[must_use]
 pub fn due_pairing(last: Option<&PairingChange>, rules: &PairingRules, now: Timestamp) -> Option<PairingChange> {
     let change = PairingChange {
@@ -294,7 +293,7 @@ mod tests {
         ConfiguredModel { model: ModelId::new(id), snapshot: snapshot(weight, provider_model), reason: reason.into() }
     }
 
-    /// A register that follows settings; every step is written at the next second.
+    /// Register that follows settings; each step is recorded one second later.
     #[derive(Default)]
     struct Story {
         recorded: Vec<ModelChange>,
@@ -302,7 +301,7 @@ mod tests {
     }
 
     impl Story {
-        /// The kinds of each change that these settings make.
+        /// Returns the kinds of each change that these settings cause.
         fn settings(&mut self, configured: &[ConfiguredModel]) -> Vec<(String, Vec<ChangeKind>)> {
             self.second += 1;
             let due = due_changes(&self.recorded, configured, Timestamp(self.second * 1000));

@@ -1,4 +1,4 @@
-//! Days and periods in UTC, and which days may be counted.
+//! Calendar days and periods in UTC, and the rule for counting finished days.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, Unit};
@@ -9,26 +9,26 @@ use crate::battle::ModelId;
 use crate::time::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
-/// How long after midnight a day may be counted: a battle's id has its time, and its row is committed a moment later.
+/// Delay after midnight before a day is counted: a battle's id has its time, and its row is committed a moment later.
 const AFTER_MIDNIGHT_MS: i64 = 3_600_000;
 
-/// Counted days, the latest ones, of which the register says how often each model failed.
+/// Number of latest counted days for which the register shows failures.
 pub const RECENT_DAYS: i64 = 30;
 
-/// The battles of a model on a day.
+/// Battles of a model on a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BattleDay {
-    /// The day in UTC.
+    /// Day in UTC.
     pub day: Date,
-    /// The model.
+    /// Id of the model.
     pub model: ModelId,
-    /// Whether their votes were imported, so that this arena did not draw the pair.
+    /// Whether the votes were imported, so that this arena did not draw the pair.
     pub imported: bool,
-    /// How many.
+    /// Number of battles.
     pub battles: u64,
 }
 
-/// The day of a number of days since 1970; the nearest one that a calendar has.
+/// Converts a number of days since 1970 into a date, clamped to the calendar's range.
 #[must_use]
 pub fn day_of_number(days: i64) -> Date {
     let clamped = days.clamp(-5_000_000, 5_000_000);
@@ -36,48 +36,48 @@ pub fn day_of_number(days: i64) -> Date {
     Date::constant(1970, 1, 1).checked_add(clamped.days()).unwrap_or(last)
 }
 
-/// The number of days since 1970.
+/// Returns the number of days since 1970.
 #[must_use]
 pub fn number_of_day(day: Date) -> i64 {
     let since = Date::constant(1970, 1, 1).until((Unit::Day, day));
     since.map_or(0, |span| i64::from(span.get_days()))
 }
 
-/// The number of the day of a time.
+/// Returns the day number of a time.
 #[must_use]
 pub fn number_of(time: Timestamp) -> i64 {
     time.0.div_euclid(DAY_MS)
 }
 
-/// The first moment of a day, in milliseconds since 1970.
+/// Returns the first moment of a day, in milliseconds since 1970.
 #[must_use]
 pub fn start_of(day: i64) -> i64 {
     day.saturating_mul(DAY_MS)
 }
 
-/// The first day that may not be counted yet: today, or the day of the oldest battle that may still get a vote. Until then a
-/// count would say who is in a battle that is not voted on.
+/// Returns the first day that must not be counted yet: today, or the day of the oldest battle that can still get a vote. An earlier count
+/// would reveal the models of a battle before its vote.
 #[must_use]
 pub fn countable_until(now: Timestamp, oldest_open: Option<Timestamp>) -> i64 {
     let today = number_of(Timestamp(now.0.saturating_sub(AFTER_MIDNIGHT_MS)));
     oldest_open.map_or(today, |oldest| today.min(number_of(oldest)))
 }
 
-/// A length of the calendar.
+/// Calendar period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
-    /// A day.
+    /// Calendar day.
     Day,
-    /// Monday to Sunday.
+    /// Week from Monday to Sunday.
     Week,
-    /// A month.
+    /// Calendar month.
     #[default]
     Month,
 }
 
 impl Period {
-    /// How many periods are published at most: a quarter of days, a year of weeks, ten years of months.
+    /// Returns the maximum number of published periods: a quarter of days, a year of weeks, ten years of months.
     #[must_use]
     pub fn shown(self) -> usize {
         match self {
@@ -87,10 +87,10 @@ impl Period {
         }
     }
 
-    /// All of them, the shortest first.
+    /// All periods, the shortest first.
     pub const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
-    /// The name in addresses, flags and JSON.
+    /// Returns the name in URLs, flags and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -100,13 +100,13 @@ impl Period {
         }
     }
 
-    /// The period of this name.
+    /// Parses the name of a period.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|period| period.as_str() == name)
     }
 
-    /// The first day of the period that holds this day.
+    /// Returns the first day of the period that contains this day.
     #[must_use]
     pub fn first_day(self, day: Date) -> Date {
         match self {
@@ -119,7 +119,7 @@ impl Period {
         }
     }
 
-    /// A short name of the period that begins on this day: `2026-11-24`, or `2026-11` for a month.
+    /// Returns the label of the period that begins on this day: `2026-11-24`, or `2026-11` for a month.
     #[must_use]
     pub fn label(self, first_day: Date) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! The register as published: one entry for each model, organizations with all of their entries, and the pairing policy's history.
+//! Published register: one entry per model, organizations with all of their entries, and the pairing policy's history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,40 +11,40 @@ use super::days::{BattleDay, Period, RECENT_DAYS, day_of_number, number_of_day};
 use crate::battle::ModelId;
 use crate::battle::model_card::ModelCard;
 
-/// What the register is made of.
+/// Data of the register.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RegisterData {
     /// Every model, by id.
     pub models: Vec<ModelCard>,
-    /// The changes of each model in their order.
+    /// Changes of the models, in order per model.
     pub changes: Vec<ModelChange>,
-    /// The changes of the pairing policy in their order.
+    /// Changes of the pairing policy, in order.
     pub pairing: Vec<PairingChange>,
-    /// Battles by finished day.
+    /// Battles by finished day and model.
     pub days: Vec<BattleDay>,
     /// Battles of the last [`RECENT_DAYS`] counted days in which a model failed.
     pub failures: BTreeMap<ModelId, FailedBattles>,
-    /// The last day that is counted.
+    /// Last counted day.
     pub counted_through: Option<Date>,
 }
 
 /// Battles in which a model failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailedBattles {
-    /// All of them.
+    /// Number of battles in which the model failed.
     pub failed: u64,
-    /// Those that have it on no side, since another model took its place.
+    /// Number of those in which another model replaced it, so that it is on no side.
     pub replaced: u64,
 }
 
-/// The register.
+/// Published register of models.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Register {
-    /// The last day that is counted, in UTC; later battles are in no number here.
+    /// Last counted day in UTC; no number includes later battles.
     pub counted_through: Option<String>,
-    /// Battles of this arena.
+    /// Number of battles of this arena.
     pub battles: u64,
-    /// Battles whose votes were imported.
+    /// Number of battles whose votes were imported.
     pub imported_battles: u64,
     /// Length of the periods.
     pub period: Period,
@@ -52,32 +52,32 @@ pub struct Register {
     pub periods: Vec<PeriodTotal>,
     /// Every model, by id.
     pub models: Vec<RegisterEntry>,
-    /// Organizations by name, with all of their entries; the last one has no name where models have no maker.
+    /// Organizations by name, with all of their entries; models without a maker come last, under an empty name.
     pub organizations: Vec<OrganizationEntries>,
-    /// The pairing policy's history, the latest last.
+    /// History of the pairing policy, the latest last.
     pub pairing: Vec<PairingPeriod>,
 }
 
-/// A period with all of its battles.
+/// Number of battles in a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeriodTotal {
-    /// Its name, such as `2026-11` or the first day of a week.
+    /// Label of the period, such as `2026-11` or the first day of a week.
     pub label: String,
-    /// Battles of this arena.
+    /// Number of battles of this arena.
     pub battles: u64,
 }
 
-/// Where a model stands.
+/// State of a model's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryState {
-    /// It is drawn.
+    /// The model is drawn for battles.
     Active,
-    /// Its weight is 0.
+    /// The model's weight is 0.
     Paused,
-    /// The settings have it no more.
+    /// The model is no longer in the settings.
     Retired,
-    /// The settings never had it since the register began: its votes were imported, or it left before.
+    /// The settings have not had the model since the register began: its votes were imported, or it was removed before.
     NotConfigured,
 }
 
@@ -91,7 +91,7 @@ impl EntryState {
         }
     }
 
-    /// The name in JSON and tables.
+    /// Returns the name in JSON and tables.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -103,138 +103,138 @@ impl EntryState {
     }
 }
 
-/// A model in the register.
+/// Entry of a model in the register.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RegisterEntry {
-    /// Its id.
+    /// Id of the model.
     pub id: String,
     /// Name shown after the vote.
     pub name: String,
-    /// Its maker.
+    /// Organization that made the model.
     pub organization: String,
-    /// Its licence.
+    /// Licence of the model.
     pub license: String,
     /// Whether it is one of the built-in practice models.
     pub practice: bool,
-    /// Where it stands.
+    /// State of the entry.
     pub state: EntryState,
-    /// Its pairing weight; `None` where it is not configured.
+    /// Pairing weight; `None` if the model is not configured.
     pub weight: Option<f64>,
     /// Whether the latest leaderboard has it.
     pub on_leaderboard: bool,
-    /// First day in battles of this arena, among the days counted; in imported ones where it was in no others.
+    /// First counted day with battles of this arena, or else with imported ones.
     pub first_day: Option<String>,
-    /// Last day in battles.
+    /// Last counted day with battles, likewise.
     pub last_day: Option<String>,
-    /// Battles of this arena.
+    /// Number of battles of this arena.
     pub battles: u64,
-    /// Their share of all battles of this arena.
+    /// Share of all battles of this arena.
     pub share: Option<f64>,
-    /// Battles whose votes were imported.
+    /// Number of battles whose votes were imported.
     pub imported_battles: u64,
-    /// How often it failed lately.
+    /// Recent failures of the model.
     pub recent_failures: RecentFailures,
     /// Battles and their share in each of the register's periods.
     pub by_period: Vec<PeriodShare>,
     /// Other entries of the same model of a provider.
     pub same_provider_model_as: Vec<SameProviderModel>,
-    /// Its changes, the latest last.
+    /// Changes of the model, the latest last.
     pub changes: Vec<EntryChange>,
 }
 
-/// How often a model failed in the battles of the last 30 days that are counted.
+/// Failures of a model in the battles of the last 30 counted days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RecentFailures {
-    /// Battles that drew it, those included in which another model took its place.
+    /// Number of battles that drew the model, including those in which another model replaced it.
     pub drawn: u64,
-    /// Those in which it failed: before its answer, so that another model took its place, or within it, so that the battle got no vote.
+    /// Number of battles in which the model failed: before its answer, so that another model replaced it, or during it, so that the battle
+    /// got no vote.
     pub failed: u64,
-    /// Their share of the battles that drew it; `None` where none did.
+    /// Share of the battles that drew the model; `None` without any.
     pub share: Option<f64>,
 }
 
-/// The battles of a model in a period.
+/// Battles of a model in a period.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PeriodShare {
-    /// How many.
+    /// Number of battles.
     pub battles: u64,
-    /// Their share of all battles of the period.
+    /// Share of all battles of the period.
     pub share: f64,
 }
 
 /// Another entry of the same model of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SameProviderModel {
-    /// Its id.
+    /// Id of the other entry.
     pub id: String,
-    /// Whether the latest changes of both say so; otherwise it was so at some time.
+    /// Whether the latest changes of both entries name the same model; otherwise they did at an earlier time.
     pub at_present: bool,
 }
 
-/// A change of a model.
+/// Change of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EntryChange {
-    /// Its time, in milliseconds since 1970.
+    /// Time of the change, in milliseconds since 1970.
     pub changed_at: i64,
-    /// What changed.
+    /// Kinds of the change.
     pub kinds: Vec<ChangeKind>,
-    /// The state from then on.
+    /// State after the change.
     pub state: ModelState,
-    /// The weight before; `None` for the first change.
+    /// Weight before the change; `None` for the first one.
     pub weight_before: Option<f64>,
-    /// The weight from then on.
+    /// Weight after the change.
     pub weight: f64,
-    /// The name from then on.
+    /// Name after the change.
     pub name: String,
-    /// The maker from then on.
+    /// Maker after the change.
     pub organization: String,
-    /// The licence from then on.
+    /// Licence after the change.
     pub license: String,
-    /// The operator's reason; empty for none.
+    /// Operator's reason; empty for none.
     pub reason: String,
-    /// Who made the change.
+    /// Author of the change.
     pub author: ChangeAuthor,
 }
 
-/// How many entries an organization has had, and how many of them are to be seen.
+/// Number of an organization's entries, and of those that are visible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OrganizationEntries {
-    /// Its name; empty for models without one.
+    /// Name of the organization; empty for models without one.
     pub organization: String,
-    /// Entries ever.
+    /// Number of entries ever.
     pub entries: u64,
-    /// Entries ever in battles: those with battles on the days counted, or on the leaderboard.
+    /// Number of entries ever in battles: those with battles on counted days, or on the leaderboard.
     pub in_battles: u64,
-    /// Different models of providers among its entries, where the arena knows.
+    /// Number of different provider models among the entries, where known.
     pub provider_models: u64,
-    /// Entries on the latest leaderboard.
+    /// Number of entries on the latest leaderboard.
     pub on_leaderboard: u64,
-    /// Entries that are active now.
+    /// Number of active entries.
     pub active: u64,
 }
 
-/// A time with one pairing policy.
+/// Period under one pairing policy.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairingPeriod {
-    /// Its beginning, in milliseconds since 1970.
+    /// Beginning of the period, in milliseconds since 1970.
     pub from: i64,
-    /// Its end; `None` for the policy in force.
+    /// End of the period; `None` for the current policy.
     pub until: Option<i64>,
     /// Name of the policy.
     pub policy: String,
-    /// Its version, as stored with each battle.
+    /// Version of the policy, as stored with each battle.
     pub policy_version: u32,
-    /// Share of battles in which every pair is alike; of use under `elo` and `active`.
+    /// Share of battles in which every pair is equally likely; applies to `elo` and `active`.
     pub uniform_share: f64,
-    /// Rating difference at which a pair is e times rarer; of use under `elo`.
+    /// Rating difference at which a pair is e times rarer; applies to `elo`.
     pub elo_width: f64,
     /// A model is new until it has this many votes.
     pub new_model_votes: u64,
-    /// A new model's weight is multiplied by this.
+    /// Factor on a new model's weight.
     pub new_model_boost: f64,
 }
 
-/// The battles of one model.
 #[derive(Default)]
 struct ModelBattles {
     own: u64,
@@ -266,15 +266,14 @@ impl ModelBattles {
         }
     }
 
-    /// The first or last day: of this arena's battles, and of imported ones where there are no others.
+    /// Returns the first or last day with this arena's battles, or else with imported ones.
     fn day(&self, place: usize) -> Option<String> {
         self.own_days.or(self.imported_days).map(|days| days[place].to_string())
     }
 }
 
 impl Register {
-    /// Puts the register together, with the latest `periods` periods that have battles. `on_leaderboard` holds the ids of the
-    /// latest leaderboard.
+    /// Builds the register with the latest `periods` periods that have battles. `on_leaderboard` holds the ids on the latest leaderboard.
     #[must_use]
     pub fn new(data: &RegisterData, on_leaderboard: &BTreeSet<String>, period: Period, periods: usize) -> Self {
         let mut battles: BTreeMap<&ModelId, ModelBattles> = BTreeMap::new();
@@ -322,10 +321,10 @@ impl Register {
     }
 }
 
-/// The changes of each model, and who shares a model of a provider.
+/// Changes by model, and entries by provider model.
 struct Histories<'d> {
     by_model: BTreeMap<&'d ModelId, Vec<&'d ModelChange>>,
-    /// The entries that ever had a model of a provider.
+    /// Entries that ever had each provider model.
     by_provider_model: BTreeMap<&'d str, BTreeSet<&'d ModelId>>,
 }
 
@@ -384,7 +383,7 @@ impl<'d> Histories<'d> {
         }
     }
 
-    /// Every other entry that ever had a model of a provider that this one ever had.
+    /// Returns the other entries that ever had a provider model of this one.
     fn same_as(&self, model: &ModelId) -> Vec<SameProviderModel> {
         let ever = self.of(model).iter().filter_map(|change| change.snapshot.provider_model.as_deref());
         let others: BTreeSet<&ModelId> =

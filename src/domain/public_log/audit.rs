@@ -1,5 +1,5 @@
-//! Checks a whole log: every entry against its hash, every tile against the entries, the root against the checkpoint, and a checkpoint
-//! that was seen before against the tree that is there now.
+//! Audit of a whole log: entries against their hashes, tiles against the entries, the root against the checkpoint, and an earlier
+//! checkpoint against the current tree.
 
 use super::entry_bundle::decode_entries;
 use super::frontier::Frontier;
@@ -9,50 +9,50 @@ use super::recount::{EntryError, Recount};
 use super::tile::{Tile, TileKind, decode_hashes};
 use crate::plural::counted;
 
-/// What is wrong with a log.
+/// Error of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
-    /// A tile or a bundle is not what its address says.
+    /// A tile or bundle is malformed, or does not have the size of its path.
     #[error("{0} is damaged: it does not hold as many hashes or entries as its address says")]
     Damaged(String),
-    /// An entry is not the one that was hashed.
+    /// An entry does not have its published hash.
     #[error("entry {0} is not the one that was hashed")]
     ChangedEntry(u64),
-    /// A tile above level 0 does not follow from the entries.
+    /// A tile above level 0 does not match the entries.
     #[error("{0} does not follow from the entries")]
     ChangedTile(String),
-    /// The entries do not lead to the signed root.
+    /// The entries do not hash to the signed root.
     #[error("the entries do not lead to the root hash that was signed for {0} entries")]
     WrongRoot(u64),
-    /// The log has fewer entries than it had.
+    /// The log has fewer entries than before.
     #[error("the log shrank: it has {}, and had {known} when it was verified before", counted(.found, "entry", "entries"))]
     Shrank {
-        /// Entries now.
+        /// Current number of entries.
         found: u64,
-        /// Entries at the time.
+        /// Earlier number of entries.
         known: u64,
     },
-    /// The log is not the continuation of what it was.
+    /// The log does not continue its earlier state.
     #[error("the log was rewritten: its first {0} entries are not those that were verified before")]
     Rewritten(u64),
-    /// Entries contradict each other.
+    /// The entries contradict each other.
     #[error(transparent)]
     Entry(#[from] EntryError),
 }
 
-/// A check of a log under way.
+/// Running audit of a log.
 #[derive(Debug)]
 pub struct Audit {
     head: TreeHead,
     known: Option<TreeHead>,
     frontier: Frontier,
-    /// Hashes of full tiles by the level that holds them; none for level 0.
+    /// Hashes of full tiles by the level that contains them; none for level 0.
     levels: Vec<Vec<TreeHash>>,
     recount: Recount,
 }
 
 impl Audit {
-    /// Checks a log against its checkpoint, and against one that was verified before.
+    /// Starts an audit of a log against its checkpoint, and against one that was verified before.
     ///
     /// # Errors
     /// [`AuditError::Shrank`], [`AuditError::Rewritten`].
@@ -66,7 +66,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// The next bundle of entries, with the tile of level 0 above it.
+    /// Checks and adds the next bundle of entries, with its tile of level 0.
     ///
     /// # Errors
     /// [`AuditError`].
@@ -105,7 +105,7 @@ impl Audit {
         }
     }
 
-    /// A tile above level 0, after all entries.
+    /// Checks a tile above level 0, after all entries.
     ///
     /// # Errors
     /// [`AuditError`].
@@ -119,7 +119,7 @@ impl Audit {
         if computed == Some(&hashes[..]) { Ok(()) } else { Err(AuditError::ChangedTile(path())) }
     }
 
-    /// The votes and exclusions of a log in which everything holds.
+    /// Completes the audit and returns the votes and exclusions of the log.
     ///
     /// # Errors
     /// [`AuditError::WrongRoot`].

@@ -1,26 +1,25 @@
-//! The text that a log signs: which log it is, how many entries it has, and their root hash.
+//! Checkpoint text that a log signs: its name, size and root hash.
 
 use super::hash::TreeHash;
 use super::merkle_proof::TreeHead;
 
-/// The state of a log (C2SP tlog-checkpoint).
+/// State of a log (C2SP tlog-checkpoint).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The log's name, an address without its scheme.
+    /// Name of the log, an address without its scheme.
     pub origin: String,
-    /// The tree.
+    /// Size and root hash of the tree.
     pub head: TreeHead,
 }
 
 impl Checkpoint {
-    /// The text to sign.
+    /// Formats the text to sign.
     #[must_use]
     pub fn to_text(&self) -> String {
         format!("{}\n{}\n{}\n", self.origin, self.head.size, self.head.root.to_base64())
     }
 
-    /// Reads the text of a checkpoint. Lines after the root are extensions, which are not ours to understand. `None` for any other
-    /// spelling.
+    /// Parses the text of a checkpoint, ignoring extension lines after the root. Returns `None` for any non-canonical text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.strip_suffix('\n')?.split('\n');

@@ -1,31 +1,31 @@
-//! How an entry commits to what it does not show: SHA-256 over a random salt and the private parts. The salt lies in a table of its own.
-//! With salt and parts, anyone can prove what was logged; once the salt is deleted the commitment says nothing, not even to somebody who
-//! guesses the parts, and the tree stays as it is.
+//! Commitments of entries to private data: SHA-256 over a random salt and the private parts. Salts are stored in a separate table. Salt and
+//! parts together prove what was logged; once the salt is deleted the commitment reveals nothing, even to someone who guesses the parts,
+//! and the tree is unchanged.
 
 use serde::Serialize;
 
 use super::hash::sha256_hex;
 
-/// Bytes of a salt.
+/// Length of a salt, in bytes.
 pub const SALT_BYTES: usize = 32;
 
-/// What an entry does not show of a vote.
+/// Private parts of a vote, which its entry commits to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PrivateParts<'p> {
-    /// The vote's id, which only the voter got.
+    /// Id of the vote, which only the voter knows.
     pub vote: &'p str,
-    /// The battle's id.
+    /// Id of the battle.
     pub battle: &'p str,
-    /// The voter's name in exports.
+    /// Voter's pseudonym in exports.
     pub voter: &'p str,
-    /// What was asked and answered.
+    /// Texts of the battle.
     pub turns: Vec<PrivateTurn<'p>>,
 }
 
-/// The texts of a turn.
+/// Texts of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PrivateTurn<'p> {
-    /// What the visitor asked.
+    /// Prompt of the visitor.
     pub prompt: &'p str,
     /// The reply on side A.
     pub a: &'p str,
@@ -34,13 +34,13 @@ pub struct PrivateTurn<'p> {
 }
 
 impl PrivateParts<'_> {
-    /// The bytes behind the salt: a JSON object.
+    /// Returns the hashed bytes after the salt: a JSON object.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts")
     }
 
-    /// The commitment in hexadecimal digits.
+    /// Computes the commitment, in hexadecimal.
     #[must_use]
     pub fn commit(&self, salt: &[u8; SALT_BYTES]) -> String {
         sha256_hex(&[salt, self.to_json().as_bytes()].concat())

@@ -1,5 +1,5 @@
-//! Signatures of witnesses below a checkpoint (C2SP tlog-cosignature, tlog-witness). A witness signs a checkpoint once it has seen that it
-//! continues the last one that it signed, so a log cannot show two versions of itself to people who ask for the same witnesses.
+//! Cosignatures of witnesses below a checkpoint (C2SP tlog-cosignature, tlog-witness). A witness signs a checkpoint only after verifying
+//! that it continues the last one it signed, so a log cannot show two versions of itself to people who require the same witnesses.
 
 use std::fmt;
 
@@ -8,31 +8,31 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use super::hash::TreeHash;
 use super::signed_note::{NoteError, SignatureLine, is_name, key_id, parse_key, split_note, write_key};
 
-/// The byte that says a cosignature with a time by Ed25519.
+/// Type byte of timestamped Ed25519 cosignatures.
 const COSIGNATURE_TYPE: u8 = 4;
-/// Bytes of the time before the signature.
+/// Length of the timestamp before the signature, in bytes.
 const TIME_BYTES: usize = 8;
 
-/// The public key of a witness with its name.
+/// Public key of a witness with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessKey {
     name: String,
     key: [u8; 32],
 }
 
-/// Why a text is no key of a witness.
+/// Error of an invalid witness key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a witness's key looks like \"witness.example+1a2b3c4d+BAbC…\": copy it from the operator of the witness")]
 pub struct InvalidWitnessKey;
 
 impl WitnessKey {
-    /// A key under a name; `None` where the name is empty or has a space or a plus.
+    /// Creates a key with a name; `None` if the name is empty or has a space or plus.
     #[must_use]
     pub fn new(name: &str, key: [u8; 32]) -> Option<Self> {
         is_name(name).then(|| Self { name: name.to_owned(), key })
     }
 
-    /// Reads [`WitnessKey::to_string`](ToString).
+    /// Parses [`WitnessKey::to_string`](ToString).
     ///
     /// # Errors
     /// [`InvalidWitnessKey`].
@@ -41,32 +41,32 @@ impl WitnessKey {
         Self::new(name, key).ok_or(InvalidWitnessKey)
     }
 
-    /// The name.
+    /// Returns the name of the witness.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// First four bytes of the hash of name, type and key: tells keys apart, and proves nothing.
+    /// Returns the key id, the first four bytes of the hash of name, type and key. It distinguishes keys, and proves nothing.
     #[must_use]
     pub fn id(&self) -> [u8; 4] {
         key_id(&self.name, COSIGNATURE_TYPE, &self.key)
     }
 
-    /// When this witness signed a note, in seconds since 1970; `None` where it did not.
+    /// Returns the time at which this witness signed a note, in seconds since 1970; `None` if it did not.
     ///
     /// # Errors
-    /// [`NoteError`] for a text that is no note, and for a signature under its name that is not its own.
+    /// [`NoteError`] for a malformed note, and for a wrong signature under the witness's name.
     pub fn cosigned_at(&self, note: &str) -> Result<Option<u64>, NoteError> {
         let (text, signatures) = split_note(note)?;
         let own = signatures.iter().find(|signature| signature.is_by(&self.name, self.id()));
         own.map(|signature| self.time_of(text, signature)).transpose()
     }
 
-    /// The note with this witness's line out of its answer, which may have others.
+    /// Appends this witness's line from its response to the note; the response may have other lines.
     ///
     /// # Errors
-    /// [`NoteError`] where no line is a signature of the note by this witness.
+    /// [`NoteError`] if no line is a signature of the note by this witness.
     pub fn add_to(&self, note: &str, answer: &str) -> Result<String, NoteError> {
         let (text, _) = split_note(note)?;
         for line in answer.lines() {
@@ -89,20 +89,19 @@ impl WitnessKey {
 }
 
 impl fmt::Display for WitnessKey {
-    /// `NAME+ID+KEY`.
+    /// Formats the key as `NAME+ID+KEY`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_key(f, &self.name, COSIGNATURE_TYPE, &self.key)
     }
 }
 
-/// What a witness signs of the text of a checkpoint, at a time in seconds since 1970.
+/// Builds the text that a witness signs for a checkpoint, with a time in seconds since 1970.
 #[must_use]
 pub fn cosigned_text(checkpoint: &str, time: u64) -> String {
     format!("cosignature/v1\ntime {time}\n{checkpoint}")
 }
 
-/// What a witness is asked (`add-checkpoint` of tlog-witness): to sign the note, with the proof that its tree continues the one of `old`
-/// entries.
+/// Builds an `add-checkpoint` request of tlog-witness: the note, with the proof that its tree continues the one of `old` entries.
 #[must_use]
 pub fn add_checkpoint_request(old: u64, proof: &[TreeHash], note: &str) -> String {
     let proof: String = proof.iter().map(|hash| hash.to_base64() + "\n").collect();

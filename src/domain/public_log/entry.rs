@@ -1,7 +1,7 @@
-//! What the log says: one JSON object an entry, with its kind as the one key. It holds what exports of the votes publish, but no
-//! address, no account and no text; what is left out is committed to by [`super::commitment`].
+//! Log entries: one JSON object each, with the kind as its only key. They contain the data of public vote exports, but no address, account
+//! or text; [`super::commitment`] commits to these.
 //!
-//! An entry is written once and hashed as it stands, so nobody ever has to write the same object again byte by byte.
+//! An entry is serialised once and hashed in that form, so it never has to be reproduced byte by byte.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::entry_bundle::{EntryTooLong, LONGEST_ENTRY};
 
-/// Characters of a reason at most.
+/// Maximum length of a reason, in characters.
 const LONGEST_REASON: usize = 1_000;
 
-/// An entry.
+/// Log entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogEntry<'e> {
@@ -27,13 +27,13 @@ pub enum LogEntry<'e> {
     Withdrawal(WithdrawalEntry<'e>),
 }
 
-/// A vote.
+/// Entry of a vote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VoteEntry<'e> {
-    /// Its number in the arena; grows from vote to vote, with gaps.
+    /// Sequence number of the vote in the arena; increases, with gaps.
     pub seq: i64,
-    /// When it was cast, in milliseconds since 1970.
+    /// Time of the vote, in milliseconds since 1970.
     pub time: i64,
     /// The model on side A.
     #[serde(borrow)]
@@ -44,52 +44,52 @@ pub struct VoteEntry<'e> {
     /// `model_a`, `model_b`, `tie` or `both_bad`.
     #[serde(borrow)]
     pub winner: Cow<'e, str>,
-    /// Turns of the battle.
+    /// Number of turns of the battle.
     pub turn: u64,
     /// Language of the first prompt.
     #[serde(borrow)]
     pub language: Cow<'e, str>,
-    /// Category, where the visitor named one.
+    /// Category, if the visitor chose one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Cow<'e, str>>,
-    /// Intent, where the visitor named one.
+    /// Intent, if the visitor chose one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Cow<'e, str>>,
-    /// 1 to 5, where given.
+    /// Satisfaction from 1 to 5, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfaction: Option<u64>,
     /// Name of the pairing policy.
     #[serde(borrow)]
     pub pairing_policy: Cow<'e, str>,
-    /// Probability of the pair under it.
+    /// Probability of the pair under the policy.
     pub pair_probability: f64,
-    /// A random name that all votes of one voter share; empty for an imported vote that names no voter.
+    /// Random pseudonym shared by all votes of one voter; empty for an imported vote without a voter.
     #[serde(borrow)]
     pub voter: Cow<'e, str>,
-    /// The rules that excluded the vote when it was cast.
+    /// Rules that excluded the vote when it was cast.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<RuleApplied<'e>>,
-    /// Commits to what is not shown: see [`super::commitment`].
+    /// Commitment to the private parts: see [`super::commitment`].
     #[serde(borrow)]
     pub commitment: Cow<'e, str>,
-    /// Hash of the promise that the voter got, where there was one: see [`super::promise`].
+    /// Hash of the promise to the voter, if there was one: see [`super::promise`].
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<Cow<'e, str>>,
 }
 
-/// A rule that excludes a vote, and why it applies.
+/// Rule that excludes a vote, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleApplied<'e> {
     /// Name of the rule.
     #[serde(borrow)]
     pub rule: Cow<'e, str>,
-    /// Why it applies.
+    /// Reason why the rule applies.
     #[serde(borrow)]
     pub reason: Cow<'e, str>,
 }
 
-/// An exclusion of a vote.
+/// Entry of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExclusionEntry<'e> {
@@ -100,12 +100,12 @@ pub struct ExclusionEntry<'e> {
     /// Name of the rule.
     #[serde(borrow)]
     pub rule: Cow<'e, str>,
-    /// Why it applies.
+    /// Reason why the rule applies.
     #[serde(borrow)]
     pub reason: Cow<'e, str>,
 }
 
-/// A withdrawal of an exclusion.
+/// Entry of a withdrawn exclusion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawalEntry<'e> {
@@ -119,7 +119,7 @@ pub struct WithdrawalEntry<'e> {
 }
 
 impl LogEntry<'_> {
-    /// The entry as it is hashed and published.
+    /// Serialises the entry as hashed and published.
     ///
     /// # Errors
     /// [`EntryTooLong`].
@@ -129,7 +129,7 @@ impl LogEntry<'_> {
     }
 }
 
-/// The beginning of a reason, so that no reason makes an entry too long.
+/// Truncates a reason, so that it never makes an entry too long.
 #[must_use]
 pub fn short_reason(reason: &str) -> Cow<'_, str> {
     match reason.char_indices().nth(LONGEST_REASON) {

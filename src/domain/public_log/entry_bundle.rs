@@ -1,14 +1,14 @@
-//! Entries as they are served: each behind its length in two bytes, the larger first.
+//! Entry bundles: each entry is preceded by its length as a big-endian `u16`.
 
-/// Bytes in an entry at most.
+/// Maximum length of an entry, in bytes.
 pub const LONGEST_ENTRY: usize = u16::MAX as usize;
 
-/// An entry that is too long to be published.
+/// Error of an entry that is too long to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a log entry of {0} bytes is longer than {LONGEST_ENTRY}")]
 pub struct EntryTooLong(pub usize);
 
-/// The bytes of entries in a row.
+/// Encodes a sequence of entries.
 ///
 /// # Errors
 /// [`EntryTooLong`].
@@ -22,7 +22,7 @@ pub fn encode_entries<'e>(entries: impl IntoIterator<Item = &'e [u8]>) -> Result
     Ok(bytes)
 }
 
-/// The entries of a bundle; `None` where the bytes end within one.
+/// Decodes the entries of a bundle; `None` if the bytes end within an entry.
 #[must_use]
 pub fn decode_entries(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut entries = Vec::new();

@@ -1,11 +1,11 @@
-//! The right edge of a tree: what appending needs of the entries before. For a tree of n entries it holds one hash for each
-//! bit of n that is set, those of the largest complete subtrees from left to right.
+//! Right edge of a Merkle tree, the state needed to append. For a tree of n entries it has one hash for each set bit of n: the roots of the
+//! largest complete subtrees from left to right.
 
 use super::hash::TreeHash;
 use super::subtree::complete_parts;
 use super::tile::TILE_HEIGHT;
 
-/// The right edge of a tree.
+/// Right edge of a Merkle tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frontier {
     size: u64,
@@ -13,35 +13,35 @@ pub struct Frontier {
     parts: Vec<TreeHash>,
 }
 
-/// A hash that a tile above level 0 holds: that of a full tile below.
+/// Hash stored in a tile above level 0: that of a full tile below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileHash {
-    /// Level of the tile that holds it, from 1.
+    /// Level of the tile that stores the hash, from 1.
     pub level: u8,
-    /// Position among the hashes of its level.
+    /// Position among the hashes of the level.
     pub position: u64,
-    /// The hash.
+    /// Stored hash.
     pub hash: TreeHash,
 }
 
 impl Frontier {
-    /// The right edge of a tree of this size, from the hashes of its [`complete_parts`]; `None` for another number of them.
+    /// Restores the right edge of a tree of this size from the hashes of its [`complete_parts`]; `None` for a wrong number of hashes.
     #[must_use]
     pub fn new(size: u64, parts: Vec<TreeHash>) -> Option<Self> {
         (complete_parts(size).len() == parts.len()).then_some(Self { size, parts })
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Appends an entry by its leaf hash. Each subtree of a height that is a multiple of 8 that it completes is given to
-    /// `filled`, since the tiles above level 0 hold it.
+    /// Appends an entry by its leaf hash. Calls `filled` for each subtree that it completes whose height is a multiple of 8, since the
+    /// tiles above level 0 store these.
     pub fn append(&mut self, leaf: TreeHash, mut filled: impl FnMut(TileHash)) {
         let (position, mut hash) = (self.size, leaf);
-        // Each set bit at the low end of the size is a complete subtree that the new entry continues.
+        // Each set bit at the low end of the size is a complete subtree that the new entry extends.
         for height in 1..=position.trailing_ones() {
             let left = self.parts.pop().expect("a set bit of the size has its subtree");
             hash = TreeHash::node(left, hash);
@@ -54,7 +54,7 @@ impl Frontier {
         self.size += 1;
     }
 
-    /// The root hash.
+    /// Computes the root hash.
     #[must_use]
     pub fn root(&self) -> TreeHash {
         let folded = self.parts.iter().rev().copied().reduce(|right, left| TreeHash::node(left, right));

@@ -1,4 +1,4 @@
-//! SHA-256 hashes of the tree: a leaf and a node never hash the same bytes (RFC 6962, section 2.1).
+//! SHA-256 hashes of the tree, with separate domains for leaves and nodes (RFC 6962, section 2.1).
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::hex::hex;
 /// Length of a hash in bytes.
 pub const HASH_BYTES: usize = 32;
 
-/// The hash of an entry or of a subtree.
+/// Hash of an entry or a subtree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TreeHash(pub [u8; HASH_BYTES]);
 
@@ -22,25 +22,25 @@ impl fmt::Debug for TreeHash {
 }
 
 impl TreeHash {
-    /// The hash of an entry.
+    /// Computes the hash of an entry.
     #[must_use]
     pub fn leaf(entry: &[u8]) -> Self {
         Self::sha256(&[&[0], entry])
     }
 
-    /// The hash of two subtrees side by side.
+    /// Computes the hash of a node from its two subtrees.
     #[must_use]
     pub fn node(left: Self, right: Self) -> Self {
         Self::sha256(&[&[1], &left.0, &right.0])
     }
 
-    /// The hash of the tree without entries.
+    /// Returns the hash of the empty tree.
     #[must_use]
     pub fn of_nothing() -> Self {
         Self::sha256(&[])
     }
 
-    /// SHA-256 of these parts in a row.
+    /// Computes SHA-256 of the concatenated parts.
     #[must_use]
     pub(super) fn sha256(parts: &[&[u8]]) -> Self {
         let mut context = Context::new(&SHA256);
@@ -52,20 +52,20 @@ impl TreeHash {
         Self(bytes.try_into().expect("SHA-256 has 32 bytes"))
     }
 
-    /// Standard base64, as checkpoints and proofs have it.
+    /// Encodes the hash as standard base64, as in checkpoints and proofs.
     #[must_use]
     pub fn to_base64(self) -> String {
         STANDARD.encode(self.0)
     }
 
-    /// Reads [`TreeHash::to_base64`]; `None` for anything else.
+    /// Parses [`TreeHash::to_base64`]; `None` for any other text.
     #[must_use]
     pub fn from_base64(text: &str) -> Option<Self> {
         STANDARD.decode(text).ok()?.try_into().ok().map(Self)
     }
 }
 
-/// SHA-256 as lower-case hexadecimal digits.
+/// Computes SHA-256 in lower-case hexadecimal.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(digest(&SHA256, bytes).as_ref())

@@ -1,37 +1,34 @@
-//! Whether a published leaderboard follows from the log.
+//! Verification of a published leaderboard against the log.
 
 use serde_json::Value;
 
 use super::recount::{RatingRules, Recount, RecountError, differences};
 use crate::rating::FitError;
 
-/// Why a published leaderboard does not agree with a log.
+/// Error of a published leaderboard that disagrees with a log.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaderboardCheckError {
-    /// No leaderboard follows from the entries.
+    /// The entries yield no leaderboard.
     #[error(transparent)]
     Recount(#[from] RecountError),
-    /// The published rules of the fit cannot be used.
+    /// The published rating rules are invalid.
     #[error(transparent)]
     Rules(#[from] FitError),
-    /// The published leaderboard does not follow from the log.
+    /// The published leaderboard differs from the recount, at these JSON pointers.
     #[error("the leaderboard does not follow from the log:\n{}", .0.join("\n"))]
     Differs(Vec<String>),
 }
 
 impl LeaderboardCheckError {
-    /// Whether votes or exclusions may have come between the reading of the leaderboard and of the log.
+    /// Whether the cause may be votes or exclusions between reading the leaderboard and reading the log.
     #[must_use]
     pub fn may_be_outdated(&self) -> bool {
         matches!(self, Self::Differs(_) | Self::Recount(RecountError::TooFew(_)))
     }
 }
 
-/// Recomputes a published leaderboard from the entries of a log by the published rules, and returns its number of votes. The confidence
-/// level is the one that the leaderboard names: while instances are restarted with another one, some publish the former.
-///
-/// # Errors
-/// [`LeaderboardCheckError`].
+/// Recomputes a published leaderboard from a log's entries and the published rules, and returns its number of votes. The confidence level
+/// is the one named by the leaderboard: while instances are restarted with another level, some still publish the former one.
 pub fn check_leaderboard(
     recount: &Recount,
     published: &Value,

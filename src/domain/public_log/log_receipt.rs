@@ -1,4 +1,4 @@
-//! Receipts: what a voter keeps as proof that the vote is in the log, or as the promise that it will be.
+//! Receipts of voters: the proof that a vote is in the log, or the promise that it will be.
 
 use serde_json::Value;
 
@@ -10,66 +10,66 @@ use super::signed_note::VerifierKey;
 use super::tile::Tile;
 use super::tlog_proof::{InclusionError, LoggedEntry};
 
-/// A receipt to check.
+/// Receipt of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogReceipt {
-    /// Its file.
+    /// Name of the receipt's file.
     pub name: String,
-    /// What it holds.
+    /// Content of the receipt.
     pub kept: KeptReceipt,
 }
 
-/// What a voter keeps of a vote.
+/// Content of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptReceipt {
-    /// The proof that it is in the log.
+    /// Proof that the entry is in the log.
     Proof(LoggedEntry),
-    /// The signed promise that it will be.
+    /// Signed promise that the entry will be in the log.
     Promise(String),
 }
 
-/// What a receipt says that holds by itself.
+/// Statement of a receipt that was verified without the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckedReceipt<'r> {
     /// The entry is in this tree.
     Logged(&'r LoggedEntry, TreeHead),
-    /// The log promised this.
+    /// The log promised this vote.
     Promised(VotePromise),
 }
 
-/// Promises that no entry has kept yet.
+/// Promises for which no entry was found yet.
 #[derive(Debug)]
 pub struct OpenPromises<'r>(Vec<(&'r LogReceipt, VotePromise)>);
 
-/// A receipt that does not hold.
+/// Error of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("receipt {name}: {reason}")]
 pub struct LogReceiptError {
-    /// Its name.
+    /// Name of the receipt.
     pub name: String,
-    /// What is wrong.
+    /// Problem of the receipt.
     pub reason: LogReceiptProblem,
 }
 
-/// What is wrong with a receipt.
+/// Problem of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogReceiptProblem {
-    /// It is none.
+    /// The text is not a receipt.
     #[error("this is neither a proof in the form of c2sp.org/tlog-proof@v1 nor a promise of a vote")]
     Malformed,
-    /// Its own proof fails.
+    /// The inclusion proof is invalid.
     #[error(transparent)]
     Inclusion(#[from] InclusionError),
-    /// The log has another entry there.
+    /// The log has another entry at this position.
     #[error("the log has another entry at position {0}")]
     OtherEntry(u64),
-    /// What was promised is not signed by the log.
+    /// The promise is not signed by the log.
     #[error(transparent)]
     Promise(#[from] PromiseError),
-    /// The vote's entry is not what was promised.
+    /// The entry of the vote differs from the promise.
     #[error(transparent)]
     Broken(#[from] BrokenPromise),
-    /// No entry is the one that was promised.
+    /// No entry matches the promise.
     #[error(
         "the vote is not in the log; the arena promised it for {0} (UTC) at the latest: if that is past, it broke its promise, and \
          this file proves it"
@@ -78,7 +78,7 @@ pub enum LogReceiptProblem {
 }
 
 impl LogReceipt {
-    /// Reads a receipt: a proof or a promise, or the JSON that holds it.
+    /// Parses a receipt: a proof or a promise, or the JSON that contains it.
     ///
     /// # Errors
     /// [`LogReceiptProblem::Malformed`].
@@ -94,7 +94,7 @@ impl LogReceipt {
         Ok(Self { name: name.to_owned(), kept: kept.ok_or_else(malformed)? })
     }
 
-    /// Checks a receipt by itself, without the log.
+    /// Verifies a receipt without the log.
     ///
     /// # Errors
     /// [`LogReceiptProblem::Inclusion`] or [`LogReceiptProblem::Promise`].
@@ -111,7 +111,7 @@ impl LogReceipt {
         }
     }
 
-    /// Checks a proof against the hashes of a tile of level 0, if its entry lies below that.
+    /// Checks a proof against the hashes of a tile of level 0, if its entry is below that tile.
     ///
     /// # Errors
     /// [`LogReceiptError`].
@@ -126,7 +126,7 @@ impl LogReceipt {
         if hashes.chunks(leaf.0.len()).nth(at) == Some(&leaf.0[..]) { Ok(()) } else { Err(self.other_entry(logged)) }
     }
 
-    /// Checks that a log of `size` entries can have the entry of a proof.
+    /// Checks that the position of a proof's entry is within a log of `size` entries.
     ///
     /// # Errors
     /// [`LogReceiptProblem::OtherEntry`].
@@ -147,7 +147,7 @@ impl LogReceipt {
 }
 
 impl<'r> OpenPromises<'r> {
-    /// The promises among receipts, which the log has to have signed.
+    /// Collects the promises among receipts, and verifies that the log signed them.
     ///
     /// # Errors
     /// [`LogReceiptProblem::Promise`].
@@ -161,7 +161,7 @@ impl<'r> OpenPromises<'r> {
         Ok(Self(open))
     }
 
-    /// Takes out the promises that a bundle of entries keeps; `log` is the log's name.
+    /// Removes the promises that are kept by a bundle of entries; `log` is the log's name.
     ///
     /// # Errors
     /// [`LogReceiptProblem::Broken`].

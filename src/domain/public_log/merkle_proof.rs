@@ -1,12 +1,11 @@
-//! Proofs that an entry is in a tree, and that one tree begins with another (RFC 6962, sections 2.1.1 and 2.1.2). Which subtrees a
-//! proof lists is computed here, their hashes come from [tiles](super::subtree). The checks are those of RFC 9162, sections
-//! 2.1.3.2 and 2.1.4.2.
+//! Inclusion and consistency proofs (RFC 6962, sections 2.1.1 and 2.1.2). This module determines the subtrees of a proof; their hashes are
+//! from [tiles](super::subtree). Verification follows RFC 9162, sections 2.1.3.2 and 2.1.4.2.
 
 use std::ops::Range;
 
 use super::hash::TreeHash;
 
-/// The subtrees of the proof that entry `index` is in a tree of `size`, from the leaf up. Empty where the tree has no such entry.
+/// Returns the subtrees of the inclusion proof of entry `index` in a tree of `size`, from the leaf up. Empty if the tree has no such entry.
 #[must_use]
 pub fn inclusion_ranges(index: u64, size: u64) -> Vec<Range<u64>> {
     let (mut found, mut range) = (Vec::new(), 0..size);
@@ -24,7 +23,7 @@ pub fn inclusion_ranges(index: u64, size: u64) -> Vec<Range<u64>> {
     found
 }
 
-/// The subtrees of the proof that a tree of `new` entries begins with one of `old`. Empty where `old` is 0 or not below `new`.
+/// Returns the subtrees of the consistency proof from a tree of `old` to one of `new` entries. Empty if `old` is 0 or not below `new`.
 #[must_use]
 pub fn consistency_ranges(old: u64, new: u64) -> Vec<Range<u64>> {
     if old == 0 || old >= new {
@@ -41,7 +40,7 @@ pub fn consistency_ranges(old: u64, new: u64) -> Vec<Range<u64>> {
             range.start = middle;
         }
     }
-    // The reader knows the hash of the old tree as a whole.
+    // The verifier knows the root hash of the old tree.
     if range.start > 0 {
         found.push(range);
     }
@@ -49,12 +48,12 @@ pub fn consistency_ranges(old: u64, new: u64) -> Vec<Range<u64>> {
     found
 }
 
-/// The largest power of two below a length of at least 2.
+/// Returns the largest power of two below a length of at least 2.
 fn split(length: u64) -> u64 {
     1 << (u64::BITS - 1 - (length - 1).leading_zeros())
 }
 
-/// Whether the proof shows that `leaf` is entry `index` of the tree with this size and root.
+/// Verifies the inclusion proof of `leaf` as entry `index` in the tree with this size and root.
 #[must_use]
 pub fn includes(leaf: TreeHash, index: u64, size: u64, proof: &[TreeHash], root: TreeHash) -> bool {
     if index >= size {
@@ -78,7 +77,7 @@ pub fn includes(leaf: TreeHash, index: u64, size: u64, proof: &[TreeHash], root:
     last == 0 && hash == root
 }
 
-/// A tree as a checkpoint states it.
+/// Size and root of a tree, as in a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeHead {
     /// Number of entries.
@@ -87,7 +86,7 @@ pub struct TreeHead {
     pub root: TreeHash,
 }
 
-/// Whether the proof shows that `new` begins with `old`.
+/// Verifies the consistency proof that `new` begins with `old`.
 #[must_use]
 pub fn is_consistent(old: TreeHead, new: TreeHead, proof: &[TreeHash]) -> bool {
     if old.size == 0 {

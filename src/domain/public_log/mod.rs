@@ -1,11 +1,10 @@
-//! The public vote log: an append-only Merkle tree of votes and exclusions that anybody can check from outside.
+//! Public vote log: an append-only Merkle tree of votes and exclusions that anyone can verify.
 //!
-//! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`merkle_proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
-//! [`entry_bundle`]) under a signed checkpoint ([`checkpoint`], [`signed_note`]). [`entry`] says what an entry holds, [`commitment`] how it
-//! commits to what it does not show, [`vote_entry`] makes entries of votes, [`promise`] is what a voter gets at once,
-//! [`tlog_proof`] is the proof that a voter keeps as a [`log_receipt`], [`recount`] makes the leaderboard of the
-//! entries, and [`leaderboard_check`] compares it with a published one; [`audit`] checks a whole log, and [`trust_anchors`] are what a
-//! verifier knew before.
+//! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`merkle_proof`]), published as C2SP tlog-tiles ([`tile`], [`subtree`],
+//! [`entry_bundle`]) under a signed checkpoint ([`checkpoint`], [`signed_note`]). [`entry`] defines the content of an entry, [`commitment`]
+//! its commitment to private data, and [`vote_entry`] builds entries from votes. A voter gets a [`promise`] at once and later a
+//! [`tlog_proof`], both kept as a [`log_receipt`]. [`recount`] computes the leaderboard from the entries, and [`leaderboard_check`]
+//! compares it with a published one; [`audit`] checks a whole log, starting from a verifier's [`trust_anchors`].
 
 pub mod audit;
 pub mod checkpoint;

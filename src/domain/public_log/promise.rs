@@ -1,8 +1,8 @@
-//! The promise that a voter gets with the receipt: the arena signs what was voted and by when it will be in the log. The entry of the
-//! vote commits to the promise, so its holder finds the entry, and where there is none in time the signature proves it.
+//! Promise in a voter's receipt: the arena signs the vote and the time by which it will be in the log. The vote's entry commits to the
+//! promise, so its holder can find the entry; if there is none in time, the signature proves the breach.
 //!
-//! The text is a signed note like a checkpoint, under the same key. Neither can be taken for the other: the first line of a checkpoint
-//! is the log's name, and its second a number.
+//! The text is a signed note like a checkpoint, under the same key. The two cannot be confused: the first line of a checkpoint is the log's
+//! name, and its second a number.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ use super::entry::LogEntry;
 use super::hash::sha256_hex;
 use super::signed_note::{NoteError, VerifierKey};
 
-/// The first line.
+/// First line of a promise.
 const VERSION: &str = "langya-vote-promise@v1";
-/// What is promised.
+/// Promise that a vote will be in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VotePromise {
-    /// The vote's id.
+    /// Id of the vote.
     pub vote: String,
-    /// The battle's id.
+    /// Id of the battle.
     pub battle: String,
     /// The model on side A.
     pub model_a: String,
@@ -26,46 +26,46 @@ pub struct VotePromise {
     pub model_b: String,
     /// `model_a`, `model_b`, `tie` or `both_bad`.
     pub winner: String,
-    /// When it was cast, in milliseconds since 1970.
+    /// Time of the vote, in milliseconds since 1970.
     pub time: i64,
-    /// When it is in the log at the latest.
+    /// Deadline for the entry in the log, in milliseconds since 1970.
     pub included_by: i64,
 }
 
-/// Why a text is no promise of a log.
+/// Error of a promise that is not valid for a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromiseError {
     /// The signature is not the log's.
     #[error(transparent)]
     Note(#[from] NoteError),
-    /// What is signed is no promise of this log.
+    /// The signed text is not a promise of this log.
     #[error("the signed text is not a promise of the log {0}")]
     NotAPromise(String),
 }
 
-/// An entry that is another vote than the one that was promised.
+/// Error of an entry that differs from the promised vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the vote's entry differs from what the arena promised")]
 pub struct BrokenPromise;
 
 impl VotePromise {
-    /// The text to sign, under the name of the log.
+    /// Formats the text to sign, under the name of the log.
     #[must_use]
     pub fn to_text(&self, log: &str) -> String {
         let json = serde_json::to_string(self).expect("texts and numbers");
         format!("{VERSION}\n{log}\n{json}\n")
     }
 
-    /// What the entry of the vote says of the promise: SHA-256 of the signed text.
+    /// Computes the promise's hash in the vote's entry: SHA-256 of the signed text.
     #[must_use]
     pub fn hash(&self, log: &str) -> String {
         sha256_hex(self.to_text(log).as_bytes())
     }
 
-    /// Whether an entry is the one that was promised.
+    /// Whether an entry is the promised one.
     ///
     /// # Errors
-    /// [`BrokenPromise`] where it commits to this promise and says something else of the vote.
+    /// [`BrokenPromise`] if it commits to this promise but states another vote.
     pub fn is_kept_by(&self, entry: &[u8], log: &str) -> Result<bool, BrokenPromise> {
         let hash = self.hash(log);
         if !std::str::from_utf8(entry).is_ok_and(|entry| entry.contains(&hash)) {
@@ -81,13 +81,13 @@ impl VotePromise {
         }
     }
 
-    /// Whether a text is meant to be a promise.
+    /// Whether a text begins like a promise.
     #[must_use]
     pub fn is_meant_by(text: &str) -> bool {
         text.strip_prefix(VERSION).is_some_and(|rest| rest.starts_with('\n'))
     }
 
-    /// The promise of a note that this log signed.
+    /// Parses the promise of a note that this log signed.
     ///
     /// # Errors
     /// [`PromiseError`].
@@ -97,7 +97,7 @@ impl VotePromise {
             let json = rest.strip_suffix('\n').filter(|json| !json.contains('\n'))?;
             serde_json::from_str::<Self>(json).ok()
         });
-        // One spelling only, since the entry holds the hash of the text.
+        // Only the canonical form, since the entry has the hash of the text.
         let promise = promise.filter(|promise| promise.to_text(key.name()) == text);
         promise.ok_or_else(|| PromiseError::NotAPromise(key.name().to_owned()))
     }

@@ -1,4 +1,4 @@
-//! A vote that a voter is promised to find in the log, from what is stored of it: the promise can be signed again alike at any time.
+//! Promised votes, from stored data: the same promise can be signed again at any time.
 
 use std::time::Duration;
 
@@ -9,48 +9,60 @@ use crate::battle::record::VoteRow;
 use crate::battle::{BattleId, ModelId, Outcome};
 use crate::time::Timestamp;
 
-/// A vote is in the log so long after it was cast, at the latest, unless leaderboards come more rarely.
+/// Maximum delay between a vote and its log entry, unless leaderboards are computed less often.
 const INCLUDED_WITHIN: Duration = Duration::from_secs(60);
-/// What the log takes after a leaderboard, at the latest.
+/// Maximum delay between a leaderboard and its log entries.
 const AFTER_LEADERBOARD: Duration = Duration::from_secs(50);
+/// Maximum number of votes appended in one step.
+pub const VOTES_PER_STEP: u32 = 500;
+/// Number of votes that are appended within a minute even if a step with its pause takes 15 s.
+pub const FEW_UNLOGGED: u64 = 2_000;
+/// Maximum backlog at which inclusion of a vote is promised, whatever the deadline.
+pub const MOST_UNLOGGED: u64 = 10_000;
 
-/// How long after it was cast a vote is in the log at the latest, where leaderboards come this often: the log follows them.
+/// Returns the maximum delay of a log entry, given the leaderboard interval: the log is updated after each leaderboard.
 #[must_use]
 pub fn included_within(leaderboards_every: Duration) -> Duration {
     INCLUDED_WITHIN.max(leaderboards_every + AFTER_LEADERBOARD)
 }
 
-/// When a vote is in the log at the latest.
+/// Returns the maximum backlog at which inclusion of another vote is promised `within` this time.
+#[must_use]
+pub fn promised_backlog(within: Duration) -> u64 {
+    (FEW_UNLOGGED.saturating_mul(within.as_secs()) / INCLUDED_WITHIN.as_secs()).min(MOST_UNLOGGED)
+}
+
+/// Returns the deadline for a vote's log entry.
 #[must_use]
 pub fn included_by(cast_at: Timestamp, within: Duration) -> Timestamp {
     Timestamp(cast_at.0.saturating_add(i64::try_from(within.as_millis()).unwrap_or(i64::MAX)))
 }
 
-/// A vote that is promised to be in the log.
+/// Vote that is promised to be in the log.
 #[derive(Debug, Clone, Copy)]
 pub struct PromisedVote<'v> {
-    /// Its id.
+    /// Id of the vote.
     pub id: &'v str,
-    /// Its battle.
+    /// Id of the battle.
     pub battle: &'v BattleId,
     /// The models on sides A and B.
     pub models: &'v [ModelId; 2],
-    /// What the person said.
+    /// Outcome of the vote.
     pub outcome: Outcome,
-    /// When it was cast.
+    /// Time of the vote.
     pub cast_at: Timestamp,
-    /// When it is in the log at the latest, in milliseconds since 1970.
+    /// Deadline for the log entry, in milliseconds since 1970.
     pub included_by: i64,
 }
 
-/// What of a stored receipt says that a promise was made.
+/// Promise data in a stored receipt.
 #[derive(Deserialize)]
 struct StoredPromise {
     included_by: Option<i64>,
 }
 
 impl<'v> PromisedVote<'v> {
-    /// A stored vote; `None` for one that nothing was promised of, such as an imported one.
+    /// Reads a stored vote; `None` if it has no promise, such as an imported one.
     #[must_use]
     pub fn of_row(row: &'v VoteRow) -> Option<Self> {
         let included_by = serde_json::from_str::<StoredPromise>(&row.receipt).ok()?.included_by?;
@@ -58,7 +70,7 @@ impl<'v> PromisedVote<'v> {
         Some(Self { id, battle, models, outcome: *outcome, cast_at: *created_at, included_by })
     }
 
-    /// The promise.
+    /// Builds the promise.
     #[must_use]
     pub fn promise(&self) -> VotePromise {
         let [model_a, model_b] = self.models.each_ref().map(|model| model.as_str().to_owned());
@@ -82,5 +94,11 @@ mod tests {
     fn rare_leaderboards_make_for_later_promises() {
         let within = |seconds| included_within(Duration::from_secs(seconds)).as_secs();
         assert_eq!((within(1), within(10), within(600)), (60, 60, 650));
+    }
+
+    #[test]
+    fn more_votes_may_wait_where_promises_are_for_later() {
+        let backlog = |seconds| promised_backlog(Duration::from_secs(seconds));
+        assert_eq!([60, 120, 650, u64::MAX].map(backlog), [FEW_UNLOGGED, 4_000, MOST_UNLOGGED, MOST_UNLOGGED]);
     }
 }

@@ -1,4 +1,4 @@
-//! The leaderboard that follows from the log's entries, to be compared with the one that the arena publishes.
+//! Recount: computes the leaderboard from the log's entries, to be compared with the published one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,23 +17,23 @@ use crate::rating::vote_counts::VoteCounts;
 use crate::rating::vote_log::{ColumnSet, InternedTexts, SelfPlay, VoteLog};
 use crate::stats::confidence::ConfidenceLevel;
 
-/// The settings by which the arena ranks, as it publishes them.
+/// Published rating settings of the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatingRules {
     /// Confidence level of the intervals.
     pub confidence: f64,
-    /// How intervals are found.
+    /// Method of the intervals.
     pub interval: IntervalMethod,
-    /// Models with fewer rated votes are provisional.
+    /// Minimum number of rated votes; models with fewer are provisional.
     pub min_votes: u64,
-    /// Neighbours are equal if they are known to differ by fewer points.
+    /// Rating difference in points below which neighbours count as equal.
     pub equal_within: f64,
-    /// Battles of each model at which the intervals between neighbours are narrowest.
+    /// Battles per model at which the intervals between neighbours are narrowest.
     pub optimal_at_battles: u64,
 }
 
 impl RatingRules {
-    /// The options of a fit.
+    /// Returns the options of the fit.
     ///
     /// # Errors
     /// [`FitError`] for a confidence level outside 0 to 1.
@@ -51,41 +51,41 @@ impl RatingRules {
     }
 }
 
-/// Why the entries make no vote log.
+/// Error of entries that do not form a vote log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// An entry is not in the form of [`LogEntry`].
+    /// An entry does not have the form of [`LogEntry`].
     #[error("entry {position} cannot be read: {reason}")]
     Malformed {
-        /// Its position.
+        /// Position of the entry.
         position: u64,
-        /// What is wrong.
+        /// Description of the problem.
         reason: String,
     },
-    /// Votes are not in the order of their numbers, or one comes twice.
+    /// Votes are not in ascending order of their numbers, or a number is repeated.
     #[error("entry {position}: vote {seq} comes after vote {last}")]
     OutOfOrder {
-        /// Its position.
+        /// Position of the entry.
         position: u64,
         /// Number of the vote.
         seq: i64,
-        /// Number of the vote before.
+        /// Number of the previous vote.
         last: i64,
     },
-    /// An exclusion of a vote that the log does not have, or that the rule excludes already.
+    /// An exclusion refers to a vote that the log lacks, or that the rule excludes already.
     #[error("entry {position}: vote {seq}, excluded by {rule}, is not in the log")]
     NothingToExclude {
-        /// Its position.
+        /// Position of the entry.
         position: u64,
         /// Number of the vote.
         seq: i64,
         /// Name of the rule.
         rule: String,
     },
-    /// A withdrawal of what is not in force.
+    /// A withdrawal refers to an exclusion that is not in force.
     #[error("entry {position}: no exclusion of vote {seq} by {rule} is in force")]
     NothingToWithdraw {
-        /// Its position.
+        /// Position of the entry.
         position: u64,
         /// Number of the vote.
         seq: i64,
@@ -94,10 +94,10 @@ pub enum EntryError {
     },
 }
 
-/// Why no leaderboard follows.
+/// Error of a recount.
 #[derive(Debug, thiserror::Error)]
 pub enum RecountError {
-    /// A vote of a model against itself.
+    /// A vote has the same model on both sides.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlay),
     /// The votes cannot be fitted with these options.
@@ -108,18 +108,18 @@ pub enum RecountError {
     TooFew(usize),
 }
 
-/// The votes and exclusions of the entries read so far.
+/// Votes and exclusions of the entries read so far.
 #[derive(Debug, Default)]
 pub struct Recount {
     entries: u64,
     models: InternedTexts,
     voters: InternedTexts,
     votes: Vec<RecountedVote>,
-    /// The rules in force by number of the vote.
+    /// Excluding rules in force by number of the vote.
     excluded: BTreeMap<i64, BTreeSet<String>>,
 }
 
-/// A vote by positions in the lists of names.
+/// Vote with its texts as positions in the lists of names.
 #[derive(Debug, Clone, Copy)]
 struct RecountedVote {
     seq: i64,
@@ -130,13 +130,13 @@ struct RecountedVote {
 }
 
 impl Recount {
-    /// Number of votes.
+    /// Returns the number of votes.
     #[must_use]
     pub fn votes(&self) -> usize {
         self.votes.len()
     }
 
-    /// Number of votes that are excluded now.
+    /// Returns the number of excluded votes.
     #[must_use]
     pub fn excluded(&self) -> usize {
         self.excluded.len()
@@ -187,7 +187,7 @@ impl Recount {
         }
     }
 
-    /// The leaderboard of the first `votes` votes, with the exclusions that are in force now.
+    /// Computes the leaderboard of the first `votes` votes, with the exclusions in force.
     ///
     /// # Errors
     /// [`RecountError`].
@@ -197,7 +197,7 @@ impl Recount {
         if options.interval.reads_voters() {
             return Ok(rank_log(&log, options)?);
         }
-        // As the arena does without voters: from counts.
+        // Without voters the arena fits counts, too.
         let (mut counts, names) = (VoteCounts::default(), log.models.as_slice());
         for ((&a, &b), &outcome) in log.a.iter().zip(&log.b).zip(&log.outcomes) {
             counts.record(&names[a as usize], &names[b as usize], outcome)?;
@@ -211,7 +211,7 @@ impl Recount {
         let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
         let (models, voters) = (self.models.as_slice(), self.voters.as_slice());
         for vote in votes {
-            // The rule that sorts first stands for all, as it does in the arena.
+            // The alphabetically first rule represents all of them, as in the arena.
             if let Some(rule) = self.excluded.get(&vote.seq).and_then(BTreeSet::first) {
                 log.exclude(rule);
                 continue;
@@ -226,9 +226,8 @@ impl Recount {
     }
 }
 
-/// Where a published leaderboard differs from a recount, as JSON pointers; empty where every number and text is the same. Numbers are
-/// compared bit by bit: JSON writes each of them so that it is read back as it was. What the published one has besides, such as its date,
-/// is no part of the leaderboard.
+/// Compares a published leaderboard with a recount; returns the JSON pointers of all differences. Numbers are compared bit by bit, since
+/// JSON writes them so that they parse to the same value. Additional published fields, such as the date, are ignored.
 #[must_use]
 pub fn differences(published: &Value, recounted: &Leaderboard) -> Vec<String> {
     let recounted = serde_json::to_value(recounted).expect("a leaderboard is plain text and finite numbers");
@@ -239,7 +238,7 @@ pub fn differences(published: &Value, recounted: &Leaderboard) -> Vec<String> {
     found
 }
 
-/// `None` is a field that is missing, which is not the same as one that is null: else a null field could have any name.
+/// Compares two fields; `None` is a missing field, as opposed to null: otherwise a null field could have any name.
 fn compare(published: Option<&Value>, recounted: Option<&Value>, at: &str, found: &mut Vec<String>) {
     match (published, recounted) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

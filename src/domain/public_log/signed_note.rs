@@ -1,4 +1,4 @@
-//! Signed notes and the keys that verify them (C2SP signed-note), Ed25519 only. Signing needs the private key, which lies in `infra`.
+//! Signed notes and the keys that verify them (C2SP signed-note), Ed25519 only. Signing is in `infra`, which has the private key.
 
 use std::fmt;
 
@@ -9,57 +9,57 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use super::hash::TreeHash;
 use crate::hex::hex;
 
-/// The byte that says a signature of the whole text by Ed25519.
+/// Type byte of Ed25519 signatures.
 const ED25519_TYPE: u8 = 1;
-/// What a signature line begins with.
+/// Prefix of a signature line.
 const DASH: &str = "— ";
 
-/// A public key with the name under which it signs.
+/// Public key of a log with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifierKey {
     name: String,
     key: [u8; 32],
 }
 
-/// Why a text is no verifier key.
+/// Error of an invalid verifier key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a log's key looks like \"arena.example/log+1a2b3c4d+AbCd…\": copy it from the page /log of the arena")]
 pub struct InvalidKey;
 
-/// Why a note is not accepted.
+/// Error of a note that is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// No text with signatures.
+    /// The text is not a signed note.
     #[error("the checkpoint is not a signed note")]
     Malformed,
-    /// None of its signatures is by the key.
+    /// The note has no signature by the key.
     #[error("the checkpoint is not signed by the key {0}")]
     Unsigned(String),
-    /// The signature is not one of this text.
+    /// The signature does not match the text.
     #[error("the signature of the checkpoint is wrong")]
     WrongSignature,
 }
 
 impl VerifierKey {
-    /// A key under a name; `None` where the name is empty or has a space or a plus.
+    /// Creates a key with a name; `None` if the name is empty or has a space or plus.
     #[must_use]
     pub fn new(name: &str, key: [u8; 32]) -> Option<Self> {
         is_name(name).then(|| Self { name: name.to_owned(), key })
     }
 
-    /// The name.
+    /// Returns the name of the key.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// First four bytes of the hash of name, type and key: tells keys apart, and proves nothing.
+    /// Returns the key id, the first four bytes of the hash of name, type and key. It distinguishes keys, and proves nothing.
     #[must_use]
     pub fn id(&self) -> [u8; 4] {
         key_id(&self.name, ED25519_TYPE, &self.key)
     }
 
-    /// Reads [`VerifierKey::to_string`](ToString).
+    /// Parses [`VerifierKey::to_string`](ToString).
     ///
     /// # Errors
     /// [`InvalidKey`].
@@ -68,14 +68,14 @@ impl VerifierKey {
         Self::new(name, key).ok_or(InvalidKey)
     }
 
-    /// The note of a text and this key's signature of it.
+    /// Builds the note of a text and this key's signature of it.
     #[must_use]
     pub fn signed(&self, text: &str, signature: &[u8]) -> String {
         let line = STANDARD.encode([&self.id(), signature].concat());
         format!("{text}\n{DASH}{} {line}\n", self.name)
     }
 
-    /// The text of a note that this key signed. Signatures by others, such as witnesses, are passed over.
+    /// Returns the text of a note that this key signed. Signatures by other keys, such as those of witnesses, are ignored.
     ///
     /// # Errors
     /// [`NoteError`].
@@ -91,7 +91,7 @@ impl VerifierKey {
     }
 }
 
-/// A line below the text of a note.
+/// Signature line below the text of a note.
 pub(super) struct SignatureLine<'n> {
     name: &'n str,
     id: [u8; 4],
@@ -99,7 +99,7 @@ pub(super) struct SignatureLine<'n> {
 }
 
 impl<'n> SignatureLine<'n> {
-    /// Reads a line without its end.
+    /// Parses a line without its line feed.
     pub(super) fn parse(line: &'n str) -> Result<Self, NoteError> {
         let parts = line.strip_prefix(DASH).and_then(|line| line.split_once(' '));
         let (name, encoded) = parts.ok_or(NoteError::Malformed)?;
@@ -113,7 +113,7 @@ impl<'n> SignatureLine<'n> {
     }
 }
 
-/// The text of a note, with the end of its last line, and its signatures.
+/// Splits a note into its text, including the last line feed, and its signatures.
 pub(super) fn split_note(note: &str) -> Result<(&str, Vec<SignatureLine<'_>>), NoteError> {
     let is_clean = !note.chars().any(|c| c.is_ascii_control() && c != '\n');
     let end = note.rfind("\n\n").filter(|_| is_clean).ok_or(NoteError::Malformed)?;
@@ -122,18 +122,18 @@ pub(super) fn split_note(note: &str) -> Result<(&str, Vec<SignatureLine<'_>>), N
     Ok((text, lines.split('\n').map(SignatureLine::parse).collect::<Result<_, _>>()?))
 }
 
-/// Whether keys can have this name.
+/// Whether a text is valid as the name of a key.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+')
 }
 
-/// The first four bytes of the hash of name, type and key.
+/// Computes the key id, the first four bytes of the hash of name, type and key.
 pub(super) fn key_id(name: &str, kind: u8, key: &[u8; 32]) -> [u8; 4] {
     let hash = TreeHash::sha256(&[name.as_bytes(), b"\n", &[kind], key]);
     [hash.0[0], hash.0[1], hash.0[2], hash.0[3]]
 }
 
-/// Name and key of `NAME+ID+KEY`, where they are of this type and the id is theirs.
+/// Parses `NAME+ID+KEY` into name and key; `None` if the type or id does not match.
 pub(super) fn parse_key(text: &str, kind: u8) -> Option<(&str, [u8; 32])> {
     let mut parts = text.trim().splitn(3, '+');
     let (name, id, encoded) = (parts.next()?, parts.next()?, parts.next()?);
@@ -143,14 +143,14 @@ pub(super) fn parse_key(text: &str, kind: u8) -> Option<(&str, [u8; 32])> {
     (id == hex(&key_id(name, kind, &key))).then_some((name, key))
 }
 
-/// Writes `NAME+ID+KEY`.
+/// Formats a key as `NAME+ID+KEY`.
 pub(super) fn write_key(f: &mut fmt::Formatter<'_>, name: &str, kind: u8, key: &[u8; 32]) -> fmt::Result {
     let encoded = STANDARD.encode([&[kind], key.as_slice()].concat());
     write!(f, "{name}+{}+{encoded}", hex(&key_id(name, kind, key)))
 }
 
 impl fmt::Display for VerifierKey {
-    /// `NAME+ID+KEY`, as Go's `sumdb/note` and other tools of the format read it.
+    /// Formats the key as `NAME+ID+KEY`, the format of Go's `sumdb/note` and other tools.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_key(f, &self.name, ED25519_TYPE, &self.key)
     }
@@ -160,7 +160,7 @@ impl fmt::Display for VerifierKey {
 mod tests {
     use super::*;
 
-    /// The example of Go's `golang.org/x/mod/sumdb/note`, whose key and signature are public.
+    /// Public example of Go's `golang.org/x/mod/sumdb/note`.
     const PETER: &str = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
     const NOTE: &str = "If you think cryptography is the answer to your problem,\n\
         then you don't know what your problem is.\n\n\

@@ -1,4 +1,4 @@
-//! Hashes of ranges of entries, out of tiles: what a proof or a right edge consists of, and which tiles it takes.
+//! Hashes of entry ranges, computed from tiles for proofs and right edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::hash::TreeHash;
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
 
-/// The largest complete subtrees of a tree of this size, from left to right, as ranges of entries.
+/// Returns the largest complete subtrees of a tree of this size, from left to right, as ranges of entries.
 #[must_use]
 pub fn complete_parts(size: u64) -> Vec<Range<u64>> {
     let heights = (0..u64::BITS).rev().filter(|height| size >> height & 1 == 1);
@@ -19,12 +19,12 @@ pub fn complete_parts(size: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Hashes of tiles by level and number, of which subtrees are made.
+/// Hashes of tiles by level and number.
 #[derive(Debug, Default)]
 pub struct TileSet(BTreeMap<(u8, u64), Vec<TreeHash>>);
 
 impl TileSet {
-    /// The tiles that hold what these ranges of entries are made of, in a tree of `size` entries.
+    /// Returns the tiles needed for the hashes of these entry ranges, in a tree of `size` entries.
     #[must_use]
     pub fn needed(ranges: &[Range<u64>], size: u64) -> BTreeSet<Tile> {
         let mut tiles = BTreeSet::new();
@@ -40,14 +40,14 @@ impl TileSet {
         self.0.insert((tile.level(), tile.number()), hashes);
     }
 
-    /// The hash of a range of entries as RFC 6962 defines it; `None` where a tile is missing or too short, or the range is empty.
+    /// Computes the hash of an entry range as defined by RFC 6962; `None` if a tile is missing or too short, or the range is empty.
     #[must_use]
     pub fn hash(&self, range: Range<u64>) -> Option<TreeHash> {
         let hashes: Option<Vec<TreeHash>> = aligned_parts(range).iter().map(|part| self.complete(part)).collect();
         hashes?.into_iter().rev().reduce(|right, left| TreeHash::node(left, right))
     }
 
-    /// The hashes of several ranges; `None` where one is missing.
+    /// Computes the hashes of several ranges; `None` if one is missing.
     #[must_use]
     pub fn hashes(&self, ranges: &[Range<u64>]) -> Option<Vec<TreeHash>> {
         ranges.iter().map(|range| self.hash(range.clone())).collect()
@@ -65,14 +65,14 @@ impl TileSet {
     }
 }
 
-/// The tile level of a complete subtree, the position of its first hash there, and how many hashes of that level it spans.
+/// Returns the tile level of a complete subtree, the position of its first hash there, and its number of hashes on that level.
 fn hashes_of(part: &Range<u64>) -> (u8, u64, usize) {
     let height = (part.end - part.start).trailing_zeros();
     let level = u8::try_from(height / TILE_HEIGHT).expect("a tree has at most 64 heights");
     (level, part.start >> (TILE_HEIGHT * u32::from(level)), 1 << (height % TILE_HEIGHT))
 }
 
-/// A range that begins at a multiple of the largest power of two below its length, as its largest complete subtrees.
+/// Splits a range that begins at a multiple of the largest power of two below its length into its largest complete subtrees.
 fn aligned_parts(range: Range<u64>) -> Vec<Range<u64>> {
     let parts = complete_parts(range.end - range.start);
     parts.into_iter().map(|part| range.start + part.start..range.start + part.end).collect()

@@ -1,18 +1,18 @@
-//! Tiles of a tree and their addresses (C2SP tlog-tiles). A tile holds up to 256 hashes; those at level 0 are the leaves', each one
-//! above is the hash of a full tile below.
+//! Tiles of a tree and their paths (C2SP tlog-tiles). A tile has up to 256 hashes; at level 0 these are leaf hashes, above each is the hash
+//! of a full tile below.
 
 use std::fmt;
 
 use super::hash::{HASH_BYTES, TreeHash};
 
-/// Heights of the tree in one tile.
+/// Height of a tile in tree levels.
 pub const TILE_HEIGHT: u32 = 8;
-/// Hashes in a full tile.
+/// Number of hashes in a full tile.
 pub const TILE_WIDTH: u64 = 1 << TILE_HEIGHT;
-/// The highest level of tiles that a tree of 2^63 entries has.
+/// Highest tile level of a tree of 2^63 entries.
 const HIGHEST_LEVEL: u8 = 7;
 
-/// A tile of a tree: its level, its number there, and how many hashes it holds.
+/// Tile of a tree: its level, number within the level, and number of hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     level: u8,
@@ -20,17 +20,17 @@ pub struct Tile {
     width: u16,
 }
 
-/// What a tile holds.
+/// Content of a tile's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TileKind {
-    /// Hashes of this level.
+    /// Hashes of the tile.
     Hashes(Tile),
-    /// The entries below a tile of level 0.
+    /// Entries below a tile of level 0.
     Entries(Tile),
 }
 
 impl Tile {
-    /// The tile of this number at a level of a tree of `size` entries, full or partial; `None` where the tree has none.
+    /// Returns the tile of this number at a level of a tree of `size` entries, full or partial; `None` if the tree has none.
     #[must_use]
     pub fn at(level: u8, number: u64, size: u64) -> Option<Self> {
         let hashes = size.checked_shr(TILE_HEIGHT * u32::from(level)).unwrap_or(0);
@@ -39,48 +39,48 @@ impl Tile {
         Some(Self { level, number, width })
     }
 
-    /// Every tile of a tree, from level 0 up.
+    /// Iterates over the tiles of a tree, from level 0 up.
     pub fn all(size: u64) -> impl Iterator<Item = Self> {
         (0..=HIGHEST_LEVEL).flat_map(move |level| (0..).map_while(move |number| Self::at(level, number, size)))
     }
 
-    /// Its level.
+    /// Returns the level.
     #[must_use]
     pub fn level(self) -> u8 {
         self.level
     }
 
-    /// Its number within the level.
+    /// Returns the number within the level.
     #[must_use]
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// How many hashes it holds.
+    /// Returns the number of hashes.
     #[must_use]
     pub fn width(self) -> u64 {
         self.width.into()
     }
 
-    /// Whether it can grow no more.
+    /// Whether the tile has all of its hashes.
     #[must_use]
     pub fn is_full(self) -> bool {
         self.width() == TILE_WIDTH
     }
 
-    /// Position of its first hash within the level.
+    /// Returns the position of its first hash within the level.
     #[must_use]
     pub fn start(self) -> u64 {
         self.number * TILE_WIDTH
     }
 
-    /// Position after its last hash.
+    /// Returns the position after its last hash.
     #[must_use]
     pub fn end(self) -> u64 {
         self.start() + self.width()
     }
 
-    /// Whether a tree of `size` entries has it.
+    /// Whether the tile is part of a tree of `size` entries.
     #[must_use]
     pub fn is_in(self, size: u64) -> bool {
         Self::at(self.level, self.number, size).is_some_and(|largest| self.width <= largest.width)
@@ -88,7 +88,7 @@ impl Tile {
 }
 
 impl fmt::Display for TileKind {
-    /// The path below the log's prefix, such as `tile/0/x001/x234/067.p/8`.
+    /// Formats the path below the log's prefix, such as `tile/0/x001/x234/067.p/8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tile = match self {
             Self::Hashes(tile) => {
@@ -116,7 +116,7 @@ impl fmt::Display for TileKind {
 }
 
 impl TileKind {
-    /// Reads a path as [`Display`](fmt::Display) writes it; `None` for every other spelling.
+    /// Parses a path of [`Display`](fmt::Display); `None` for any non-canonical text.
     #[must_use]
     pub fn parse(path: &str) -> Option<Self> {
         let (kind, rest) = path.strip_prefix("tile/")?.split_once('/')?;
@@ -138,13 +138,13 @@ impl TileKind {
     }
 }
 
-/// The bytes of a tile.
+/// Encodes the hashes of a tile.
 #[must_use]
 pub fn encode_hashes(hashes: &[TreeHash]) -> Vec<u8> {
     hashes.iter().flat_map(|hash| hash.0).collect()
 }
 
-/// Reads the bytes of a tile; `None` where they are not the hashes of so wide a tile.
+/// Decodes the hashes of a tile; `None` if their number differs from the tile's.
 #[must_use]
 pub fn decode_hashes(bytes: &[u8], tile: Tile) -> Option<Vec<TreeHash>> {
     let (hashes, rest) = bytes.as_chunks::<HASH_BYTES>();

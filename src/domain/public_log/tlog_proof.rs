@@ -1,5 +1,5 @@
-//! The proof that an entry is in the log, as one text that a voter can keep and check without the arena (C2SP tlog-proof). Its extra data
-//! is the entry itself.
+//! Inclusion proof of an entry as one text that a voter can keep and verify without the arena (C2SP tlog-proof). Its extra data is the
+//! entry itself.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,38 +9,38 @@ use super::hash::TreeHash;
 use super::merkle_proof::includes;
 use super::signed_note::{NoteError, VerifierKey};
 
-/// The first line.
+/// First line of a proof.
 const VERSION: &str = "c2sp.org/tlog-proof@v1";
 
-/// An entry with the proof that it is in the log.
+/// Entry with its inclusion proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedEntry {
-    /// The entry.
+    /// Bytes of the entry.
     pub entry: Vec<u8>,
-    /// Its position in the log, from 0.
+    /// Position in the log, from 0.
     pub index: u64,
-    /// Hashes of the subtrees beside it, from the leaf up.
+    /// Sibling hashes from the leaf up.
     pub hashes: Vec<TreeHash>,
-    /// The signed checkpoint.
+    /// Signed checkpoint.
     pub checkpoint: String,
 }
 
-/// Why an entry is not proven to be in the log.
+/// Error of an invalid inclusion proof.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InclusionError {
-    /// The checkpoint is not the log's.
+    /// The checkpoint is not signed by the log.
     #[error(transparent)]
     Note(#[from] NoteError),
-    /// What the key signed is no checkpoint.
+    /// The signed text is not a checkpoint.
     #[error("the signed text is not a checkpoint")]
     NotACheckpoint,
-    /// Entry, index and hashes do not lead to the signed root.
+    /// Entry, index and hashes do not yield the signed root.
     #[error("the entry is not at position {0} of the signed tree")]
     NotIncluded(u64),
 }
 
 impl LoggedEntry {
-    /// The proof as text.
+    /// Formats the proof as text.
     #[must_use]
     pub fn to_text(&self) -> String {
         let hashes: String = self.hashes.iter().map(|hash| hash.to_base64() + "\n").collect();
@@ -48,7 +48,7 @@ impl LoggedEntry {
         format!("{VERSION}\nextra {extra}\nindex {}\n{hashes}\n{}", self.index, self.checkpoint)
     }
 
-    /// Reads [`LoggedEntry::to_text`]; `None` where it is none.
+    /// Parses [`LoggedEntry::to_text`]; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (head, checkpoint) = text.split_once("\n\n")?;
@@ -60,7 +60,7 @@ impl LoggedEntry {
         Some(Self { entry, index, hashes: hashes?, checkpoint: checkpoint.to_owned() })
     }
 
-    /// The checkpoint of the log that has the entry.
+    /// Verifies the proof and returns the log's checkpoint.
     ///
     /// # Errors
     /// [`InclusionError`].

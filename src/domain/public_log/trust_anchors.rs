@@ -1,60 +1,60 @@
-//! What a verifier trusts before it reads a log, and whether a signed checkpoint agrees with it.
+//! Trust anchors of a verifier, and the check of signed checkpoints against them.
 
 use super::checkpoint::Checkpoint;
 use super::cosignature::WitnessKey;
 use super::merkle_proof::TreeHead;
 use super::signed_note::{InvalidKey, NoteError, VerifierKey};
 
-/// Why a key or a checkpoint is not trusted.
+/// Error of an untrusted key or checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The key cannot be read.
+    /// The key is malformed.
     #[error(transparent)]
     Key(#[from] InvalidKey),
-    /// The key is not the one that was trusted the last time.
+    /// The key is not the previously trusted one.
     #[error(
         "the key of the log has changed: {found} instead of {known}. If the operator announced another key, give it \
          with --key"
     )]
     OtherKey {
-        /// The key that the arena names.
+        /// Key published by the arena.
         found: String,
-        /// The key that was known.
+        /// Trusted key.
         known: String,
     },
-    /// The checkpoint is not signed as it should be.
+    /// The checkpoint is not signed by the key.
     #[error(transparent)]
     Note(#[from] NoteError),
-    /// The signed text is no checkpoint of this log.
+    /// The signed text is not a checkpoint of this log.
     #[error("the signed text is not a checkpoint of {0}")]
     NotACheckpoint(String),
-    /// Witnesses that were asked for did not sign it.
+    /// Required witnesses have not signed the checkpoint.
     #[error("the checkpoint is not signed by {}: ask the operator of the arena or of the witness why", .0.join(", "))]
     Unwitnessed(Vec<String>),
 }
 
-/// What a verifier trusts before it reads a log.
+/// Data that a verifier trusts before it reads a log.
 #[derive(Debug, Clone, Default)]
 pub struct TrustAnchors {
-    /// The key to trust; without one, the key that the arena names is taken.
+    /// Trusted key; without one, the published key is trusted.
     pub key: Option<VerifierKey>,
-    /// The note that was verified the last time.
+    /// Last verified note.
     pub checkpoint: Option<String>,
-    /// Who has to have signed the checkpoint beside the log.
+    /// Witnesses whose signatures are required beside the log's.
     pub witnesses: Vec<WitnessKey>,
 }
 
-/// The tree of a signed checkpoint.
+/// Tree of a signed checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedTree {
-    /// The tree.
+    /// Size and root hash of the tree.
     pub head: TreeHead,
-    /// Names of the witnesses that signed it, with the times in seconds since 1970.
+    /// Names of the witnesses that signed the checkpoint, with times in seconds since 1970.
     pub witnesses: Vec<(String, u64)>,
 }
 
 impl TrustAnchors {
-    /// The key that is known, or the one that the arena names where none is.
+    /// Returns the trusted key, or else the published one.
     ///
     /// # Errors
     /// [`TrustError::Key`] and [`TrustError::OtherKey`].
@@ -68,13 +68,13 @@ impl TrustAnchors {
         }
     }
 
-    /// The tree of the note that was verified the last time; `None` where this key did not sign it.
+    /// Returns the tree of the last verified note; `None` if this key did not sign it.
     #[must_use]
     pub fn known_head(&self, key: &VerifierKey) -> Option<TreeHead> {
         Some(Checkpoint::parse(key.verify(self.checkpoint.as_deref()?).ok()?)?.head)
     }
 
-    /// The tree of a note that this key and all of the witnesses signed.
+    /// Returns the tree of a note that this key and all witnesses signed.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -84,7 +84,7 @@ impl TrustAnchors {
         Ok(SignedTree { head, witnesses: self.witnessed(note)? })
     }
 
-    /// When each of the witnesses signed a note.
+    /// Returns the time at which each witness signed a note.
     fn witnessed(&self, note: &str) -> Result<Vec<(String, u64)>, TrustError> {
         let (mut signed, mut missing) = (Vec::new(), Vec::new());
         for witness in &self.witnesses {
@@ -97,26 +97,26 @@ impl TrustAnchors {
     }
 }
 
-/// A log in which everything holds.
+/// Result of verifying a log.
 #[derive(Debug)]
 pub struct Verified {
-    /// The key that signed it.
+    /// Key that signed the checkpoint.
     pub key: VerifierKey,
-    /// The signed note.
+    /// Signed checkpoint note.
     pub checkpoint: String,
-    /// The tree.
+    /// Size and root hash of the tree.
     pub head: TreeHead,
-    /// The tree that was known before.
+    /// Tree of the last verified note.
     pub known: Option<TreeHead>,
-    /// Votes in the log.
+    /// Number of votes in the log.
     pub votes: usize,
-    /// Votes that are excluded now.
+    /// Number of excluded votes.
     pub excluded: usize,
-    /// Votes of the leaderboard that follows from the log; `None` where it was not compared.
+    /// Number of votes of the recomputed leaderboard; `None` if it was not compared.
     pub leaderboard_votes: Option<u64>,
-    /// Receipts that hold.
+    /// Number of valid receipts.
     pub receipts: usize,
-    /// Names of the witnesses that signed it, with the times in seconds since 1970.
+    /// Names of the witnesses that signed the checkpoint, with times in seconds since 1970.
     pub witnesses: Vec<(String, u64)>,
 }
 

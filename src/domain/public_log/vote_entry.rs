@@ -1,4 +1,4 @@
-//! Log entries of votes as they are kept.
+//! Log entries built from stored votes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::battle::VisitorId;
 use crate::battle::record::VoteRow;
 use crate::integrity::pseudonym::voter_pseudonym;
 
-/// What a vote's entry commits to, with this salt.
+/// Computes the commitment of a vote's entry with this salt.
 #[must_use]
 pub fn commitment_of(vote: &VoteRow, texts: &PrivateTexts<'_>, salt: &[u8; SALT_BYTES]) -> String {
     let voter = voter_pseudonym(vote.visitor.as_ref().map_or("", VisitorId::as_str));
@@ -17,16 +17,16 @@ pub fn commitment_of(vote: &VoteRow, texts: &PrivateTexts<'_>, salt: &[u8; SALT_
     PrivateParts { vote: &vote.id, battle, voter: &voter, turns }.commit(salt)
 }
 
-/// The hashes in an entry.
+/// Hashes in a vote's entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hashes {
-    /// Of what is not shown.
+    /// Commitment to the private parts.
     pub commitment: String,
-    /// Of the promise, where there was one.
+    /// Hash of the promise, if there was one.
     pub promise: Option<String>,
 }
 
-/// The entry of a vote, whose voter is called `tag`; `rules` are those of several votes, in the order of votes.
+/// Builds the entry of a vote, with `tag` as the voter's pseudonym; `rules` are those of several votes, in the order of votes.
 ///
 /// # Errors
 /// [`EntryTooLong`].
@@ -57,24 +57,24 @@ pub fn vote_entry(
     LogEntry::Vote(Box::new(entry)).to_json()
 }
 
-/// The rules that excluded a vote when it was cast; `rules` are in the order of votes.
+/// Returns the rules that excluded a vote when it was cast; `rules` are in the order of votes.
 fn applied(rules: &[(i64, String, String)], seq: i64) -> Vec<RuleApplied<'_>> {
     let first = rules.partition_point(|(vote, ..)| *vote < seq);
     let of_vote = rules[first..].iter().take_while(|(vote, ..)| *vote == seq);
     of_vote.map(|(_, rule, reason)| RuleApplied { rule: rule.into(), reason: short_reason(reason) }).collect()
 }
 
-/// What was asked and answered, by battle and turn.
+/// Prompts and replies, by battle and turn.
 #[derive(Debug, Clone, Default)]
 pub struct PrivateTexts<'t>(BTreeMap<(&'t str, i64), PrivateTurn<'t>>);
 
 impl<'t> PrivateTexts<'t> {
-    /// The texts of a turn, to be filled.
+    /// Returns the texts of a turn, to be filled in.
     pub fn turn(&mut self, battle: &'t str, turn: i64) -> &mut PrivateTurn<'t> {
         self.0.entry((battle, turn)).or_default()
     }
 
-    /// Whether there are any of a battle.
+    /// Whether a battle has any texts.
     #[must_use]
     pub fn has(&self, battle: &str) -> bool {
         self.0.range((battle, i64::MIN)..=(battle, i64::MAX)).next().is_some()

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fit::{Direction, OneWayBridge};
 use super::slice::SliceColumn;
+use crate::stats::resample::FEW_CLUSTERS;
 
 /// Models that a note names; of the others it gives the number.
 pub const MODELS_LISTED: usize = 5;
@@ -111,6 +112,11 @@ pub enum RatingNote {
         voters: u64,
         /// Effective number, fewer than all if some vote much more than others.
         effective: f64,
+    },
+    /// Neighbours are told apart, or found equal, by intervals for every look that rest on few voters.
+    DecidedByFewVoters {
+        /// The least effective number of voters behind such a pair.
+        least: f64,
     },
     /// Columns of the votes that would say how many votes a row stands for, which are not read.
     UnreadColumns {
@@ -215,6 +221,7 @@ impl fmt::Display for RatingNote {
             Self::UnreadColumns { columns } => write!(f, "{UNREAD_COLUMNS}: {}", quoted(columns)),
             Self::PricesWithoutRating { models } => write!(f, "{PRICES_WITHOUT_RATING}: {}", quoted(models)),
             Self::TooFewVoters { voters, effective } => fmt_too_few_voters(f, *voters, *effective),
+            Self::DecidedByFewVoters { least } => fmt_decided_by_few_voters(f, *least),
             Self::ConstantFeature { feature } => write!(
                 f,
                 "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left out"
@@ -263,6 +270,14 @@ fn fmt_too_few_voters(f: &mut fmt::Formatter<'_>, voters: u64, effective: f64) -
         f,
         "these votes are by {voters} voters (in effect {effective:.1}): with so few, intervals by this method are too \
          narrow; intervals by leaving out each voter (jackknife) allow for it"
+    )
+}
+
+fn fmt_decided_by_few_voters(f: &mut fmt::Formatter<'_>, least: f64) -> fmt::Result {
+    write!(
+        f,
+        "neighbours are told apart, or found equal, on few voters (in effect {least:.1} where they are fewest): intervals that hold \
+         however often one looks need more, at least {FEW_CLUSTERS}, so do not stop at what these decide"
     )
 }
 

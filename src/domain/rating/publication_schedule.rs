@@ -8,19 +8,18 @@ use crate::time::Timestamp;
 /// What may wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicationSchedule {
-    /// So many new votes are shown at once.
+    /// So many new rated votes are shown at once.
     pub votes: u32,
-    /// Fewer are shown at the multiples of this time.
+    /// Fewer, and those that are not rated, are shown at the multiples of this time.
     pub every: Duration,
 }
 
 impl PublicationSchedule {
-    /// How long new votes, of which `oldest` was the first, still wait; `None` where they are due, or there are none.
+    /// How long new votes, of which `oldest` was the first and so many are `rated`, still wait; `None` where they are due.
     #[must_use]
-    pub fn wait(&self, new_votes: usize, oldest: Timestamp, now: Timestamp) -> Option<Duration> {
+    pub fn wait(&self, rated: u32, oldest: Timestamp, now: Timestamp) -> Option<Duration> {
         let every = i64::try_from(self.every.as_millis()).ok().filter(|every| *every > 0)?;
-        let enough = u32::try_from(new_votes).is_ok_and(|new| new == 0 || new >= self.votes);
-        if enough || now.0.div_euclid(every) > oldest.0.div_euclid(every) {
+        if rated >= self.votes || now.0.div_euclid(every) > oldest.0.div_euclid(every) {
             return None;
         }
         u64::try_from(every - now.0.rem_euclid(every)).ok().map(Duration::from_millis)
@@ -39,7 +38,8 @@ mod tests {
         assert_eq!(wait(2, 41_000, 49_999), Some(Duration::from_millis(1)));
         assert_eq!(wait(2, 41_000, 50_000), None, "the clock has passed a multiple");
         assert_eq!(wait(3, 41_000, 41_000), None, "there are enough");
-        assert_eq!(wait(0, 0, 41_000), None);
+        assert_eq!(wait(0, 41_000, 41_000), Some(Duration::from_secs(9)), "none of them is rated");
+        assert_eq!(wait(0, 41_000, 50_000), None);
         let at_once = PublicationSchedule { votes: 1, ..rule };
         assert_eq!(at_once.wait(1, Timestamp(41_000), Timestamp(41_000)), None);
     }

@@ -7,7 +7,7 @@ mod voter_numbers;
 
 use std::collections::BTreeSet;
 
-use self::note_rules::{notes, too_few_voters};
+use self::note_rules::{decided_by_few_voters, notes, too_few_voters};
 use self::voter_numbers::VoterNumbers;
 use super::counts::comparison::ComparisonSet;
 use super::counts::count_by_pair::count_by_pair;
@@ -160,6 +160,7 @@ fn rank_tally(
     };
     leaderboard.notes = notes(&tally, &leaderboard, &intervals.carried, options);
     leaderboard.notes.extend(too_few_voters(&leaderboard, voters));
+    leaderboard.notes.extend(decided_by_few_voters(&leaderboard, voters));
     leaderboard.notes.extend(note_rules::notes_on_options(&leaderboard, log, options));
     leaderboard.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// P(X ≥ `hits`) for `hits` of `trials` with this probability each.
+/// P(X ≥ `hits`) for X successes in `trials` trials of this success probability.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, probability: f64) -> f64 {
     if hits == 0 {

@@ -7,12 +7,12 @@
 use nalgebra::{Cholesky, DMatrix, DMatrixView, DMatrixViewMut, Dyn};
 use rayon::prelude::*;
 
-/// Columns of a block.
+/// Number of columns of a block.
 const BLOCK: usize = 96;
-/// Matrices up to this size are small.
+/// Maximum size of the matrices that are left to nalgebra.
 const SMALL: usize = 2 * BLOCK;
 
-/// The factor of a symmetric matrix, of which only the lower triangle is read; `None` if it is not positive definite.
+/// Factorises a symmetric matrix, of which only the lower triangle is read; `None` if it is not positive definite.
 pub fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let size = matrix.nrows();
     if size <= SMALL {
@@ -33,7 +33,7 @@ pub fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     Some(Cholesky::pack_dirty(matrix))
 }
 
-/// Subtracts P·Pᵀ from what is right of a block of columns: from the lower triangle, and some of the upper one.
+/// Subtracts P·Pᵀ from the columns right of a block: from the lower triangle, and from some of the upper one.
 fn subtract_square(matrix: &mut DMatrix<f64>, end: usize, panel: &DMatrix<f64>) {
     let size = matrix.nrows();
     let across = panel.transpose();
@@ -45,7 +45,7 @@ fn subtract_square(matrix: &mut DMatrix<f64>, end: usize, panel: &DMatrix<f64>) 
     });
 }
 
-/// A⁻¹ of a factor.
+/// Computes A⁻¹ from the Cholesky factor of A.
 #[must_use]
 pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
     let lower = factor.l_dirty();
@@ -64,7 +64,7 @@ pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
     let mut inverse = DMatrix::zeros(size, size);
     inverse.as_mut_slice().par_chunks_mut(BLOCK * size).enumerate().for_each(|(block, columns)| {
         let width = columns.len() / size;
-        // The rows above are those of the blocks before, turned.
+        // The rows above are the transposed rows of the earlier blocks.
         let mut rows = DMatrixViewMut::from_slice(columns, size, width);
         solve(lower.into(), &corners, block, &mut rows);
     });
@@ -81,7 +81,7 @@ fn inverse_of_lower(lower: &DMatrix<f64>) -> DMatrix<f64> {
     lower.solve_lower_triangular_unchecked(&DMatrix::identity(lower.nrows(), lower.nrows()))
 }
 
-/// Solves LLᵀX = E for a block of columns of the identity, from the row of its ones down.
+/// Solves LLᵀX = E for a block of columns of the identity, from its diagonal down.
 fn solve(lower: DMatrixView<'_, f64>, corners: &[DMatrix<f64>], block: usize, x: &mut DMatrixViewMut<'_, f64>) {
     let (size, width, begin) = (x.nrows(), x.ncols(), block * BLOCK);
     for (at, corner) in corners.iter().enumerate().skip(block) {

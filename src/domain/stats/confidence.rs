@@ -5,9 +5,9 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Degrees of freedom above which Student's t is the normal distribution to six digits.
 const MANY: f64 = 1e6;
 
-/// The highest level. Beyond it nothing is left of the difference to 1 in the quantiles.
+/// The highest level. Above it, quantiles lose the difference to 1 to rounding.
 pub const HIGHEST: f64 = 0.999_999;
-/// The lowest level. Below it an interval is its estimate.
+/// The lowest level. Below it an interval has no width.
 pub const LOWEST: f64 = 0.000_001;
 
 /// A confidence level that is not between [`LOWEST`] and [`HIGHEST`].
@@ -15,7 +15,7 @@ pub const LOWEST: f64 = 0.000_001;
 #[error("confidence is {}: give a number from {LOWEST} to {HIGHEST}, for example 0.95", short(*.0))]
 pub struct InvalidConfidence(pub f64);
 
-/// The number as a message shows it: 1e-300 has 300 digits otherwise.
+/// Formats a number for messages, in scientific notation where it is long: 1e-300 has 300 digits otherwise.
 #[must_use]
 pub fn short(number: f64) -> String {
     let digits = number.to_string();
@@ -41,15 +41,14 @@ impl ConfidenceLevel {
         if (LOWEST..=HIGHEST).contains(&share) { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
     }
 
-    /// The level at which each of so many statements has to hold, so that all hold together at this one (Bonferroni). It may lie
-    /// beyond what [`new`](Self::new) takes.
+    /// The Bonferroni-corrected level: if each of `statements` statements holds at it, all hold together at this one. It may be above the
+    /// maximum of [`new`](Self::new).
     #[must_use]
     pub fn of_each(self, statements: f64) -> Self {
         Self::with_tail((1.0 - self.0) / statements.max(1.0))
     }
 
-    /// The level that is missed with this probability, which follows from others and may be smaller than a level that
-    /// somebody asks for.
+    /// The level 1 − `tail` for a computed tail probability, without the range check of [`new`](Self::new).
     pub(super) fn with_tail(tail: f64) -> Self {
         Self(1.0 - tail)
     }
@@ -95,7 +94,7 @@ mod tests {
     fn many_statements_at_once_need_a_level_beyond_the_highest_that_one_can_ask_for() {
         let each = ConfidenceLevel::default().of_each(50_086.0);
         assert!(each.share() > HIGHEST);
-        // Half of 0.05/50086 lies beyond it on either side.
+        // Each tail beyond it has the probability 0.05/50086/2.
         assert!((each.z() - 4.892).abs() < 0.001, "{}", each.z());
         assert_eq!(ConfidenceLevel::default().of_each(0.0), ConfidenceLevel::default());
     }

@@ -1,4 +1,4 @@
-//! Confidence sequences: intervals that hold at all times at once, however often somebody looks.
+//! Confidence sequences: intervals that hold at all times at once, however often the estimate is inspected.
 //!
 //! The normal mixture (Robbins 1970; Howard et al. 2021) in its asymptotic form (Waudby-Smith, Arbour, Sinha,
 //! Kennedy and Ramdas 2021, theorem 2.2): an estimate with standard error s has the interval
@@ -6,11 +6,11 @@
 //!   ± s·√((1 + 1/τ)·ln((1 + τ)/α²)),  τ = k·V/V₀,  k = −2 ln α + ln(1 − 2 ln α),
 //!
 //! where V = 1/s² is the information on the estimate. With probability 1 − α, every one of these intervals, at every V,
-//! covers the truth. They are narrowest for their V near V₀.
+//! covers the true value. They are narrowest for their V near V₀.
 
 use super::confidence::ConfidenceLevel;
 
-/// Intervals for looking at any time.
+/// Confidence sequence of an estimate, valid at any time of inspection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceSequence {
     /// ln α.
@@ -69,7 +69,7 @@ mod tests {
         let level = ConfidenceLevel::default();
         let at = |tuned: f64| ConfidenceSequence::narrowest_at(tuned, level).half_width(1.0 / 400.0_f64.sqrt());
         assert!(at(400.0) < at(300.0) && at(400.0) < at(530.0));
-        // The price beside an interval for a single look: 1.55 times the width, 2.4 times the observations.
+        // The cost relative to an interval for a single inspection: 1.55 times the width, 2.4 times the observations.
         assert!((at(400.0) * 20.0 / level.z() - 1.55).abs() < 0.01);
     }
 

@@ -1,8 +1,8 @@
 //! The convex mixture of several series that correlates best with a target.
 //!
 //! A mixture has weights of at least zero that sum to one, applied to the unscaled series. Best means the greatest
-//! Pearson correlation with the target. This correlation is in-sample, so it is optimistic: [`permutation_test()`] says how often
-//! chance reaches it, and [`leave_one_out`] predicts each value from a mixture fitted without it.
+//! Pearson correlation with the target. This correlation is in-sample, so it is optimistic: [`permutation_test()`] computes its p-value,
+//! and [`leave_one_out`] predicts each value from a mixture fitted without it.
 
 mod grid_search;
 mod permutation;
@@ -22,7 +22,7 @@ const MOST_POINTS: u64 = 20_000_000;
 /// Maximum number of series; more have too many subsets.
 const MOST_SERIES: usize = 16;
 
-/// How to search for weights.
+/// Search method for the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
     /// Multiples of 1/steps; of equally good points, the one with the smallest weight of the first series.
@@ -52,7 +52,7 @@ pub struct LeaveOneOut {
     pub weights: Vec<Vec<f64>>,
 }
 
-/// Why there is no best mixture.
+/// Reason why no best mixture exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MixtureError {
     /// A required correlation is undefined.
@@ -66,7 +66,7 @@ pub enum MixtureError {
         /// The reason.
         why: Undefined,
     },
-    /// The squares of the series with this number, from 1, vanish beside those of another.
+    /// The squares of the series with this number, from 1, underflow relative to those of another.
     #[error(
         "series {0} is too small beside the largest one to be mixed with it: divide each by a number that brings them to one \
          scale"
@@ -225,7 +225,7 @@ impl Best {
     }
 }
 
-/// Deviations of each series from its mean, all in one unit: a mixture weighs the series as they stand.
+/// Deviations of each series from its mean, all in one unit: a mixture weights the unscaled series.
 fn centred(series: &[&[f64]]) -> Vec<DVector<f64>> {
     let unit = unit_of(series.iter().copied().flatten());
     series.iter().map(|values| centre(values, unit)).collect()

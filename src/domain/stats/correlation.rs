@@ -15,9 +15,9 @@ use super::ranks::{Ties, by_size, ranks};
 use super::{Interval, SeriesSide, Undefined};
 use super::{real, real_len};
 
-/// Two points always lie on a line.
+/// Minimum number of pairs of values: two points are always on a line.
 const FEWEST: usize = 3;
-/// A correlation this close to ±1 is ±1 up to rounding.
+/// Maximum rounding error of a correlation of ±1.
 const PERFECT: f64 = 1e-14;
 
 /// A correlation coefficient.

@@ -10,7 +10,7 @@ use super::{SeriesSide, Undefined};
 /// Numbers whose squares neither overflow nor vanish.
 const SQUARABLE: RangeInclusive<f64> = 1e-130..=1e130;
 
-/// A mean that is this small beside the standard deviation is zero but for rounding.
+/// Maximum ratio of mean to standard deviation at which a mean is zero up to rounding.
 const MEAN_ROUNDING: f64 = 1e-12;
 
 /// The unit in which numbers of this size can be squared: 1 for nearly all.
@@ -72,7 +72,7 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
         return Err(Undefined::NotFinite(SeriesSide::First));
     }
     let (n, sum) = (real_len(values.len()), values.iter().sum::<f64>());
-    // The sum of the largest numbers is infinite, and their mean is not.
+    // The sum of very large numbers may overflow where their mean does not.
     Ok(if sum.is_finite() { sum / n } else { values.iter().map(|value| value / n).sum() })
 }
 
@@ -82,7 +82,7 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     between(sorted[below], sorted[above], part)
 }
 
-/// As [`quantile`], of values in any order. It puts them in another one, and takes less time than to sort them.
+/// Computes [`quantile`] of values in any order. Reorders them in linear time, which is faster than sorting.
 pub fn quantile_of_unsorted(values: &mut [f64], share: f64) -> f64 {
     let (below, above, part) = nearest(values.len(), share);
     let (_, one, larger) = values.select_nth_unstable_by(below, f64::total_cmp);
@@ -90,7 +90,7 @@ pub fn quantile_of_unsorted(values: &mut [f64], share: f64) -> f64 {
     between(*one, next.unwrap_or(*one), part)
 }
 
-/// The positions next to a share of so many values, and how far it lies between them.
+/// The two positions around a share of this number of values, and the fraction of the way between them.
 fn nearest(values: usize, share: f64) -> (usize, usize, f64) {
     let place = share * real_len(values - 1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a position")]

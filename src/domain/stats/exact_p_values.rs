@@ -86,7 +86,7 @@ pub(super) fn tied_kendall_p(x_ranks: &[f64], y_ranks: &[f64]) -> f64 {
 }
 
 /// The share of all orders of `y` in which a statistic of the centred ranks is at least as far from 0. Orders that differ in tied values
-/// only are the same and counted once: each arrangement stands for equally many.
+/// only are counted once: each arrangement represents equally many orders.
 fn share_at_least_as_extreme(x_ranks: &[f64], y_ranks: &[f64], statistic: impl Fn(&[i64], &[i64]) -> i64) -> f64 {
     let (x, mut y) = (centred(x_ranks), centred(y_ranks));
     let observed = statistic(&x, &y).abs();
@@ -108,7 +108,7 @@ fn centred(ranks: &[f64]) -> Vec<i64> {
     ranks.iter().map(|rank| (2.0 * rank - middle).round() as i64).collect()
 }
 
-/// The next arrangement in lexicographic order; false where the values are in the last one.
+/// Permutes values into the next lexicographic order; returns false from the last one.
 fn next_arrangement(values: &mut [i64]) -> bool {
     let Some(rise) = values.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
     let above = values.iter().rposition(|&value| value > values[rise]).expect("the value after the rise is larger");

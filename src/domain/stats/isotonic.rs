@@ -1,4 +1,4 @@
-//! Isotonic regression: the non-decreasing function of x that lies closest to y by weighted least squares.
+//! Isotonic regression: the non-decreasing function of x that fits y best by weighted least squares.
 //!
 //! Pool adjacent violators (Ayer et al. 1955; Barlow et al. 1972; de Leeuw, Hornik and Mair 2009): points in the order of x, and
 //! wherever a mean is above the next one, the two blocks become one with their common mean. Points with the same x are one point from
@@ -9,11 +9,11 @@ use super::Undefined;
 /// One observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// What is to be calibrated.
+    /// Predictor: the value to calibrate.
     pub x: f64,
-    /// What it stands for.
+    /// Response: the value to calibrate to.
     pub y: f64,
-    /// How much it counts; above zero.
+    /// Weight, above zero.
     pub weight: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct Isotonic {
 struct PooledBlock {
     sum: f64,
     weight: f64,
-    /// How many distinct x it spans.
+    /// Number of distinct x in the block.
     points: usize,
 }
 
@@ -166,7 +166,7 @@ mod tests {
             prop_assert!(xs.windows(2).all(|pair| fitted.at(pair[0]) <= fitted.at(pair[1]) + 1e-12));
         }
 
-        /// It is a projection: what is fitted stays as it is, and the weighted mean is that of the observations.
+        /// Isotonic regression is a projection: fitting fitted values changes nothing, and the weighted mean is that of the observations.
         #[test]
         fn a_second_fit_changes_nothing_and_the_mean_stays(observations in observations()) {
             let fitted = Isotonic::fit(&observations).unwrap();

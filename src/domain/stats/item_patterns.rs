@@ -1,11 +1,11 @@
-//! Resampled items: what was said of one item is not independent, so an item is drawn with all that was said of it.
+//! Cluster bootstrap over items: ratings of one item are not independent, so an item is drawn with all of its units.
 //!
-//! Many units were given the same: they are counted by pattern, and a statistic is computed from these counts.
+//! Many units have the same ratings: they are counted by pattern, and a statistic is computed from these counts.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What was said of units, as the number of a pattern, item by item.
+/// Rating patterns of units, grouped by item.
 pub struct PatternsOfItems {
     patterns: Vec<usize>,
     /// Start of each item's units, and the end of the last.
@@ -14,7 +14,7 @@ pub struct PatternsOfItems {
 }
 
 impl PatternsOfItems {
-    /// Items with the patterns of their units, in the order of the items; the patterns are numbers below `distinct`.
+    /// Groups (item, pattern) pairs, which come in item order; patterns are numbers below `distinct`.
     pub fn new<I: PartialEq>(units: impl Iterator<Item = (I, usize)>, distinct: usize) -> Self {
         let (mut patterns, mut starts, mut last) = (Vec::new(), Vec::new(), None);
         for (item, pattern) in units {
@@ -28,19 +28,19 @@ impl PatternsOfItems {
         Self { patterns, starts, distinct }
     }
 
-    /// Units.
+    /// Number of units.
     #[must_use]
     pub fn units(&self) -> usize {
         self.patterns.len()
     }
 
-    /// Items.
+    /// Number of items.
     #[must_use]
     pub fn items(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Units of each pattern.
+    /// Number of units of each pattern.
     #[must_use]
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.distinct];
@@ -48,7 +48,7 @@ impl PatternsOfItems {
         counts
     }
 
-    /// Units of each pattern where as many items as there are were drawn with replacement.
+    /// Number of units of each pattern in a bootstrap sample of the items.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> Vec<usize> {
         let (mut counts, items) = (vec![0; self.distinct], self.items());
         for _ in 0..items {

@@ -1,4 +1,4 @@
-//! The largest standardised difference among estimates: how far apart two of many may seem by chance.
+//! Distribution of the largest standardised difference among estimates (max-t), for comparisons of all pairs.
 //!
 //! With estimates of covariance V, T = max |Z_i − Z_j| / s_ij over all pairs, Z ~ N(0, V) and s_ij² = V_ii + V_jj − 2V_ij.
 //! If every pair is compared with the quantile of T, all comparisons hold together at that level (single-step max-t:
@@ -17,20 +17,20 @@ use super::confidence::ConfidenceLevel;
 use super::distribution::quantile_of_unsorted;
 use super::real_len;
 
-/// Draws of T: the level that is held then is within about one percent of the one asked for.
+/// Draws of T: the resulting level is within about one percent of the requested one.
 const DRAWS: usize = 4_000;
-/// Of more estimates than this, fewer draws are made: their number of pairs grows with the square.
+/// Number of estimates above which fewer draws are made: the number of pairs grows with the square.
 const MANY: usize = 150;
 const DRAWS_OF_MANY: usize = 1_000;
-/// Draws that are made together.
+/// Draws of one batch.
 const TOGETHER: usize = 125;
 /// Added to the diagonal, relative to it, since estimates that are known only up to a constant have a singular V.
 const JITTER: f64 = 1e-9;
-/// The smallest probability that is told apart from 0.
+/// The smallest probability that is distinguished from 0.
 const SMALLEST: f64 = 1e-12;
 
-/// The two-sided tail probability at which a single difference must be significant, so that the differences of all pairs
-/// hold together at `level`. `None` for fewer than two estimates, or where no two differ by more than rounding.
+/// The confidence level of a single difference at which the differences of all pairs hold together at `level`. `None` for fewer than
+/// two estimates, or where no two differ by more than rounding.
 #[must_use]
 pub fn level_of_each_pair(covariance: &DMatrix<f64>, level: ConfidenceLevel) -> Option<ConfidenceLevel> {
     let size = covariance.nrows();

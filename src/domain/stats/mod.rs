@@ -2,9 +2,10 @@
 //!
 //! Pure. [`correlation`] compares two series, [`correlation_matrix`] every two of many, [`distribution`] summarises one,
 //! [`convex_mixture`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
-//! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`item_patterns`] draws items with all that was said of them, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
-//! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,
-//! never a NaN.
+//! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`item_patterns`] resamples items with all of their units,
+//! [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] has intervals that
+//! hold at any time of inspection, [`cholesky`] inverts large matrices. An undefined number is an [`Undefined`] with its reason, never a
+//! NaN.
 
 pub mod agreement;
 pub mod binomial;
@@ -35,7 +36,7 @@ fn is_or_are(number: usize) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
-/// Why a number is undefined.
+/// Reason why a statistic is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undefined {
     /// Too few values.
@@ -126,7 +127,7 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// A count out of a total.
+/// Count of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Share {
     /// The count.

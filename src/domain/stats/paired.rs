@@ -8,10 +8,10 @@ use super::confidence::ConfidenceLevel;
 use super::distribution::Summary;
 use super::{Interval, Undefined, real_len};
 
-/// A standard deviation of this share of the mean is that of equal numbers whose last digits were rounded.
+/// Maximum ratio of standard deviation to mean that is rounding error of equal numbers.
 const ROUNDING: f64 = 1e-12;
 
-/// The test that a p value is of.
+/// Test behind a p value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PairedTest {
@@ -21,19 +21,18 @@ pub enum PairedTest {
     Signs,
 }
 
-/// The mean of differences.
+/// Mean difference of paired measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PairedDifference {
     /// Number of units.
     pub n: usize,
     /// Mean difference.
     pub mean: f64,
-    /// Its interval by Student's t with n − 1 degrees of freedom; null where all differences are the same number, which leaves no
-    /// width to estimate.
+    /// Its interval by Student's t with n − 1 degrees of freedom; `None` where all differences are equal, which leaves no width.
     pub interval: Option<Interval>,
     /// Two-sided p value against a mean of zero.
     pub p: f64,
-    /// The test that it is of.
+    /// Test behind `p`.
     pub test: PairedTest,
 }
 

@@ -13,8 +13,8 @@ pub fn wilson(share: Share, level: ConfidenceLevel) -> Result<Interval, Undefine
     Ok(wilson_of_rate(share.rate()?, real(share.total), level))
 }
 
-/// The same of a rate over n trials that count for more than nothing or one, such as ties as half a win. Its variance is then at
-/// most that of a share, so the interval is wide enough.
+/// Computes [`wilson`] for a rate over n trials with values between 0 and 1, such as ties as half a win. Their variance is at most that
+/// of a share, so the interval is wide enough.
 #[must_use]
 pub fn wilson_of_rate(rate: f64, n: f64, level: ConfidenceLevel) -> Interval {
     let z = level.z();

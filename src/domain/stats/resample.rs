@@ -13,13 +13,13 @@ use super::confidence::ConfidenceLevel;
 use super::distribution::quantile;
 use super::{Interval, Undefined, real};
 
-/// Replicates of a coefficient that differ by less are equal but for rounding.
+/// Maximum rounding error of the replicates of a coefficient.
 const ROUNDING: f64 = 1e-12;
 
-/// With fewer clusters, such as voters with all of their votes, an interval from the variation between them is too narrow.
+/// Minimum number of clusters, such as voters with all of their votes, for an interval that is not too narrow.
 pub const FEW_CLUSTERS: usize = 10;
 
-/// How many replicates a bootstrap draws, and the seed of its random numbers.
+/// Number of replicates of a bootstrap, and the seed of its random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapOptions {
     /// Number of replicates.
@@ -67,8 +67,8 @@ pub fn resample_indices(length: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     (0..length).map(|_| rng.random_range(0..length)).collect()
 }
 
-/// How often each kind is drawn, where as many observations as there are of all kinds are drawn with replacement: Multinomial(n, c/n),
-/// kind by kind. It takes the time of the kinds and not of the observations.
+/// Counts of each kind in a bootstrap sample of all observations: Multinomial(n, c/n), kind by kind. Time is linear in the number of
+/// kinds and independent of the number of observations.
 pub fn resample_counts(counts: &[u64], rng: &mut ChaCha8Rng) -> Vec<u64> {
     let (mut left, mut to_draw) = (counts.iter().sum::<u64>(), counts.iter().sum::<u64>());
     let mut draw = |&kind: &u64| {
@@ -102,11 +102,11 @@ pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) ->
     Ok(Resampled { interval, median: quantile(&found, 0.5), undefined })
 }
 
-/// [`percentiles`] of replicates that show how uncertain a number is. Where they are all equal, everything that was drawn
-/// says the same: that does not make the number certain, so it has no interval rather than one without width.
+/// Computes [`percentiles`] of replicates as a measure of uncertainty. Equal replicates do not make the number certain, so they have no
+/// interval rather than one without width.
 ///
 /// # Errors
-/// As [`percentiles`], and [`Undefined::NoSpread`] for an interval without width.
+/// The same as for [`percentiles`], and [`Undefined::NoSpread`] for an interval without width.
 pub fn percentiles_with_spread(
     values: &[Result<f64, Undefined>],
     level: ConfidenceLevel,
@@ -118,7 +118,7 @@ pub fn percentiles_with_spread(
 /// The interval of [`percentiles_with_spread`].
 ///
 /// # Errors
-/// As [`percentiles_with_spread`].
+/// The same as for [`percentiles_with_spread`].
 pub fn uncertainty(values: &[Result<f64, Undefined>], level: ConfidenceLevel) -> Result<Interval, Undefined> {
     percentiles_with_spread(values, level).map(|found| found.interval)
 }
@@ -182,7 +182,7 @@ mod tests {
     fn replicates_without_spread_are_no_interval() {
         let level = ConfidenceLevel::default();
         assert_eq!(uncertainty(&[Ok(1.0); 40], level), Err(Undefined::NoSpread));
-        // Apart by rounding alone.
+        // They differ by rounding alone.
         assert_eq!(uncertainty(&[Ok(0.3), Ok(0.1 + 0.2)], level), Err(Undefined::NoSpread));
         // Between two numbers, the percentiles 2.5 and 97.5 are a fortieth of the way from either.
         let found = uncertainty(&[Ok(1.0), Ok(3.0)], level).unwrap();

@@ -5,7 +5,7 @@ use crate::battle::progress::Progress;
 use crate::battle::record::ReplyEnding;
 use crate::battle::{BattleId, ModelId, VisitorId};
 
-/// A battle of one turn as the database has it.
+/// A stored battle of one turn.
 fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
     let row = BattleRow {
         id: BattleId::new("x"),
@@ -34,7 +34,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
     BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, images: Vec::new(), battle: row }
 }
 
-/// What the instance that answers sent, numbered from 1.
+/// Events of the answering instance, numbered from 1.
 fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
     let answer = Some(RunId::new("there.0").public());
     let [a, b] = replies.map(str::to_owned);
@@ -71,7 +71,7 @@ fn what_the_database_holds_otherwise_is_sent_again() {
     let texts: Vec<BattleEvent> = told.iter().map(|entry| entry.event.clone()).collect();
     let anew: Vec<BattleEvent> = letter(["A", "Another"]).into_iter().map(|entry| entry.event).collect();
     assert!(told[0].seq >= EPOCH_GAP, "{told:?}");
-    // Replies of a finished turn come one after the other.
+    // Replies of a finished turn are logged one after the other.
     let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
     assert_eq!(texts, in_order);
 }
@@ -106,7 +106,7 @@ fn second_question() -> BattleRecord {
     record
 }
 
-/// What is sent of a battle that is taken over from an instance of which only these events of its first turn had come.
+/// Events sent after taking over a battle of which only these events of the first turn were received.
 fn sent_after(received: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
     let mut battle = ActiveBattle::follow(second_question(), EPOCH_GAP);
     assert!(!battle.take_in(1, received.to_vec()));
@@ -136,7 +136,7 @@ fn the_turn_before_one_that_is_taken_over_is_sent_again_unless_all_of_it_was_sen
     assert_eq!(sent, [], "it is on every screen");
     for received in 0..all.len() - 1 {
         let (_, sent) = sent_after(&all[..received]);
-        // Replies of a finished turn come one after the other.
+        // Replies of a finished turn are logged one after the other.
         let expected = [1, 3, 2, 4].map(|at| all[at].event.clone());
         assert!(matches!(sent[0], BattleEvent::Turn { .. }), "{received} events received: {sent:?}");
         assert_eq!(sent[1..], expected, "{received} events received");

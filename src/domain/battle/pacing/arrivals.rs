@@ -1,9 +1,8 @@
-//! When the text of one reply arrives: as it came and, after its end, as it would have come had the reply been longer.
+//! Arrival times of one reply's text: as received and, after its end, as a longer reply would have continued.
 //!
-//! The continuation makes the slower model hold up the visible text for as long as both replies last, whichever of them
-//! is the shorter one. Without it, the moment from which nothing is held up would say whose reply ended there. It is a
-//! Pólya urn: a chunk that was drawn is in it once more. So a continuation is as much slower or faster than the reply as
-//! the rest of a longer reply would be, which the same chunks again and again are not.
+//! The continuation makes the slower model delay the visible text for as long as both replies last, whichever of them is the shorter
+//! one. Without it, the end of the delays would reveal whose reply ended there. It is a Pólya urn: each drawn chunk is added once more.
+//! So the speed of a continuation varies as the rest of a longer reply would, which repeated chunks would not.
 
 mod speed;
 mod text_size;
@@ -19,30 +18,30 @@ use crate::stats::real_len;
 use speed::Speed;
 pub(super) use text_size::{BytesPerChar, TextSize, whole_bytes};
 
-/// Chunks that are remembered; later ones replace the oldest.
+/// Maximum number of remembered chunks; later ones replace the oldest.
 const KEPT: usize = 128;
-/// A reply of fewer steps of ASCII says nothing about its model, and the one beside it has to look the same.
+/// Minimum number of steps of ASCII in a reply to measure its model; below it, both replies have to look the same.
 const FEW: usize = 4;
-/// Gaps of a reply, at least, that show how fast its model writes.
+/// Minimum number of gaps in a reply to measure its model's speed.
 const ENOUGH_GAPS: usize = 8;
-/// How much slower than its model usually writes a reply is shown that shows no tempo: some are slower than usual.
+/// Slowdown of a reply too short to measure, relative to the usual speed: some replies are slower than usual.
 const SLOWER_THAN_USUAL: f64 = 1.2;
-/// A gap of so many unmeasured ones is a pause: the reserve is for it, and the tempo stays. One of the square of it is
-/// not continued at its length.
+/// Minimum length of a pause, in unmeasured gaps: the reserve covers pauses, and the tempo excludes them. In a continuation, gaps are
+/// capped at the square of it.
 const LONG: u32 = 4;
-/// Chunks in a row that are continued in their order, since neighbours are alike.
+/// Number of consecutive chunks drawn in order, since neighbouring chunks are alike.
 const BLOCK: usize = 8;
-/// What comes within this time is one chunk.
+/// Maximum gap between pieces of text of one chunk.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
-/// Text, and the time since the chunk before.
+/// Size of a chunk, and the time since the previous one.
 #[derive(Debug, Clone, Copy)]
 struct TextChunk {
     gap: Duration,
     size: TextSize,
 }
 
-/// The arrivals of one side.
+/// Arrivals of one side's text.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     /// Characters of a step.
@@ -51,27 +50,27 @@ pub(super) struct Arrivals {
     ended: Option<Duration>,
     /// Size of a reply that has ended.
     length: Option<TextSize>,
-    /// What arrived, or would have.
+    /// Size of the arrived text, including the simulated continuation.
     arrived: TextSize,
-    /// The first chunk of it, which says nothing about the speed.
+    /// Size of the first chunk, which says nothing about the speed.
     first: TextSize,
-    /// The latest of the other chunks, and when the latest of all came.
+    /// The latest of the other chunks; `last` is the arrival time of the latest of all.
     latest: Option<TextChunk>,
     last: Duration,
     speed: Speed,
     /// Bytes after the first gap.
     measured_after: Option<usize>,
-    /// What the continuation is drawn from.
+    /// Urn of the continuation.
     chunks: VecDeque<TextChunk>,
     longest: Duration,
-    /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
-    /// be distinguished from those of a model that goes on by coming again.
+    /// Whether there was a pause. The first one is not continued: repeating a single one, such as a stall at the beginning, would
+    /// distinguish a continuation from a reply.
     paused: bool,
-    /// The gap between two steps of a reply that was too short to show one, at least.
+    /// Minimum gap between two steps of a reply too short to measure.
     unmeasured: Duration,
-    /// Time in which the slower of both models usually writes a byte; zero where that is unknown.
+    /// Usual time per byte of the slower model; zero where unknown.
     usual_byte_time: Duration,
-    /// Time in which this reply, which has ended, was written, a byte.
+    /// Measured time per byte of this reply, once it has ended.
     byte_time: Option<Duration>,
     continuation: Option<Continuation>,
 }
@@ -79,7 +78,7 @@ pub(super) struct Arrivals {
 #[derive(Debug)]
 struct Continuation {
     rng: ChaCha8Rng,
-    /// What was drawn and has not arrived.
+    /// Drawn chunks that have not arrived.
     coming: VecDeque<(Duration, TextChunk)>,
     last: Duration,
     block: (usize, usize),
@@ -108,12 +107,12 @@ impl Arrivals {
         }
     }
 
-    /// Sets the time in which the slower of both models usually writes a byte.
+    /// Sets the usual time per byte of the slower model.
     pub(super) fn set_usual_byte_time(&mut self, usual_byte_time: Duration) {
         self.usual_byte_time = usual_byte_time;
     }
 
-    /// So much text came at `at`.
+    /// Adds text of this size, received at `at`.
     pub(super) fn came(&mut self, size: TextSize, at: Duration) {
         if self.began.is_none() {
             (self.began, self.last, self.arrived, self.first) = (Some(at), at, size, size);
@@ -143,7 +142,7 @@ impl Arrivals {
         }
     }
 
-    /// The shortest gap that is a pause.
+    /// Minimum length of a pause.
     fn pause(&self) -> Duration {
         self.unmeasured * LONG
     }
@@ -163,7 +162,7 @@ impl Arrivals {
         self.chunks.push_back(chunk);
     }
 
-    /// The reply has ended; what follows is drawn from `seed`.
+    /// Ends the reply; the continuation is drawn from `seed`.
     pub(super) fn end(&mut self, at: Duration, seed: u64) {
         if self.ended.is_some() {
             return;
@@ -178,14 +177,14 @@ impl Arrivals {
         self.continuation = Some(Continuation { rng, coming: VecDeque::new(), last: self.last, block: (0, 0) });
     }
 
-    /// Pauses count, unlike in the tempo: a model may write a line every few seconds.
+    /// Mean time per byte, including pauses, unlike the tempo: a model may write a line every few seconds.
     fn measured_byte_time(&self, began: Duration) -> Option<Duration> {
         let bytes = self.arrived.saturating_sub(self.first).bytes.max(1);
         (self.speed.gaps >= ENOUGH_GAPS).then(|| self.last.saturating_sub(began).div_f64(real_len(bytes)))
     }
 
-    /// Takes out the last chunk, which the end cut short: it makes the model look slower than it is. Returns how much more
-    /// would have come with it.
+    /// Removes the last chunk, which the end cut short and which makes the model look slower than it is. Returns the size of its missing
+    /// rest.
     fn cut_off(&mut self, rng: &mut impl Rng) -> TextSize {
         let Some(last) = self.latest.take() else { return TextSize::default() };
         self.speed.remove(last.gap.min(self.pause()), last.size.bytes);
@@ -199,7 +198,7 @@ impl Arrivals {
         rests.choose(rng).copied().unwrap_or_default()
     }
 
-    /// Counts what would have come by `at` as if it had come.
+    /// Counts the chunks of the continuation up to `at` as arrived.
     pub(super) fn advance(&mut self, at: Duration) {
         let Some(mut next) = self.continuation.take() else { return };
         while let Some((moment, chunk)) = next.coming.pop_front_if(|(moment, _)| *moment <= at) {
@@ -208,7 +207,7 @@ impl Arrivals {
         self.continuation = Some(next);
     }
 
-    /// When the reply began, or ended without text.
+    /// Time of the first text, or of the end of a reply without text.
     pub(super) fn began(&self) -> Option<Duration> {
         self.began
     }
@@ -217,7 +216,7 @@ impl Arrivals {
         self.ended
     }
 
-    /// Time in which the reply was written, a byte; `None` before its end and where it shows no tempo.
+    /// Measured time per byte of the reply; `None` before its end and where it is too short to measure.
     pub(super) fn byte_time(&self) -> Option<Duration> {
         self.byte_time
     }
@@ -227,17 +226,17 @@ impl Arrivals {
         self.length.map(|length| length.chars)
     }
 
-    /// How many bytes the reply has a character, as far as it has come.
+    /// Bytes per character of the text that has arrived.
     pub(super) fn bytes_per_char(&self) -> BytesPerChar {
         BytesPerChar::of(self.length.unwrap_or(self.arrived))
     }
 
-    /// Steps of a reply that has ended, one of them for the rest.
+    /// Number of steps of an ended reply, rounded up.
     pub(super) fn whole(&self) -> usize {
         self.length.unwrap_or(self.arrived).chars.saturating_sub(1) / self.quantum + 1
     }
 
-    /// Mean time between two steps of text with so many bytes a character, as far as `shared` bytes show it.
+    /// Mean time between two steps of text with these bytes per character; usual time where `shared` bytes are too few to measure it.
     pub(super) fn mean_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if self.is_measured(shared) {
             self.speed.time_of(text.bytes_of(self.quantum))
@@ -246,7 +245,7 @@ impl Arrivals {
         }
     }
 
-    /// Time between two such steps that the model keeps.
+    /// Time between two such steps that the model can sustain.
     pub(super) fn kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if self.is_measured(shared) {
             self.speed.kept_time_of(text.bytes_of(self.quantum))
@@ -255,7 +254,7 @@ impl Arrivals {
         }
     }
 
-    /// The same, as the first `shared` bytes show it.
+    /// Computes [`Self::kept_gap`] from the first `shared` bytes.
     pub(super) fn first_kept_gap(&self, text: BytesPerChar, shared: Option<usize>) -> Duration {
         if !self.is_measured(shared) {
             return self.unmeasured_gap(text);
@@ -263,8 +262,8 @@ impl Arrivals {
         self.speed_of_first(shared.unwrap_or(usize::MAX)).kept_time_of(text.bytes_of(self.quantum))
     }
 
-    /// Time between two such steps where the reply shows none: of both models the same, whichever of them wrote the reply. A pause at most,
-    /// since a model that stalled in former replies is no reason for more.
+    /// Time between two such steps of a reply too short to measure: equal for both models, whichever of them wrote the reply. At most a
+    /// pause, since stalls in a model's former replies are no reason for more.
     fn unmeasured_gap(&self, text: BytesPerChar) -> Duration {
         let usual = self.usual_byte_time.mul_f64(SLOWER_THAN_USUAL * text.bytes_of(self.quantum));
         self.unmeasured.max(usual.min(self.pause()))
@@ -285,7 +284,7 @@ impl Arrivals {
         if speed.gaps == 0 { self.speed } else { speed }
     }
 
-    /// Whether so many bytes of both replies say nothing about the models.
+    /// Whether this number of shared bytes is too small to measure the models.
     pub(super) fn are_few(&self, shared: Option<usize>) -> bool {
         shared.is_some_and(|shared| shared < FEW * self.quantum)
     }
@@ -300,8 +299,8 @@ impl Arrivals {
         self.longest
     }
 
-    /// When the reply has more than this size, or would have it; `None` while nobody knows. No more might be the end, and
-    /// an end is shown in the step of its last text. What is drawn for it has so many bytes a character as `text`.
+    /// Time at which the reply, or its continuation, exceeds this size; `None` while unknown. Exactly this size might be the end, which is
+    /// shown in the step of the last text. Text drawn for an unmeasured reply has the bytes per character of `text`.
     pub(super) fn exceed(&mut self, size: TextSize, text: BytesPerChar) -> Option<Duration> {
         let mut missing = TextSize { chars: size.chars + 1, bytes: size.bytes + 1 }.saturating_sub(self.arrived);
         if missing == TextSize::default() {
@@ -342,7 +341,7 @@ impl Arrivals {
         next.block = ((at + 1) % self.chunks.len(), left - 1);
         let drawn = self.chunks[at];
         self.remember(drawn);
-        // A gap that came twice to the microsecond would be one that was copied.
+        // A gap repeated to the microsecond would reveal a copy.
         TextChunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), size: drawn.size }
     }
 }

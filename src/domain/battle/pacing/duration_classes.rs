@@ -1,26 +1,26 @@
-//! Published classes of waiting and tempo: what time may reveal is which class a battle is in.
+//! Published classes of waiting times and tempos: timing reveals at most the class of a battle.
 
 use std::time::Duration;
 
 /// Shortest interval between two steps.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// A random number of the unit interval for each of two draws. A battle keeps it in all its turns, or regenerating would
-/// show the fastest class that its models can keep.
+/// Random numbers from the unit interval for the two class draws. A battle keeps them in all its turns; otherwise regenerating would
+/// reveal the fastest class that its models can sustain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassDraw {
-    /// For the wait before the first text.
+    /// Draw of the wait before the first text.
     pub start: f64,
-    /// For the tempo.
+    /// Draw of the tempo.
     pub tempo: f64,
 }
 
-/// Durations of which the shortest that can be kept is used, unless a longer one was drawn.
+/// Duration classes. A battle uses the shortest sustainable one, unless a longer one was drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DurationClasses(Vec<Duration>);
 
 impl DurationClasses {
-    /// Classes in any order; without any, every duration is its own class.
+    /// Creates classes from durations in any order; without any, every duration is its own class.
     #[must_use]
     pub fn new(durations: impl IntoIterator<Item = Duration>) -> Self {
         let mut durations: Vec<Duration> = durations.into_iter().filter(|duration| !duration.is_zero()).collect();
@@ -29,7 +29,7 @@ impl DurationClasses {
         Self(durations)
     }
 
-    /// The class drawn by `draw`: the longest for this share of all draws, and the others alike.
+    /// Selects the class for `draw`: the longest with probability `longest_share`, the others with equal probability.
     #[must_use]
     pub fn drawn(&self, draw: f64, longest_share: f64) -> Duration {
         let Some((longest, others)) = self.0.split_last() else { return Duration::ZERO };

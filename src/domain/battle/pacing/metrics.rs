@@ -1,32 +1,32 @@
-//! What the times of the frames reveal under each pacing, as the simulation measures it with the default settings.
+//! Information leaked by frame timing under each pacing, as measured by the simulation with the default settings.
 
-/// How replies are released, without the settings of each.
+/// Kind of pacing, without its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacingKind {
-    /// From a reserve, at the tempo that the slower side keeps.
+    /// From a reserve, at the tempo that the slower side sustains.
     Common,
     /// In published classes.
     Classes,
     /// After both replies have ended.
     Whole,
-    /// As text comes.
+    /// Immediately when text arrives.
     Raw,
 }
 
-/// Shares in percent that a classifier gets right from the times alone, and what visitors wait for.
+/// Accuracy in percent of classifiers that see only timing, and waiting times of visitors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PacingMetrics {
-    /// Which side is the slower model; the classifier knows the pair. Guessing gives 50.
+    /// Accuracy on the side of the slower model; the classifier knows the pair. Guessing gives 50.
     pub side: f64,
-    /// Which of six pairs. Guessing gives 16.7.
+    /// Accuracy on the pair, one of six. Guessing gives 16.7.
     pub pair: f64,
-    /// That a model that reasons before it writes takes part. Guessing gives 50.
+    /// Accuracy on the presence of a model that reasons before it writes. Guessing gives 50.
     pub reasoning: f64,
-    /// That a slow model takes part. Guessing gives 50.
+    /// Accuracy on the presence of a slow model. Guessing gives 50.
     pub slow: f64,
-    /// Seconds to the first text: the median, and within what nine of ten battles begin.
+    /// Seconds to the first text: median and 90th percentile.
     pub wait: [f64; 2],
-    /// Seconds to the vote.
+    /// Seconds to the vote: median and 90th percentile.
     pub ready: [f64; 2],
 }
 
@@ -40,7 +40,7 @@ const WHOLE: PacingMetrics =
     PacingMetrics { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };
 
 impl PacingKind {
-    /// The metrics; `None` where speeds simply show.
+    /// The metrics; `None` for raw pacing, which reveals speeds directly.
     #[must_use]
     pub fn metrics(self) -> Option<PacingMetrics> {
         match self {

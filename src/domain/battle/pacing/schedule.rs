@@ -1,46 +1,46 @@
-//! When steps may be taken.
+//! Schedule of the steps.
 //!
-//! All that this looks at is symmetric in the two sides: the later beginning, the slower tempo, the emptier reserve. A
-//! reply that has ended stays in it with the continuation of its arrivals.
+//! Its inputs are symmetric in the two sides: the later beginning, the slower tempo, the emptier reserve. An ended reply counts with the
+//! continuation of its arrivals.
 
 use std::time::Duration;
 
 use super::arrivals::{Arrivals, BytesPerChar, TextSize, whole_bytes};
 use super::duration_classes::{ClassDraw, DurationClasses, TICK};
 
-/// How much slower than measured the text is shown, so that a reserve grows.
+/// Slowdown of the visible text relative to the measured tempo, so that a reserve grows.
 const MARGIN: f64 = 1.06;
-/// The reserve covers a pause that is so much longer than the longest so far.
+/// Pause that the reserve covers, as a multiple of the longest one so far.
 const PAUSES: f64 = 1.25;
-/// A pause that was longer than so many reserves is no reason to wait longer. Nor does text that both sides have wait
-/// longer for the reserve: a model that writes steadily fills the longest one meanwhile.
+/// Maximum wait in reserves, for a pause and for text that both sides have: a model that writes steadily fills the longest reserve
+/// meanwhile.
 const LONGEST_RESERVE: u32 = 4;
-/// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step, or more slowly.
+/// Divisor of the reserve that gives the minimum time of a step in a reply too short to measure.
 const UNMEASURED: u32 = 3;
 
-/// Bytes that a reply has to be ahead of what is shown at most, because its text counts as that of a denser script. Far less than a turn
-/// reads ahead: what is not read cannot be waited for.
+/// Maximum bytes that a reply has to be ahead of the visible text, because its text counts as that of a denser script. Far below the
+/// read-ahead of a turn: unread text cannot be waited for.
 const MOST_AHEAD: usize = 32 << 10;
 
-/// How replies are released.
+/// Release rule of replies.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pace {
-    /// As text comes.
+    /// Immediately when text arrives.
     Raw,
-    /// From a reserve, at the tempo that the slower side keeps.
+    /// From a reserve, at the tempo that the slower side sustains.
     Common {
-        /// Time that the reserve lasts.
+        /// Length of the reserve in time.
         reserve: Duration,
     },
-    /// The same in classes.
+    /// Like `Common`, with durations rounded up to classes.
     Classes {
-        /// Time that the reserve lasts.
+        /// Length of the reserve in time.
         reserve: Duration,
         /// Waits before the first text.
         starts: DurationClasses,
         /// Intervals between two steps.
         intervals: DurationClasses,
-        /// Share of the battles that take the longest class whatever they could keep.
+        /// Share of the battles that take the longest class regardless of their speed.
         slow_share: f64,
         /// The battle's draw.
         draw: ClassDraw,
@@ -49,7 +49,7 @@ pub enum Pace {
     Whole {
         /// Waits before the first text.
         starts: DurationClasses,
-        /// Time for a reply that is too short to measure.
+        /// Basis of the time for a reply too short to measure.
         reserve: Duration,
     },
 }
@@ -62,7 +62,7 @@ impl Pace {
         }
     }
 
-    /// How long text that both sides have waits at most.
+    /// Maximum wait of text that both sides have.
     fn longest_wait(&self) -> Duration {
         self.reserve() * LONGEST_RESERVE
     }
@@ -71,7 +71,7 @@ impl Pace {
         self.reserve() / UNMEASURED
     }
 
-    /// The wait before the first text, where it could be `needed`.
+    /// The wait before the first text, given the minimum `needed`.
     fn start(&self, needed: Duration) -> Duration {
         match self {
             Self::Raw | Self::Common { .. } => needed,
@@ -82,7 +82,7 @@ impl Pace {
         }
     }
 
-    /// The interval between two steps, where it could be `needed`.
+    /// The interval between two steps, given the minimum `needed`.
     fn interval(&self, needed: Duration) -> Duration {
         let needed = match self {
             Self::Raw | Self::Common { .. } => needed,
@@ -99,32 +99,32 @@ impl Pace {
 enum ReleasePhase {
     /// Nothing has been shown.
     Holding,
-    /// The next step is due then.
+    /// The next step is due at `next`.
     Running { next: Duration },
-    /// A side did not keep up: the reserve is filled again.
+    /// A side ran out of text: the reserve is refilled.
     Refilling,
 }
 
-/// The moments of the steps.
+/// Times of the steps.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pace: Pace,
     phase: ReleasePhase,
-    /// Since when the first step could have been taken, were there no classes.
+    /// Time from which the first step would be due without classes.
     filled: Option<Duration>,
-    /// Since when both sides have the next step, while the reserve is being filled.
+    /// Time from which both sides have the next step, while the reserve is being filled.
     available: Option<Duration>,
-    /// The reserve has been full. One that was not is filled whole after the next pause.
+    /// Whether the reserve has been full. If not, it is filled completely after the next pause, else to one half.
     was_full: bool,
-    /// The last step was taken without a reserve, since its text had waited for so long. Until there is one again, steps wait for no more than
+    /// Whether the last step was taken without a full reserve after the maximum wait. Until the reserve recovers, steps wait only for
     /// their text.
     is_starved: bool,
     interval: Duration,
     /// Characters of a step.
     quantum: usize,
-    /// Steps that were taken.
+    /// Number of steps taken.
     pub(super) taken: usize,
-    /// Bytes that they took, of the denser text.
+    /// Bytes of these steps in the denser script.
     taken_bytes: f64,
 }
 
@@ -144,8 +144,8 @@ impl Schedule {
         }
     }
 
-    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has
-    /// not come. Where it is not later than `at`, the step is due.
+    /// The earliest time at which a step may be due, as known at `at`; `None` while it depends on text that has not arrived. The step is
+    /// due if that time is not later than `at`.
     pub(super) fn due(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
         let [a, b] = sides;
         if !matches!(self.pace, Pace::Whole { .. }) {
@@ -170,8 +170,8 @@ impl Schedule {
         }
     }
 
-    /// When both replies have ended, and would have had the slower model written the longer one: otherwise the time
-    /// would reveal whether it did.
+    /// Time at which both replies would have ended had the slower model written the longer one: otherwise the time would reveal whether it
+    /// did.
     fn whole(&self, a: &Arrivals, b: &Arrivals) -> Option<Duration> {
         let ended = a.ended()?.max(b.ended()?);
         let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
@@ -204,7 +204,7 @@ impl Schedule {
         self.full(sides, reserve, at)
     }
 
-    /// When a reserve of this time is full, or what both sides have has waited for the longest one.
+    /// Time at which a reserve of this length is full, or the text that both sides have has waited for the maximum.
     fn full(&mut self, [a, b]: [&mut Arrivals; 2], reserve: Duration, at: Duration) -> Option<Duration> {
         let latest = self.available([a, b], at)? + self.pace.longest_wait();
         let steps = self.steps_of(reserve, a, b);
@@ -215,7 +215,7 @@ impl Schedule {
         Some(full.map_or(latest, |full| full.min(latest)))
     }
 
-    /// Whether both sides have what the next step takes.
+    /// Whether both sides have the text of the next step.
     fn keeps_up(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> bool {
         let has_come = |moment: Option<Duration>| moment.is_some_and(|moment| moment <= at);
         let is_ahead = has_come(self.reach([a, b], 1));
@@ -223,24 +223,24 @@ impl Schedule {
         is_ahead || self.is_starved && has_come(self.next_text([a, b]))
     }
 
-    /// Since when both sides have the text of the next step, or from when on they would.
+    /// Time from which both sides have, or will have, the text of the next step.
     fn available(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
         let next = self.next_text(sides)?;
         Some(if next > at { next } else { *self.available.get_or_insert(at) })
     }
 
-    /// Steps of a reserve of this time, or of the longest pause so far.
+    /// Number of steps of a reserve of this length, or of the longest pause so far.
     fn steps_of(&self, reserve: Duration, a: &Arrivals, b: &Arrivals) -> usize {
         let pause = a.longest_gap().max(b.longest_gap()).mul_f64(PAUSES).min(reserve * LONGEST_RESERVE);
         let steps = reserve.max(pause).as_nanos().div_ceil(self.interval.as_nanos());
         usize::try_from(steps).unwrap_or(usize::MAX).max(1)
     }
 
-    /// A step was taken.
+    /// Records a step taken at `at`.
     pub(super) fn stepped(&mut self, sides: [&mut Arrivals; 2], at: Duration) {
         let [a, b] = sides;
         let due = match self.phase {
-            // What came late is not made up for.
+            // A long delay is not made up for by shorter intervals.
             ReleasePhase::Running { next } if at < next + self.interval => next,
             ReleasePhase::Running { .. } | ReleasePhase::Holding => at,
             ReleasePhase::Refilling => {
@@ -256,14 +256,14 @@ impl Schedule {
         self.available([a, b], at);
     }
 
-    /// When both sides have the text of the next step, whatever its script, or would have it.
+    /// Time at which both sides have, or would have, the text of the next step, in characters alone.
     fn next_text(&self, [a, b]: [&mut Arrivals; 2]) -> Option<Duration> {
         let text = denser(a, b);
         let size = TextSize { chars: (self.taken + 1) * self.quantum, bytes: 0 };
         Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
     }
 
-    /// When both sides have so many more steps, each with the bytes of the denser text, or would have them.
+    /// Time at which both sides have, or would have, this number of further steps, each with the bytes of the denser text.
     fn reach(&self, [a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {
         let text = denser(a, b);
         let chars = (self.taken + steps) * self.quantum;
@@ -275,17 +275,17 @@ impl Schedule {
 
 type GapOfText = fn(&Arrivals, BytesPerChar, Option<usize>) -> Duration;
 
-/// The time between two steps that the slower model keeps, where each step counts as text of the denser script; longer than `longest`
-/// only where a model takes so long for its own script.
+/// The time between two steps that the slower model sustains, with each step counted as text of the denser script; above `longest`
+/// only where a model needs it for its own script.
 fn slower([a, b]: [&Arrivals; 2], gap: GapOfText, longest: Duration) -> Duration {
     let (text, shared) = (denser(a, b), shared(a, b));
     let kept = |texts: [BytesPerChar; 2]| gap(a, texts[0], shared).max(gap(b, texts[1], shared)).mul_f64(MARGIN);
     kept([a, b].map(Arrivals::bytes_per_char)).max(kept([text; 2]).min(longest))
 }
 
-/// What a step takes counts for both sides as text of the side that has more bytes a character. Otherwise a pair of models would be
-/// shown slowly where the slow one answers in Chinese and quickly where it answers in English. A reply too short to measure says nothing
-/// about its model, and neither does its script: beside a single "好", only a slow model would be too slow for it.
+/// Bytes per character of the side that has more; a step counts as such text for both sides. Otherwise a pair of models would be shown
+/// slowly where the slow one answers in Chinese and quickly where it answers in English. The script of a reply too short to measure is
+/// ignored: next to a single "好", only a slow model would be too slow for it.
 fn denser(a: &Arrivals, b: &Arrivals) -> BytesPerChar {
     if a.are_few(shared(a, b)) {
         return BytesPerChar::ONE;
@@ -293,9 +293,8 @@ fn denser(a: &Arrivals, b: &Arrivals) -> BytesPerChar {
     a.bytes_per_char().max(b.bytes_per_char())
 }
 
-/// Bytes that the characters of the shorter reply have in the denser script: a model shows as much of its speed in them as in so
-/// many bytes of any other. What only the rest of the longer one could reveal about its model does not count: of the other model
-/// it would not be known.
+/// Bytes of the shorter reply's characters in the denser script, the basis of all measurements. The rest of the longer reply does not
+/// count: it would reveal something about its model that is unknown for the other one.
 fn shared(a: &Arrivals, b: &Arrivals) -> Option<usize> {
     let chars = a.length().into_iter().chain(b.length()).min()?;
     Some(whole_bytes(a.bytes_per_char().max(b.bytes_per_char()).bytes_of(chars)))

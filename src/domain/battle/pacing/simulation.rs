@@ -1,7 +1,7 @@
-//! What the moments of the frames reveal about the models, measured by classifiers on simulated battles.
+//! Information that frame timing leaks about the models, measured by classifiers on simulated battles.
 //!
-//! Four models differ in their first token, speed, jitter and bursts; every text is the same for all of them, so that
-//! nothing but time can tell them apart. Virtual time, seeded.
+//! Four models differ in their first token, speed, jitter and bursts; they write the same texts, so that only time distinguishes them.
+//! Virtual time, seeded.
 
 mod classifiers;
 mod features;
@@ -25,7 +25,7 @@ use wire::{ReleaseRule, ShownSteps, Tail};
 
 const SEED: u64 = 20_261_124;
 
-/// What an attacker tries to learn from the frames.
+/// Attribute that an attacker infers from the frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AttackGoal {
     /// Whether the longer reply is the slower model's; the attacker knows the pair.
@@ -48,7 +48,7 @@ impl AttackAccuracy {
     }
 }
 
-/// A battle on the wire.
+/// Observed frames of a battle, with the true labels.
 struct WireSample {
     pair: usize,
     longer_is_slower: bool,
@@ -140,7 +140,7 @@ fn time_does_not_tell_which_side_is_slower() {
         println!("{kind:?}: {found:?}");
         assert!(found.is_chance(), "{kind:?} tells the side: {found:?}");
     }
-    // The same classifier sees what the arena did before, and worse.
+    // The same classifier detects the arena's former release rule and a worse one.
     for tail in [Tail::OwnSpeed, Tail::MeanTempoAtMost] {
         let found = ask(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
         println!("{tail:?}: {found:?}");
@@ -148,7 +148,7 @@ fn time_does_not_tell_which_side_is_slower() {
     }
 }
 
-/// Text is shown although the reserve is not full where a model stalls. What then shows is a pause of both sides.
+/// Text is shown before the reserve is full where a model stalls. The visible pause is then one of both sides.
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
@@ -161,13 +161,13 @@ fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
     }
 }
 
-/// Two replies of one pair that are shorter than a reserve lasts, or hardly longer.
+/// Two replies of one pair that are shorter than a reserve, or hardly longer.
 struct ShortReplies {
     models: [usize; 2],
-    /// Of the shorter and of the longer reply.
+    /// Scripts of the shorter and of the longer reply.
     scripts: [&'static str; 2],
     reserve_ms: u64,
-    /// Characters of the shorter reply, and what the longer one has more, in percent.
+    /// Characters of the shorter reply, and the excess of the longer one in percent.
     short: RangeInclusive<usize>,
     more: RangeInclusive<usize>,
 }
@@ -206,8 +206,8 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
         let found = ShortReplies { models, scripts, reserve_ms, short, more }.attack_accuracy(battles);
         assert!(found.is_chance(), "{models:?}: {found:?}");
     }
-    // Something is left where a reply has ended before the visible text begins, most where it is a word or two. Were Chinese
-    // characters counted like English ones, 80 to 97 % would be found out; without the usual speed, 76 % of the last row.
+    // A leak remains where a reply ends before the visible text begins, the largest where it is a word or two. Were Chinese characters
+    // counted like English ones, accuracy would be 80 to 97 %; without the usual speed, 76 % in the last row.
     for (models, scripts, short, more, most) in [
         ([RUSHING, CRAWLING], [ENGLISH; 2], 192..=192, 150..=150, 0.6),
         ([FAST, SLOW], [ENGLISH; 2], 5..=60, 400..=2_000, 0.6),
@@ -221,7 +221,7 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
     }
 }
 
-/// The attacker knows which reply is in which script. With a tempo in characters, 89 to 99 % are found out.
+/// The attacker knows which reply is in which script. With a tempo in characters, accuracy is 89 to 99 %.
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn replies_in_different_scripts_hardly_tell_which_side_is_slower() {
@@ -238,15 +238,14 @@ fn replies_in_different_scripts_hardly_tell_which_side_is_slower() {
             let samples: Vec<WireSample> = (0..battles_per_pair(600)).map(battle).collect();
             let found = ask(&samples, AttackGoal::Side);
             println!("{scripts:?}, {models:?}: {found:?}");
-            // Something is left where the slow model wrote the short reply in English: the continuation of it has to last for many
-            // times its length.
+            // A leak remains where the slow model wrote the short reply in English: its continuation has to last for many times its length.
             let is_hidden = if scripts[0] == ENGLISH { found.accuracy < 0.6 } else { found.is_chance() };
             assert!(is_hidden, "{scripts:?}, {models:?}: {found:?}");
         }
     }
 }
 
-/// `side` is what the attacker finds out about the sides.
+/// `side` is the attacker's accuracy on the sides.
 fn measure(samples: &[WireSample], side: &AttackAccuracy) -> PacingMetrics {
     let percent = |goal: AttackGoal, found: &AttackAccuracy| {
         println!("{goal:?}: {found:?}");
@@ -268,7 +267,7 @@ fn measure(samples: &[WireSample], side: &AttackAccuracy) -> PacingMetrics {
     }
 }
 
-/// Three times as many in the long form.
+/// Number of battles per pair: three times `short` in the long form.
 fn battles_per_pair(short: usize) -> usize {
     if std::env::var("LANGYA_TEST_SIZE").is_ok_and(|size| size == "long") { 3 * short } else { short }
 }

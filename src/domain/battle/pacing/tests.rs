@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A pacer without a reserve that is looked at every 50 ms.
+/// A pacer without a reserve that is polled every 50 ms.
 struct Watched {
     pacer: Pacer,
     at: Duration,
@@ -159,7 +159,7 @@ fn even(side: Side, first: u64, gap: u64, steps: u64) -> Vec<(u64, Side, Option<
     text.chain([(first + gap * steps, side, None)]).collect()
 }
 
-/// Plays what comes at these times and returns the moments of the steps in milliseconds.
+/// Plays these arrivals and returns the times of the steps in milliseconds.
 fn moments(pace: Pace, arrivals: Vec<(u64, Side, Option<&str>)>) -> Vec<u64> {
     moments_with(Pacer::new(pace, 12, 1), arrivals)
 }
@@ -239,7 +239,7 @@ fn few_chinese_words_take_as_long_whichever_model_writes_them() {
     }
 }
 
-/// A word that comes at once.
+/// A one-word reply that ends after 5 ms.
 fn word(side: Side, at: u64) -> Vec<(u64, Side, Option<&'static str>)> {
     vec![(at, side, Some("word")), (at + 5, side, None)]
 }
@@ -325,7 +325,7 @@ fn an_accent_does_not_slow_a_reply_down() {
     }
 }
 
-/// As a turn reads: no further than 64 KiB ahead of what is shown.
+/// Reads like a turn: at most 64 KiB ahead of the visible text.
 #[test]
 fn a_long_reply_beside_a_denser_one_never_waits_for_text_that_is_not_read() {
     const MOST_READ_AHEAD: usize = 64 << 10;
@@ -348,7 +348,7 @@ fn a_long_reply_beside_a_denser_one_never_waits_for_text_that_is_not_read() {
     }
 }
 
-/// Says three quanta, and the rest after a stall of 20 seconds.
+/// A reply of three quanta, and the rest after a stall of 20 seconds.
 fn stalling(side: Side) -> Vec<(u64, Side, Option<&'static str>)> {
     let mut reply = even(side, 500, 100, 60);
     reply.iter_mut().filter(|(at, ..)| *at > 700).for_each(|(at, ..)| *at += 20_000);
@@ -382,7 +382,7 @@ fn whole_replies_wait_for_a_model_that_stalls() {
     assert!(steps[0] > 26_000, "{}", steps[0]);
 }
 
-/// A reply of one quantum of this text after each of these gaps.
+/// A reply with one quantum of this text after each of these gaps.
 fn uneven(side: Side, quantum: &'static str, gaps: &[u64]) -> Vec<(u64, Side, Option<&'static str>)> {
     let mut at = 0;
     let quanta = gaps.iter().map(|gap| {

@@ -1,39 +1,39 @@
-//! What another pairing would change: the chances of models and of pairs, beside those of today.
+//! Preview of a change of pairing: probabilities of models and pairs, now and then.
 
 use std::collections::BTreeMap;
 
 use super::PairProbability;
 use crate::battle::ModelId;
 
-/// A chance as it is and as it would be.
+/// Probability under the current and under the new pairing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ChanceChange {
-    /// Today's.
+    /// Probability under the current pairing.
     pub today: f64,
-    /// Under the other pairing.
+    /// Probability under the new pairing.
     pub then: f64,
 }
 
-/// Two models that may meet.
+/// Pair of models with its change of probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairChange {
-    /// They, by id.
+    /// The two models, ordered by id.
     pub models: [ModelId; 2],
-    /// The chance that a battle is between them.
+    /// Probability that a battle is between them.
     pub chance: ChanceChange,
 }
 
-/// What another pairing would change.
+/// Preview of a change of pairing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PairingPreview {
-    /// The chance that a battle has a model, by id.
+    /// Probability that a battle includes a model, by id.
     pub models: BTreeMap<ModelId, ChanceChange>,
-    /// All pairs, the likeliest under the other pairing first.
+    /// All pairs, the likeliest under the new pairing first.
     pub pairs: Vec<PairChange>,
 }
 
 impl PairingPreview {
-    /// Compares the pairs of today with those of another pairing; a pair that one of them lacks has no chance there.
+    /// Compares two pairings; a pair missing from one has probability 0 there.
     #[must_use]
     pub fn new(today: &[PairProbability], then: &[PairProbability]) -> Self {
         let mut pairs: BTreeMap<[ModelId; 2], ChanceChange> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The pairing as the arena publishes it.
+//! Published pairing of the arena.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{ModelPool, POLICY_VERSION, PairingRules, distribution};
 use crate::battle::ModelId;
 
-/// The pairing as published.
+/// Pairing policy with the probabilities of all pairs, as published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PublishedPairing {
     /// Name of the policy.
@@ -22,7 +22,7 @@ pub struct PublishedPairing {
 pub struct PublishedPair {
     /// Its models.
     pub models: [ModelId; 2],
-    /// How likely a battle is one of these two.
+    /// Probability that a battle is between these two models.
     pub probability: f64,
 }
 

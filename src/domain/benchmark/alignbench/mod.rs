@@ -1,7 +1,7 @@
-//! AlignBench: 683 Chinese questions, each scored beside a reference on the dimensions of its type of answer.
+//! AlignBench: 683 Chinese questions, each scored with a reference on the dimensions of its answer type.
 //!
-//! The type, and so the dimensions, come from the subcategory; the group and the temperature from the category. The whole
-//! is the mean of reasoning and language, which are means of their categories. Facts: the paper and its `judge.py`,
+//! The subcategory determines the answer type, and so the dimensions; the category determines the group and the temperature. The overall
+//! score is the mean of reasoning and language, which are means of their categories. Sources: the paper and its `judge.py`,
 //! `show_result.py` and `config/`.
 
 mod questions;
@@ -25,15 +25,15 @@ pub use questions::{
 };
 
 const OVERALL: &str = "综合得分";
-/// The judge gives one score by rules, without dimensions.
+/// Ablation: the judge gives one score by rules, without dimensions.
 const RULES: &str = "rules";
-/// The judge gives one score without rules.
+/// Ablation: the judge gives one score without rules.
 const GENERAL: &str = "general";
-/// A reply that cannot be read counts as -1, as in `show_result.py`.
+/// Switch: an unreadable reply counts as -1, as in `show_result.py`.
 const FAILED_AS_MINUS_1: &str = "alignbench.include_failed_as_minus1";
-/// Replies are read as `judge.py` reads them.
+/// Switch: replies are parsed like in `judge.py`.
 const OFFICIAL_PARSER: &str = "alignbench.official_parser";
-/// Scores are rounded to two decimals at every stage, as in OpenCompass.
+/// Switch: scores are rounded to two decimals at every stage, as in OpenCompass.
 const ROUND_EACH_STAGE: &str = "alignbench.round_each_stage";
 
 const PROMPT: &str = include_str!("../prompts/alignbench.toml");
@@ -42,7 +42,7 @@ const FIELDS: JudgePromptFields =
 const FIELDS_OF_ONE_SCORE: JudgePromptFields =
     JudgePromptFields { required: &["question", "reference", "answer"], optional: &["category"] };
 
-/// The suite.
+/// AlignBench with its options.
 pub struct AlignBench {
     variant: String,
     text: PromptText,
@@ -53,7 +53,7 @@ pub struct AlignBench {
     round_each_stage: bool,
 }
 
-/// A line of the data file.
+/// Line of the data file.
 #[derive(Deserialize)]
 struct AlignBenchRecord {
     question_id: u64,
@@ -64,10 +64,10 @@ struct AlignBenchRecord {
 }
 
 impl AlignBench {
-    /// The suite with its options.
+    /// Creates the suite with its options.
     ///
     /// # Errors
-    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    /// [`SuiteError`] if an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         options.check(
             "alignbench",
@@ -199,7 +199,7 @@ impl Suite for AlignBench {
     }
 }
 
-/// What a dimension means, as the Chinese prompt for judges says; none for any other word.
+/// Returns the meaning of a dimension in the Chinese judge prompt; `None` for any other word.
 #[must_use]
 pub fn meaning_of(dimension: &str) -> Option<String> {
     PromptFile::parse(PROMPT).variant("").texts.remove(dimension)
@@ -227,18 +227,18 @@ fn item(line: AlignBenchRecord) -> Result<Item, DataProblem> {
     })
 }
 
-/// The group of a category's score.
+/// Returns the group of a category's score.
 fn group_of(score: &Score) -> Option<&'static str> {
     category_of(&score.part.name).map(|category| category.group)
 }
 
-/// Whether a judge replied and could not be read.
+/// Whether a judge replied, but unreadably.
 fn was_judged(item: &Item, verdicts: &Verdicts<'_>) -> bool {
     let status = verdicts.status(&item.id, 1, Game::First);
     matches!(status, Some(Status::ParseFailed | Status::OutOfRange | Status::Refused))
 }
 
-/// The mean of a dimension over the items that are judged on it.
+/// Computes the mean of a dimension over the items that are judged on it.
 fn dimension_score(dimension: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
     let having = items.iter().filter(|item| dimensions_of(item).contains(&dimension));
     let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(dimension).copied();

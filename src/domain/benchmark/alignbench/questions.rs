@@ -1,25 +1,25 @@
-//! The categories of questions, and the dimensions that the types of answers are judged on.
+//! Categories of questions, and the dimensions of each answer type.
 
 use crate::benchmark::item::Item;
 
-/// A category of questions.
+/// Category of questions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Category {
-    /// As in the data file.
+    /// Name in the data file.
     pub name: &'static str,
-    /// As in the paper's English tables.
+    /// Title in the paper's English tables.
     pub title: &'static str,
-    /// [`REASONING`] or [`LANGUAGE`].
+    /// Group: [`REASONING`] or [`LANGUAGE`].
     pub group: &'static str,
-    /// The temperature of the models' answers.
+    /// Temperature of the models' answers.
     pub temperature: f64,
-    /// The dimensions of its questions in the paper's table of categories; a subcategory may have others.
+    /// Dimensions in the paper's table of categories; a subcategory may have others.
     pub dimensions: &'static [&'static str],
 }
 
-/// The group of mathematics and logic.
+/// Group of mathematics and logic.
 pub const REASONING: &str = "reasoning";
-/// The group of everything else.
+/// Group of all other categories.
 pub const LANGUAGE: &str = "language";
 
 const fn category(
@@ -31,7 +31,7 @@ const fn category(
     Category { name, title, group, temperature, dimensions }
 }
 
-/// The categories in the order of the paper's tables of results.
+/// Categories in the order of the paper's tables of results.
 pub const CATEGORIES: [Category; 8] = [
     category("数学计算", "Mathematics", (REASONING, 0.1), LOGIC),
     category("逻辑推理", "Logical Reasoning", (REASONING, 0.1), LOGIC),
@@ -52,7 +52,7 @@ const LOGIC: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯�
 const WRITING: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "创造性", "丰富度"];
 const ADVICE: &[&str] = &["事实正确性", "满足用户需求", "公平与可负责程度", "创造性"];
 
-/// The dimensions of a type of answer, and the subcategories of that type.
+/// Dimensions of each answer type, with its subcategories.
 const TYPES: [(&[&str], &[&str]); 4] = [
     (
         FACTS,
@@ -97,24 +97,24 @@ const TYPES: [(&[&str], &[&str]); 4] = [
     (ADVICE, &["观点表达", "寻求建议"]),
 ];
 
-/// A category by its name in the data file.
+/// Returns a category by its name in the data file.
 #[must_use]
 pub fn category_of(name: &str) -> Option<&'static Category> {
     CATEGORIES.iter().find(|category| category.name == name)
 }
 
-/// A category by its name in the data file or its English title.
+/// Returns a category by its name in the data file or its English title.
 fn category_titled(name: &str) -> Option<&'static Category> {
     CATEGORIES.iter().find(|category| category.name == name || category.title.eq_ignore_ascii_case(name))
 }
 
-/// The dimensions of a subcategory, or of a category by either of its names; none for any other word.
+/// Returns the dimensions of a subcategory, or of a category by its name or title; `None` for any other word.
 #[must_use]
 pub fn dimensions_about(name: &str) -> Option<&'static [&'static str]> {
     dimensions_of_subcategory(name).or_else(|| category_titled(name).map(|category| category.dimensions))
 }
 
-/// The dimensions on which an item is judged, in order.
+/// Returns the dimensions on which an item is judged, in order.
 #[must_use]
 pub fn dimensions_of(item: &Item) -> &'static [&'static str] {
     item.subcategory.as_deref().and_then(dimensions_of_subcategory).unwrap_or(FACTS)
@@ -124,7 +124,7 @@ pub(super) fn dimensions_of_subcategory(name: &str) -> Option<&'static [&'static
     TYPES.iter().find(|(_, subcategories)| subcategories.contains(&name)).map(|(dimensions, _)| *dimensions)
 }
 
-/// All subcategories.
+/// Iterates over all subcategories.
 pub fn subcategories() -> impl Iterator<Item = &'static str> {
     TYPES.iter().flat_map(|(_, subcategories)| subcategories.iter().copied())
 }

@@ -1,4 +1,4 @@
-//! How judgements ended that gave no verdict, by judge.
+//! Judgements without a verdict, by judge and status.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use hashbrown::HashMap;
 
 use crate::benchmark::judgement::{Judgement, Status};
 
-/// A judge's judgements by how they ended, each once however often it was tried.
+/// Number of a judge's judgements by final status; repeated attempts count once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgementEnds {
     by_status: BTreeMap<Status, u64>,
 }
 
 impl JudgementEnds {
-    /// Counts a judge's judgements, each with its baseline, in the order in which they were stored. A verdict outlasts failures; of
-    /// several failures the last one counts.
+    /// Counts a judge's judgements, each with its baseline, in the order of storage. A verdict takes precedence over failures; of several
+    /// failures the last one counts.
     #[must_use]
     pub fn new<'j>(judgements: impl IntoIterator<Item = (&'j str, &'j Judgement)>) -> Self {
         let mut last = HashMap::new();
@@ -32,13 +32,13 @@ impl JudgementEnds {
         Self { by_status }
     }
 
-    /// How many ended like this.
+    /// Returns the number of judgements with a status.
     #[must_use]
     pub fn of(&self, status: Status) -> u64 {
         self.by_status.get(&status).copied().unwrap_or_default()
     }
 
-    /// All of them.
+    /// Returns the total number of judgements.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.by_status.values().sum()

@@ -1,8 +1,8 @@
-//! Five-level verdicts against a baseline, as Arena-Hard counts them: each game by itself, a clear verdict as three votes.
+//! Five-level verdicts against a baseline, counted as in Arena-Hard: each game separately, a clear verdict as three votes.
 //!
-//! All games are against one model, so the Bradley–Terry strength of a model beyond the baseline's is the log odds of its share of
-//! the votes, and the win rate that such a model expects is that share: see `show_result.py` of arena-hard-auto and Li et al. 2024
-//! (arXiv 2406.11939). Intervals are of resampled items, since the two games and the turns of an item go together.
+//! All games are against one model, so the Bradley–Terry strength of a model relative to the baseline is the log odds of its share of the
+//! votes, and the expected win rate is that share: see `show_result.py` of arena-hard-auto and Li et al. 2024 (arXiv 2406.11939). Intervals
+//! are over resampled items, since the two games and the turns of an item are not independent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,44 +14,44 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, replicates, resample_indices, uncertainty};
 use crate::stats::{Interval, Undefined};
 
-/// Points of the public scale of ratings for each unit of log odds to the base of ten.
+/// Rating points per unit of base-10 log odds.
 const SCALE: f64 = 400.0;
 
-/// A model's games against the baseline by one judge.
+/// Games of a model against the baseline, judged by one judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelsOfModel {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// How often it was much better, slightly better, neither, slightly worse and much worse.
+    /// Number of games by verdict: much better, slightly better, tie, slightly worse, much worse.
     pub games: [u64; 5],
-    /// Share of the votes, ties half: 0 to 1.
+    /// Share of the votes, with ties as half: 0 to 1.
     pub win_rate: f64,
-    /// Its bounds over resampled items; none for a single item, or where all items say the same, which does not show how uncertain it is.
+    /// Bounds of the win rate over resampled items; `None` for a single item, or if all items agree, which does not show the uncertainty.
     pub interval: Option<Interval>,
 }
 
 impl LevelsOfModel {
-    /// Rating points beyond the baseline; none where the model won or lost all.
+    /// Returns the rating difference to the baseline, in points; `None` if the model won or lost all votes.
     #[must_use]
     pub fn points(&self) -> Option<f64> {
         points(self.win_rate)
     }
 
-    /// The bounds of the points; one that is unbounded is none.
+    /// Returns the bounds of the rating difference; `None` for an unbounded one.
     #[must_use]
     pub fn points_interval(&self) -> [Option<f64>; 2] {
         self.interval.map_or([None; 2], |interval| [interval.lower, interval.upper].map(points))
     }
 }
 
-/// The rating difference at which a model is expected to win so often.
+/// Converts a win rate into a rating difference.
 fn points(win_rate: f64) -> Option<f64> {
     let points = SCALE * (win_rate / (1.0 - win_rate)).log10();
     points.is_finite().then_some(points)
 }
 
-/// What one judge said of each model beside one baseline, over the turns whose two games were read; a model without five-level
-/// verdicts is left out.
+/// Aggregates one judge's verdicts by model against one baseline, over the turns with two readable games; models without five-level
+/// verdicts are left out.
 #[must_use]
 pub fn levels_by_model<'j>(
     judgements: impl IntoIterator<Item = &'j Judgement>,
@@ -98,7 +98,7 @@ fn of_model(
     Some(LevelsOfModel { model: model.to_owned(), games, win_rate, interval })
 }
 
-/// Which of the five a verdict is for the model, best first.
+/// Returns the position of a verdict among the five levels from the model's view, best first.
 fn place(verdict: &Verdict, game: Game) -> Option<usize> {
     let Verdict::Pair { winner, margin } = *verdict else { return None };
     let own = if game == Game::First { Preference::A } else { Preference::B };
@@ -121,7 +121,7 @@ fn place(verdict: &Verdict, game: Game) -> Option<usize> {
     })
 }
 
-/// Votes of one item, or of several.
+/// Votes of one or more items.
 #[derive(Debug, Clone, Copy, Default)]
 struct ItemVotes {
     won: f64,
@@ -209,7 +209,7 @@ mod tests {
     fn a_model_that_won_or_lost_all_has_no_points_and_one_item_no_interval() {
         let won = one(&both(1, [(A, Clear), (B, Slight)]));
         assert_eq!((won.win_rate.to_bits(), won.points(), won.interval), (1.0_f64.to_bits(), None, None));
-        // Nor have several items that all say the same.
+        // The same holds for several items that all agree.
         let won = one(&[both(1, [(A, Clear), (B, Slight)]), both(2, [(A, Clear), (B, Slight)])].concat());
         assert_eq!((won.win_rate.to_bits(), won.interval), (1.0_f64.to_bits(), None));
         let lost = one(&both(1, [(B, Clear), (A, Slight)]));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        /// A Bradley–Terry fit of the same votes, a clear verdict written three times, expects the same win rate.
+        /// The win rate equals that of a Bradley–Terry fit of the same votes, with a clear verdict written three times.
         #[test]
         fn bradley_terry_says_the_same(games in prop::collection::vec([verdict(), verdict()], 1..12)) {
             let judgements: Vec<Judgement> =
@@ -267,7 +267,7 @@ mod tests {
             }
         }
 
-        /// Seen from the other side the win rate is the rest of it.
+        /// Swapped sides yield the complementary win rate.
         #[test]
         fn swapped_sides_mirror_the_result(games in prop::collection::vec([verdict(), verdict()], 1..8)) {
             let other = |winner| match winner { A => B, B => A, Tie => Tie };

@@ -1,7 +1,6 @@
-//! The scores of single items, model by model, and what they show: which models differ on the same items, which items tell models
-//! apart, and on which the judges disagree.
+//! Scores of single items by model: comparisons of models on the same items, discrimination of items, and disagreement of judges.
 //!
-//! The score of an item is what [`Suite::item_score`] says.
+//! The score of an item is that of [`Suite::item_score`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,13 +18,13 @@ use crate::stats::paired::{PairedDifference, holm, paired_difference};
 use crate::stats::proportion::wilson_of_rate;
 use crate::stats::{Interval, real, real_len};
 
-/// Models whose scores an item is compared over at the least: with two, every item correlates perfectly.
+/// Minimum number of models for an item's discrimination: with two, every item correlates perfectly.
 const MODELS_OF_AN_ITEM: usize = 3;
 
-/// The scores that one judge's verdicts give to every item, model by model.
+/// Scores of every item by model, from one judge's verdicts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemScores {
-    /// The models in alphabetical order.
+    /// Models in alphabetical order.
     models: Vec<String>,
     items: Vec<ItemRow>,
 }
@@ -34,82 +33,82 @@ pub struct ItemScores {
 struct ItemRow {
     id: String,
     category: String,
-    /// By model; none where a verdict is missing.
+    /// Scores by model; `None` if a verdict is missing.
     scores: Vec<Option<f64>>,
 }
 
-/// Two models on the same items.
+/// Comparison of two models on the same items.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelComparison {
-    /// The model that is compared with the reference.
+    /// Model that is compared with the reference.
     pub model: String,
-    /// Items on which it scores higher than the reference.
+    /// Number of items on which the model scores higher than the reference.
     pub wins: u64,
-    /// Items on which both score the same.
+    /// Number of items on which both score the same.
     pub ties: u64,
-    /// Items on which it scores lower.
+    /// Number of items on which the model scores lower.
     pub losses: u64,
-    /// The share of the items that it wins, a tie as half of one; none without items that both have scores for.
+    /// Share of the items that the model wins, with a tie as half a win; `None` without items that both have scores for.
     pub win_rate: Option<f64>,
-    /// Where the win rate lies (Wilson).
+    /// Wilson interval of the win rate.
     pub win_interval: Option<Interval>,
-    /// Mean of its score minus the reference's, in the suite's unit, each item with the same weight; none for fewer than two items
-    /// that both have scores for.
+    /// Mean of the model's score minus the reference's, in the suite's unit, with equal item weights; `None` for fewer than two items that
+    /// both have scores for.
     pub difference: Option<PairedDifference>,
-    /// The p value of the difference, adjusted for all models that are compared (Holm).
+    /// P value of the difference, adjusted for all compared models (Holm).
     pub adjusted_p: Option<f64>,
 }
 
-/// What one item shows.
+/// Statistics of one item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemAnalysis {
-    /// The item.
+    /// Id of the item.
     pub item: String,
-    /// Its category.
+    /// Category of the item.
     pub category: String,
-    /// Models with a score.
+    /// Number of models with a score.
     pub models: usize,
-    /// Mean over them.
+    /// Mean score of the models.
     pub mean: f64,
-    /// Sample standard deviation over them: 0 where the item tells no models apart.
+    /// Sample standard deviation of the models' scores: 0 if the item does not separate models.
     pub std_dev: f64,
-    /// Corrected item-total correlation: Pearson's r of the models' scores on this item with their means over the other items. None
-    /// for fewer than three models, or where all score the same. Below zero the item ranks models against the rest of the suite.
+    /// Corrected item-total correlation: Pearson's r of the models' scores on this item with their means over the other items. `None` for
+    /// fewer than three models, or if all score the same. A negative value means that the item ranks models against the rest of the suite.
     pub discrimination: Option<f64>,
 }
 
-/// How far judges are from each other on one item.
+/// Disagreement of judges on one item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemDisagreement {
-    /// The item.
+    /// Id of the item.
     pub item: String,
-    /// Its category.
+    /// Category of the item.
     pub category: String,
-    /// Models that two judges or more have scored on it.
+    /// Number of models that at least two judges have scored on the item.
     pub models: usize,
-    /// Sample standard deviation between the judges, mean over these models.
+    /// Sample standard deviation between the judges, averaged over these models.
     pub std_dev: f64,
 }
 
-/// Two models on one item.
+/// Scores of two models on one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemPair {
-    /// The item.
+    /// Id of the item.
     pub item: String,
-    /// The score of each, mean over the judges who have scored both.
+    /// Score of each model, averaged over the judges who have scored both.
     pub scores: [f64; 2],
 }
 
 impl ItemPair {
-    /// The first model's score minus the second's.
+    /// Returns the first model's score minus the second's.
     #[must_use]
     pub fn difference(&self) -> f64 {
         self.scores[0] - self.scores[1]
     }
 }
 
-/// The items on which a judge has scored both models, the largest difference first and then in the suite's order. The scores of all judges
-/// are of the same items.
+/// Returns the items on which a judge has scored both models, sorted by descending difference and then in the suite's order. All judges
+/// have scored the same items.
 #[must_use]
 pub fn item_pairs<'j>(judges: impl IntoIterator<Item = &'j ItemScores>, models: [&str; 2]) -> Vec<ItemPair> {
     let mut pairs: Vec<(ItemPair, f64)> = Vec::new();
@@ -125,7 +124,7 @@ pub fn item_pairs<'j>(judges: impl IntoIterator<Item = &'j ItemScores>, models: 
             });
             let (pair, judges) = &mut pairs[place];
             *judges += 1.0;
-            // The mean so far, with one more.
+            // Updates the running mean.
             for (mean, score) in pair.scores.iter_mut().zip([first, second]) {
                 *mean += (score - *mean) / *judges;
             }
@@ -137,7 +136,7 @@ pub fn item_pairs<'j>(judges: impl IntoIterator<Item = &'j ItemScores>, models: 
 }
 
 impl ItemScores {
-    /// Scores each item by itself; the judgements are those of one judge, beside one baseline where there is one.
+    /// Scores each item separately; the judgements are those of one judge, with one baseline where there is one.
     #[must_use]
     pub fn new(suite: &dyn Suite, items: &[Item], judgements: &[&Judgement]) -> Self {
         let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
@@ -151,7 +150,7 @@ impl ItemScores {
         Self::of_verdicts(suite, items, &models, &verdicts.iter().collect::<Vec<_>>())
     }
 
-    /// The same from what the judge says of each of these models, which are in alphabetical order.
+    /// Scores each item from the judge's verdicts on these models, which are in alphabetical order.
     #[must_use]
     pub fn of_verdicts(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[&Verdicts<'_>]) -> Self {
         let row = |item: &Item| ItemRow {
@@ -162,13 +161,13 @@ impl ItemScores {
         Self { models: models.iter().map(|&model| model.to_owned()).collect(), items: items.iter().map(row).collect() }
     }
 
-    /// The mean over judges, of each model on each item that all of them have scored. All scores are of the same items in the same
+    /// Averages the scores over judges, for each model and item that all of them have scored. All scores are of the same items in the same
     /// order.
     #[must_use]
     pub fn panel_mean(judges: &[Self]) -> Self {
         let Some(first) = judges.first() else { return Self::default() };
         let models: BTreeSet<&String> = judges.iter().flat_map(|judge| &judge.models).collect();
-        // Where each judge has each model.
+        // Position of each model in each judge's scores.
         let places = |model: &&String| judges.iter().map(|judge| judge.models.binary_search(model).ok()).collect();
         let places: Vec<Vec<Option<usize>>> = models.iter().map(places).collect();
         let score = |at: usize, places: &[Option<usize>]| {
@@ -184,13 +183,13 @@ impl ItemScores {
         Self { models: models.into_iter().cloned().collect(), items }
     }
 
-    /// The models.
+    /// Returns the models.
     #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
     }
 
-    /// Every score, by item and model.
+    /// Iterates over the scores by item and model.
     pub fn scores(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.items.iter().flat_map(|item| {
             let scored = self.models.iter().zip(&item.scores);
@@ -204,7 +203,7 @@ impl ItemScores {
         self.items.iter().any(|item| item.scores.iter().any(Option::is_some))
     }
 
-    /// Every other model beside this one, over the items that both have scores for, the best first; none where the model has no
+    /// Compares every other model with this one, over the items that both have scores for, best first; `None` if the model has no
     /// judgement.
     #[must_use]
     pub fn compare_with(&self, reference: &str, level: ConfidenceLevel) -> Option<Vec<ModelComparison>> {
@@ -243,7 +242,7 @@ impl ItemScores {
         }
     }
 
-    /// What each item shows, in the suite's order; items without a score are left out.
+    /// Computes the statistics of each item, in the suite's order; items without a score are left out.
     #[must_use]
     pub fn analyse(&self) -> Vec<ItemAnalysis> {
         let totals: Vec<(f64, usize)> = (0..self.models.len()).map(|model| self.total(model)).collect();
@@ -254,7 +253,7 @@ impl ItemScores {
         self.items.get(item)?.scores[self.models.binary_search(model).ok()?]
     }
 
-    /// The sum and the number of a model's scores.
+    /// Returns the sum and the number of a model's scores.
     fn total(&self, model: usize) -> (f64, usize) {
         let scores = self.items.iter().filter_map(|item| item.scores[model]);
         scores.fold((0.0, 0), |(sum, count), score| (sum + score, count + 1))
@@ -262,7 +261,7 @@ impl ItemScores {
 }
 
 impl ItemRow {
-    /// `totals` has the sum and the number of each model's scores over all items.
+    /// Computes the item's statistics; `totals` has the sum and number of each model's scores over all items.
     fn analyse(&self, totals: &[(f64, usize)]) -> Option<ItemAnalysis> {
         let scored: Vec<f64> = self.scores.iter().flatten().copied().collect();
         let mean = mean(&scored)?;
@@ -283,8 +282,8 @@ impl ItemRow {
     }
 }
 
-/// How far judges are from each other on each item, in the suite's order; items that fewer than two judges scored are left out. All
-/// scores are of the same items in the same order.
+/// Computes the disagreement of judges on each item, in the suite's order; items scored by fewer than two judges are left out. All scores
+/// are of the same items in the same order.
 #[must_use]
 pub fn disagreements(judges: &[ItemScores]) -> Vec<ItemDisagreement> {
     let Some(first) = judges.first() else { return Vec::new() };
@@ -332,7 +331,7 @@ mod tests {
         }
     }
 
-    /// `scores` has a row for each item and a column for each of the models a, b, c.
+    /// Scores with a row per item and a column for each of the models a, b, c.
     fn judged(scores: &[[f64; 3]]) -> ItemScores {
         let ids: Vec<String> = (0..scores.len()).map(|at| at.to_string()).collect();
         let items: Vec<Item> = ids.iter().map(|id| item(id)).collect();

@@ -1,4 +1,4 @@
-//! One judge beside another: how far their scores of the same models go together.
+//! Agreement of two judges on the scores of the same models.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use crate::stats::Undefined;
 use crate::stats::correlation::{Concordance, Correlation, concordance, kendall, pearson, spearman};
 use crate::stats::real_len;
 
-/// What two judges say of the models that both scored.
+/// Agreement of two judges on the models that both scored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgePairAgreement {
-    /// The models, in the order of their names.
+    /// Models in the order of their names.
     pub models: Vec<JudgeRankChange>,
-    /// Pearson's r of their scores.
+    /// Pearson's r of the scores.
     pub pearson: Result<Correlation, Undefined>,
-    /// Spearman's ρ.
+    /// Spearman's ρ of the scores.
     pub spearman: Result<Correlation, Undefined>,
-    /// Kendall's τ-b.
+    /// Kendall's τ-b of the scores.
     pub kendall: Result<Correlation, Undefined>,
-    /// Pairs of models in the same and in opposite orders.
+    /// Number of pairs of models in the same and in opposite orders.
     pub pairs: Concordance,
 }
 
-/// Where a model stands with each of two judges.
+/// Scores and ranks of a model by two judges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeRankChange {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// The first judge's score.
+    /// First judge's score.
     pub first: f64,
-    /// The second judge's score.
+    /// Second judge's score.
     pub second: f64,
-    /// Its rank with the first: 1 for the best; equal scores share the mean of their ranks.
+    /// First judge's rank: 1 for the best; equal scores share the mean of their ranks.
     pub first_rank: f64,
-    /// Its rank with the second.
+    /// Second judge's rank.
     pub second_rank: f64,
 }
 
@@ -58,7 +58,7 @@ pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<
     }
 }
 
-/// Ranks from the best down.
+/// Computes ranks in descending order of the scores.
 fn places(scores: &[f64]) -> Vec<f64> {
     crate::stats::ranks(scores).into_iter().map(|rank| real_len(scores.len()) + 1.0 - rank).collect()
 }

@@ -1,7 +1,7 @@
-//! Length bias: whether longer answers do better with a judge.
+//! Length bias: whether a judge prefers longer answers.
 //!
-//! A longer answer may well be the better one, so neither number is a fault in itself; beside people's votes or another
-//! judge's they show who is swayed more.
+//! A longer answer may be the better one, so neither statistic is a fault in itself; compared with people's votes or another judge they
+//! show who has the stronger bias.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::stats::distribution::mean;
 use crate::stats::real;
 use crate::stats::{Share, Undefined};
 
-/// A game and the lengths of its answers, in characters.
+/// Game with the lengths of its answers, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GameLengths {
-    /// What the judge said.
+    /// Judge's preference.
     pub winner: Preference,
-    /// Of the answer shown first.
+    /// Length of the answer shown first.
     pub a: u64,
-    /// Of the answer shown second.
+    /// Length of the answer shown second.
     pub b: u64,
 }
 
-/// The share of decided games that the longer answer won; games of equal lengths are left out. Half is no bias.
+/// Computes the share of decided games that the longer answer won; games of equal lengths are left out. Half means no bias.
 #[must_use]
 pub fn longer_wins(games: &[GameLengths]) -> Share {
     let decided = games.iter().filter(|game| game.winner != Preference::Tie && game.a != game.b);
@@ -34,23 +34,23 @@ pub fn longer_wins(games: &[GameLengths]) -> Share {
     share
 }
 
-/// A scored answer and its length.
+/// Scored answer with its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoredLength<'i> {
-    /// Which question it answers.
+    /// Id of the item that was answered.
     pub item: &'i str,
-    /// In characters.
+    /// Length in characters.
     pub length: u64,
-    /// What the judge gave it.
+    /// Score by the judge.
     pub score: f64,
 }
 
-/// Spearman's ρ between the score of an answer and its length, each less its mean over the answers to the same question,
-/// so that questions that ask for long answers, or are easy, do not count. A question's mean takes a degree of freedom: of two
-/// answers the second says nothing that the first does not.
+/// Computes Spearman's ρ between scores and lengths of answers, each minus its mean over the answers to the same question, so that
+/// questions that need long answers, or are easy, have no effect. A question's mean takes a degree of freedom: of two answers the second
+/// one adds no information.
 ///
 /// # Errors
-/// [`Undefined`] where there are too few answers, or all are alike.
+/// [`Undefined`] if there are too few answers, or all are equal.
 pub fn within_items(answers: &[ScoredLength<'_>]) -> Result<Correlation, Undefined> {
     let mut by_item: BTreeMap<&str, Vec<&ScoredLength<'_>>> = BTreeMap::new();
     for answer in answers {

@@ -1,10 +1,10 @@
-//! What judgements say about the judges: whether the side, the length or the judge's own hand sways them, and how far
-//! judges go together.
+//! Analysis of judges: position, length and self-preference bias, and agreement between judges.
 //!
-//! [`position_bias`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
-//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items show, [`five_level_verdicts`] at win rates against a baseline, and
-//! [`weighted_scores`] at how far expected scores are from written ones. [`failed_judgements`] counts what gave no verdict. A number that does not exist is an
-//! [`Undefined`](crate::stats::Undefined) with its reason.
+//! [`position_bias`] and [`length`] use single verdicts, [`self_preference`] and [`judges`] models' scores by judge,
+//! [`self_preference_matrix`] evaluators that score with each other's references (URS), [`item_scores`] single items,
+//! [`five_level_verdicts`] win rates against a baseline, and [`weighted_scores`] differences of expected and written scores.
+//! [`failed_judgements`] counts judgements without a verdict. A statistic that does not exist is an [`Undefined`](crate::stats::Undefined)
+//! with its reason.
 
 pub mod failed_judgements;
 pub mod five_level_verdicts;
@@ -16,7 +16,7 @@ pub mod self_preference;
 pub mod self_preference_matrix;
 pub mod weighted_scores;
 
-/// A judgement for tests to change.
+/// Judgement as a template for tests.
 #[cfg(test)]
 fn any_judgement() -> crate::benchmark::judgement::Judgement {
     use crate::benchmark::judgement::{Game, Judgement, Status};

@@ -1,4 +1,4 @@
-//! Position bias: how often the same two answers get another verdict once they change places.
+//! Position bias: how often the verdict on two answers changes when they are swapped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use crate::benchmark::score::Verdicts;
 use crate::judging::verdict::{Preference, Verdict};
 use crate::stats::{Share, Undefined};
 
-/// Both games of turns that were read, by what they say together.
+/// Turns with two readable games, by combination of verdicts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PositionBias {
-    /// Turns whose two games were read.
+    /// Number of turns with two readable games.
     pub turns: u64,
-    /// Both games say the same of the two answers.
+    /// Number of turns on which both games agree.
     pub consistent: u64,
-    /// Both games prefer whichever answer stands first.
+    /// Number of turns on which both games prefer the first position.
     pub first: u64,
-    /// Both games prefer whichever answer stands second.
+    /// Number of turns on which both games prefer the second position.
     pub second: u64,
-    /// One game says tie and the other does not.
+    /// Number of turns with exactly one tie.
     pub half_tie: u64,
 }
 
 impl PositionBias {
-    /// Counts the games of one judge, on all models.
+    /// Counts the games of one judge on all models.
     pub fn new<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
         let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
         for judgement in judgements {
@@ -47,7 +47,7 @@ impl PositionBias {
         bias
     }
 
-    /// Counts what the two games of one pair of answers say, each as the judge saw them.
+    /// Counts the two games of one pair of answers, each in the order that the judge saw.
     pub fn count(&mut self, first: Preference, second: Preference) {
         self.turns += 1;
         let kind = match (first, second) {
@@ -61,7 +61,7 @@ impl PositionBias {
         *kind += 1;
     }
 
-    /// The share of turns whose verdict the swap changes.
+    /// Returns the share of turns on which swapping changes the verdict.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without turns.
@@ -69,8 +69,8 @@ impl PositionBias {
         Share { of: self.turns - self.consistent, total: self.turns }.rate()
     }
 
-    /// How much more often a changed verdict goes to the first place than to the second, of all turns: (first − second) /
-    /// turns, -1 to 1.
+    /// Returns how much more often a changed verdict prefers the first position than the second, of all turns: (first − second) / turns, -1
+    /// to 1.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without turns.

@@ -1,4 +1,4 @@
-//! Self-preference: whether a judge that takes part scores itself higher than others score it.
+//! Self-preference: whether a judge that is also evaluated scores itself higher than other judges do.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use serde::Serialize;
 use crate::stats::Undefined;
 use crate::stats::distribution::mean;
 
-/// What a judge gives itself beyond what others give it.
+/// Self-preference of a judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SelfPreference {
-    /// The judge that is also a model under test.
+    /// Judge that is also an evaluated model.
     pub judge: String,
-    /// Its score of itself, less the mean of the other judges' scores of it.
+    /// Judge's score of itself minus the mean of the other judges' scores of it.
     pub of_itself: f64,
-    /// The same of the other models, on average: how generous the judge is.
+    /// Mean of the same difference over the other models: the judge's leniency.
     pub of_others: f64,
-    /// `of_itself` less `of_others`, in the unit of the scores: above zero it prefers itself.
+    /// `of_itself` minus `of_others`, in the unit of the scores: positive if the judge prefers itself.
     pub preference: f64,
 }
 
-/// The scores of models by each judge: judge, then model.
+/// Scores by judge and model.
 pub type ScoresByJudge = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// The self-preference of every judge that is also scored, where other judges scored it too, and other models. A model
-/// counts only where the judge and at least one other judge scored it.
+/// Computes the self-preference of every judge that is also scored, if other judges scored it and it scored other models. A model counts
+/// only if the judge and at least one other judge scored it.
 ///
-/// preference(j) = d(j, j) − mean over models m ≠ j of d(j, m), with d(j, m) = score of m by j − mean over other judges of
-/// their scores of m.
+/// preference(j) = d(j, j) − mean over models m ≠ j of d(j, m), with d(j, m) = score of m by j − mean over other judges of their scores of
+/// m.
 #[must_use]
 pub fn self_preferences(scores: &ScoresByJudge) -> Vec<SelfPreference> {
     scores.keys().filter_map(|judge| of_judge(judge, scores).ok()).collect()

@@ -1,7 +1,7 @@
-//! URS's cross validation: every evaluator scores with every generator's answers as the reference.
+//! URS's cross-validation: every evaluator scores with every generator's answers as the reference.
 //!
-//! Rating_{A-B}(B) is what evaluator A gives to a second answer of B with B's first as the reference worth 8. An evaluator
-//! without bias gives 8.
+//! Rating_{A-B}(B) is evaluator A's score of a second answer of B, with B's first answer as the reference worth 8. An unbiased evaluator
+//! scores 8.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,42 +15,42 @@ use crate::stats::Undefined;
 use crate::stats::agreement::wins::rating_bias;
 use crate::stats::distribution::Summary;
 
-/// What a reference is worth.
+/// Score that a reference is worth.
 pub const ANCHOR: f64 = 8.0;
 
-/// One score of the cross validation.
+/// Score of the cross-validation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossScore<'n> {
-    /// The judge: A.
+    /// Judge: A.
     pub evaluator: &'n str,
-    /// The model whose first answers are the references: B.
+    /// Model whose first answers are the references: B.
     pub generator: &'n str,
-    /// The scored model.
+    /// Scored model.
     pub model: &'n str,
-    /// The score.
+    /// Score by the evaluator.
     pub score: f64,
 }
 
-/// A cell: what an evaluator gives to a model by a generator's references.
+/// Cell of the matrix: an evaluator's scores of a model with a generator's references.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PreferenceCell {
-    /// How many scores.
+    /// Number of scores.
     pub n: usize,
-    /// Their mean.
+    /// Mean of the scores.
     pub mean: f64,
-    /// Their sample standard deviation; none of one score.
+    /// Sample standard deviation of the scores; `None` for a single score.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
 }
 
-/// The grid of evaluators and generators.
+/// Matrix of evaluators and generators.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SelfPreferenceMatrix {
     cells: BTreeMap<(String, String, String), PreferenceCell>,
 }
 
 impl SelfPreferenceMatrix {
-    /// Puts scores into their cells.
+    /// Groups scores into cells.
     pub fn new<'n>(scores: impl IntoIterator<Item = CrossScore<'n>>) -> Self {
         let mut values: BTreeMap<(String, String, String), Vec<f64>> = BTreeMap::new();
         for CrossScore { evaluator, generator, model, score } in scores {
@@ -65,8 +65,8 @@ impl SelfPreferenceMatrix {
         Self { cells: values.into_iter().filter_map(cell).collect() }
     }
 
-    /// The cross validation that belongs to this way of judging, of judgements with their round and variant. Of several judgements of
-    /// one answer the last one counts.
+    /// Builds the cross-validation of a selector's judgements from judgements with their round and variant. Of several judgements of one
+    /// answer the last one counts.
     #[must_use]
     pub fn of_judgements<'j>(
         way: &RunSelector,
@@ -90,52 +90,52 @@ impl SelfPreferenceMatrix {
         Self::new(scores)
     }
 
-    /// What an evaluator gives to a model by a generator's references.
+    /// Returns the cell of an evaluator, generator and model.
     #[must_use]
     pub fn cell(&self, evaluator: &str, generator: &str, model: &str) -> Option<&PreferenceCell> {
         self.cells.get(&(evaluator.to_owned(), generator.to_owned(), model.to_owned()))
     }
 
-    /// The evaluators, in the order of their names.
+    /// Returns the evaluators, in the order of their names.
     #[must_use]
     pub fn evaluators(&self) -> Vec<&str> {
         let names: BTreeSet<&str> = self.cells.keys().map(|(evaluator, _, _)| evaluator.as_str()).collect();
         names.into_iter().collect()
     }
 
-    /// The reference generators, in the order of their names.
+    /// Returns the reference generators, in the order of their names.
     #[must_use]
     pub fn generators(&self) -> Vec<&str> {
         let names: BTreeSet<&str> = self.cells.keys().map(|(_, generator, _)| generator.as_str()).collect();
         names.into_iter().collect()
     }
 
-    /// What an evaluator gives by a generator's references: the mean over the models of their means.
+    /// Returns an evaluator's score with a generator's references: the mean of the models' means.
     ///
     /// # Errors
-    /// [`Undefined::Nothing`] where it scored no model by them.
+    /// [`Undefined::Nothing`] if it scored no model with them.
     pub fn mean(&self, evaluator: &str, generator: &str) -> Result<f64, Undefined> {
         let cells = self.cells.iter().filter(|((by, beside, _), _)| by == evaluator && beside == generator);
         crate::stats::distribution::mean(&cells.map(|(_, cell)| cell.mean).collect::<Vec<_>>())
     }
 
-    /// Every cell, with its evaluator, generator and model.
+    /// Iterates over the cells, with evaluator, generator and model.
     pub fn cells(&self) -> impl Iterator<Item = ([&str; 3], &PreferenceCell)> {
         self.cells.iter().map(|((evaluator, generator, model), cell)| {
             ([evaluator.as_str(), generator.as_str(), model.as_str()], cell)
         })
     }
 
-    /// How many generators an evaluator scored by their own references: what its rating bias is a mean over.
+    /// Returns the number of generators that an evaluator scored by their own references, the sample size of its rating bias.
     #[must_use]
     pub fn own(&self, evaluator: &str) -> usize {
         self.cells.keys().filter(|(by, generator, model)| by == evaluator && generator == model).count()
     }
 
-    /// The rating bias of an evaluator (URS, Eq. 1): the mean over generators B of Rating_{A-B}(B), less 8.
+    /// Computes the rating bias of an evaluator (URS, Eq. 1): the mean over generators B of Rating_{A-B}(B), minus 8.
     ///
     /// # Errors
-    /// [`Undefined::TooFew`] where it scored no generator by that generator's own references.
+    /// [`Undefined::TooFew`] if it scored no generator by that generator's own references.
     pub fn bias(&self, evaluator: &str) -> Result<f64, Undefined> {
         let own = self.cells.iter().filter(|((by, generator, model), _)| by == evaluator && generator == model);
         rating_bias(&own.map(|(_, cell)| cell.mean).collect::<Vec<_>>(), ANCHOR)

@@ -1,25 +1,25 @@
-//! Scores weighted by the judge's own probabilities beside those that it wrote.
+//! Comparison of probability-weighted scores with the scores that judges wrote.
 
 use crate::benchmark::judgement::Judgement;
 use crate::judging::verdict::{Rating, Verdict};
 
-/// One judge's scores where it was asked for the probabilities of its tokens.
+/// Scores of one judge with requested token probabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WeightedScores {
-    /// Scores that were read.
+    /// Number of readable scores.
     pub scores: u64,
-    /// Those for which the provider returned probabilities.
+    /// Number of scores with probabilities from the provider.
     pub weighted: u64,
-    /// Sum of what the judge wrote, over the weighted ones.
+    /// Sum of the written scores, over the weighted ones.
     written: f64,
     /// Sum of the expected scores.
     expected: f64,
-    /// Sum of the distances between the two.
+    /// Sum of the absolute differences between written and expected scores.
     distance: f64,
 }
 
 impl WeightedScores {
-    /// Counts the scores of judgements for which probabilities were asked.
+    /// Counts the scores of judgements with requested probabilities.
     #[must_use]
     pub fn new<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
         let mut counted = Self::default();
@@ -41,8 +41,8 @@ impl WeightedScores {
         }
     }
 
-    /// Means over the weighted scores: of what was written, of the expected ones, and of the distance between the two. None where
-    /// nothing is weighted.
+    /// Returns means over the weighted scores: of the written ones, the expected ones, and their absolute differences. `None` without
+    /// weighted scores.
     #[must_use]
     pub fn means(&self) -> [Option<f64>; 3] {
         let weighted = u32::try_from(self.weighted).map_or(f64::INFINITY, f64::from);

@@ -1,4 +1,4 @@
-//! The items of a suite of the user's own: what each mode needs of them.
+//! Items of a custom suite, and their requirements by judging mode.
 
 use serde::Deserialize;
 
@@ -9,10 +9,10 @@ use crate::benchmark::letter_answers::{OptionTexts, choices};
 use crate::benchmark::suite_data_file::{DataError, DataProblem, json_items};
 use crate::language::Language;
 
-/// The category of items that name none.
+/// Category of items without one.
 const NO_CATEGORY: &str = "all";
 
-/// What is asked of the items.
+/// Requirements of the items.
 pub(super) struct ItemRules<'d> {
     pub(super) mode: JudgeMode,
     pub(super) language: Language,
@@ -20,7 +20,7 @@ pub(super) struct ItemRules<'d> {
     pub(super) golden_context: bool,
 }
 
-/// A line of the data file.
+/// Line of the data file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ItemRecord {
@@ -35,7 +35,7 @@ struct ItemRecord {
     answer: Option<String>,
 }
 
-/// One reference, or one for each turn.
+/// One reference, or one per turn.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum References {

@@ -1,24 +1,24 @@
-//! A suite of the user's own, declared in TOML beside items as lines of JSON; no code.
+//! Custom suite, declared in TOML with items in JSON lines, without code.
 //!
 //! ```toml
 //! name = "house-rules"
 //! title = "House rules"
 //! mode = "pointwise_ref_multidim"   # or pointwise_ref, pointwise_turn, pairwise_baseline, multiple_choice
 //! language = "en"                   # of the items, and of the reminder to a judge
-//! categories = ["facts", "style"]   # may be left out; then any is taken
+//! categories = ["facts", "style"]   # optional; any category is allowed by default
 //! overall = "items"                 # or "categories": the mean over items, or over categories
 //! dimensions = ["Accuracy", "Tone"] # of pointwise_ref_multidim
-//! context = "own"                   # or "golden": what later turns of pointwise_turn follow
-//! dialogue = "lowest"               # or "mean": the turn that counts of pointwise_turn
+//! context = "own"                   # or "golden": context of later turns of pointwise_turn
+//! dialogue = "lowest"               # or "mean": score of a dialogue from its turns, of pointwise_turn
 //! temperature = 0.2                 # of the models' answers
 //! verdicts = "five_levels"          # of pairwise_baseline: from [[A>>B]] to [[B>>A]]; or "three", the default
 //!
-//! [prompt]                          # may be left out; the form is that of any prompt file
+//! [prompt]                          # optional, in the format of any prompt file
 //! user = "…"
 //! ```
 //!
-//! An item is `{"id": 1, "category": "facts", "turns": ["…"], "reference": ["…"], "options": […], "answer": "B"}`, with
-//! `question` for a single turn. `scoring` says what the modes have in common.
+//! An item is `{"id": 1, "category": "facts", "turns": ["…"], "reference": ["…"], "options": […], "answer": "B"}`, with `question` for a
+//! single turn. `scoring` has the common parts of the modes.
 
 mod items;
 mod names;
@@ -52,7 +52,7 @@ const DIMENSIONS: JudgePromptFields =
 const TURN: JudgePromptFields =
     JudgePromptFields { required: &["history", "answer"], optional: &["reference", "category"] };
 
-/// What a suite file says.
+/// Contents of a suite file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Declaration {
@@ -87,7 +87,7 @@ enum ModeName {
     MultipleChoice,
 }
 
-/// What the whole is the mean over.
+/// Unit of the overall mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Overall {
@@ -104,7 +104,7 @@ enum Context {
     Golden,
 }
 
-/// What a dialogue has of its turns.
+/// Aggregation of a dialogue's turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Dialogue {
@@ -113,7 +113,7 @@ enum Dialogue {
     Mean,
 }
 
-/// The verdicts of `pairwise_baseline`.
+/// Verdicts of `pairwise_baseline`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum VerdictLevels {
@@ -121,7 +121,7 @@ enum VerdictLevels {
     FiveLevels,
 }
 
-/// The suite.
+/// Custom suite with its options.
 pub struct CustomSuite {
     declaration: Declaration,
     variant: String,
@@ -129,7 +129,7 @@ pub struct CustomSuite {
     judge: JudgeForm,
 }
 
-/// How the mode asks and reads.
+/// Judge prompt and reply format of the mode.
 enum JudgeForm {
     Pair(Box<PairPrompts>),
     Dimensions(PromptText, JudgePrompt),
@@ -139,11 +139,11 @@ enum JudgeForm {
 }
 
 impl CustomSuite {
-    /// Reads a suite file.
+    /// Parses a suite file.
     ///
     /// # Errors
-    /// [`SuiteError`] where it is no such file, has the name of a built-in suite or one that cannot be a file's, a category
-    /// that would be taken for another part, or its prompt lacks a field.
+    /// [`SuiteError`] if it is not a suite file, has the name of a built-in suite or an invalid one, a category that would be mistaken for
+    /// another part, or a prompt that lacks a field.
     pub fn new(toml: &str, options: &SuiteOptions) -> Result<Self, SuiteError> {
         let declaration: Declaration = toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
         if NAMES.contains(&declaration.name.as_str()) {
@@ -168,7 +168,7 @@ impl CustomSuite {
         self.declaration.dimensions.iter().map(String::as_str).collect()
     }
 
-    /// How models are sampled.
+    /// Returns the sampling settings of the evaluated models.
     fn sampling(&self) -> ItemSampling {
         let Declaration { temperature, max_tokens, .. } = self.declaration;
         ItemSampling { temperature, max_tokens, seed: None, logprobs: false }
@@ -179,7 +179,7 @@ impl CustomSuite {
     }
 }
 
-/// Which verdicts are asked for: what the file says, or the ablation.
+/// Returns the verdict levels of the file, or of the ablation.
 fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, SuiteError> {
     let is_pairwise = matches!(declaration.mode, ModeName::PairwiseBaseline);
     let declared = declaration.verdicts;
@@ -196,7 +196,7 @@ fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, S
     Ok(if are_five { Levels::Five } else { Levels::Three })
 }
 
-/// Makes the prompts of the mode ready.
+/// Prepares the prompts of the mode.
 fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<JudgeForm, SuiteError> {
     let judge_prompt = |name: &str, fields| JudgePrompt::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
@@ -214,7 +214,7 @@ fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result
     })
 }
 
-/// A question to a judge about one answer.
+/// Builds a judge request about one answer.
 fn pointwise_request(judge_prompt: &JudgePrompt, item: &Item, dimensions: &str, answer: &str) -> JudgeRequest {
     let (question, reference) = pointwise::question_and_reference(item);
     let values = [

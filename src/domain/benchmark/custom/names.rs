@@ -1,17 +1,16 @@
-//! The names that a suite of the user's own may have and give: a suite's is part of files, locks and series, a category's is
-//! the key of its scores.
+//! Rules for names in custom suites: a suite's name is part of files, locks and series, a category's is the key of its scores.
 
 use crate::benchmark::score::Part;
 
-/// Longest name of a suite.
+/// Maximum length of a suite's name.
 const LONGEST: usize = 64;
-/// What a reader of items by intent is given; see `bench:SUITE:intents`.
+/// Reserved part name of scores by intent; see `bench:SUITE:intents`.
 const BY_INTENT: &str = "intents";
 
 /// Checks the name of a suite.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Description of the problem.
 pub(super) fn check(name: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = name.len() <= LONGEST
@@ -25,10 +24,10 @@ pub(super) fn check(name: &str) -> Result<(), String> {
     })
 }
 
-/// Checks the name of a category, whose key no other part may share.
+/// Checks the name of a category, whose key must not equal that of another part.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Description of the problem.
 pub(super) fn check_category(name: &str) -> Result<(), String> {
     let is_taken = name == Part::overall().key() || name == BY_INTENT;
     if is_taken || name.trim().is_empty() || name.contains(['/', ':']) {

@@ -1,4 +1,4 @@
-//! The scores of a suite of the user's own: the whole, categories, dimensions, turns and languages.
+//! Scores of a custom suite: overall, categories, dimensions, turns and languages.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) fn score(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>
     Scores(with_overall(suite.declaration.overall, scores))
 }
 
-/// The items of each category, in the declared order or that of their names.
+/// Groups the items by category, in the declared order or that of the names.
 fn categories<'i>(suite: &CustomSuite, items: &'i [Item]) -> Vec<(Part, Vec<&'i Item>)> {
     let declared = &suite.declaration.categories;
     let present: BTreeSet<&String> = items.iter().map(|item| &item.category).collect();
@@ -28,7 +28,7 @@ fn categories<'i>(suite: &CustomSuite, items: &'i [Item]) -> Vec<(Part, Vec<&'i 
     parts.filter(|(_, items)| !items.is_empty()).collect()
 }
 
-/// The mean over categories in the place of that over items, where it is asked for.
+/// Replaces the overall mean over items by the mean over categories, if the suite declares it.
 fn with_overall(rule: Overall, mut scores: Vec<Score>) -> Vec<Score> {
     if rule == Overall::Categories {
         let whole = |score: &&Score| score.part.kind == PartKind::Category && score.part.within.is_none();
@@ -54,7 +54,7 @@ fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: 
     scores
 }
 
-/// The score of an item by the suite's mode.
+/// Computes the score of an item by the suite's mode.
 pub(super) fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     match suite.mode() {
         JudgeMode::PairwiseBaseline => pairwise::item_score(item, verdicts, suite.levels),
@@ -63,7 +63,7 @@ pub(super) fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'
     }
 }
 
-/// The score of an item: that of its only turn, or the lowest or the mean of all. None where one is missing.
+/// Computes the rating of an item: that of its only turn, or the lowest or the mean of all. `None` if one is missing.
 fn rating(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     let turn = |turn| verdicts.rating(&item.id, turn).map(|rating| rating.score);
     let turns: Vec<f64> = item.turn_numbers().map(turn).collect::<Option<_>>()?;
@@ -78,7 +78,7 @@ fn dimension(name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Scor
     verdicts.mean(items, score).score(Part::new(PartKind::Dimension, name))
 }
 
-/// The means turn by turn, where there are several.
+/// Computes the means by turn, if there are several.
 fn turns(items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
     let longest = items.iter().flat_map(Item::turn_numbers).max().unwrap_or(0);
     let turn = |turn: u32| {

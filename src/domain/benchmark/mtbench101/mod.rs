@@ -1,7 +1,7 @@
 //! MT-Bench-101: 1,388 English dialogues in 13 tasks; every turn is judged, and the lowest turn counts.
 //!
-//! The model answers each turn in the golden context, so turns do not depend on one another. Six tasks judge from the
-//! second turn on. Facts: the paper and OpenCompass's `datasets/subjective/mtbench101.py`.
+//! The model answers each turn in the golden context, so turns are independent of one another. Six tasks judge from the second turn on.
+//! Sources: the paper and OpenCompass's `datasets/subjective/mtbench101.py`.
 
 mod tasks;
 
@@ -23,18 +23,18 @@ use crate::judging::verdict::{Verdict, VerdictError, original_parsers, rating};
 use tasks::first_judged;
 pub use tasks::{ABILITIES, DialogueTask, TASKS, TIERS, judged_turns, task_of};
 
-/// The model's own earlier answers are the context, instead of the golden ones.
+/// Ablation: the model's own earlier answers are the context, instead of the golden ones.
 const SELF_CONTEXT: &str = "self_context";
-/// The prompt's text about that context where the first round is given.
+/// Prompt text for that context if the first round is given.
 const SELF_CONTEXT_AFTER_FIRST: &str = "self_context_after_first";
-/// The reference is the whole golden dialogue, as OpenCompass gives it.
+/// Switch: the reference is the whole golden dialogue, as in OpenCompass.
 const WHOLE_DIALOGUE: &str = "mtbench101.whole_dialogue_reference";
-/// A dialogue with failed turns has the lowest of the others, as in OpenCompass.
+/// Switch: a dialogue with failed turns has the lowest score of the others, as in OpenCompass.
 const PARSED_TURNS: &str = "mtbench101.min_over_parsed_turns";
-/// The first number in brackets is the rating, as in OpenCompass.
+/// Switch: the first number in brackets is the rating, as in OpenCompass.
 const FIRST_BRACKET: &str = "mtbench101.first_bracket";
 
-/// The rule by which a dialogue has the mean of its turns instead of the lowest.
+/// Rule that scores a dialogue by the mean of its turns instead of the lowest one.
 pub const MEAN_OVER_TURNS: &str = "mean over turns";
 
 const PROMPT: &str = include_str!("../prompts/mtbench101.toml");
@@ -42,7 +42,7 @@ const FIELDS: JudgePromptFields = JudgePromptFields { required: &["history", "an
 const FIELDS_WITH_REFERENCE: JudgePromptFields =
     JudgePromptFields { required: &["history", "answer", "reference"], optional: &[] };
 
-/// The suite.
+/// MT-Bench-101 with its options.
 pub struct MtBench101 {
     variant: String,
     judge_prompts: Vec<JudgePrompt>,
@@ -52,7 +52,7 @@ pub struct MtBench101 {
     first_bracket: bool,
 }
 
-/// A line of the data file.
+/// Line of the data file.
 #[derive(Deserialize)]
 struct DialogueRecord {
     task: String,
@@ -67,10 +67,10 @@ struct DialogueExchange {
 }
 
 impl MtBench101 {
-    /// The suite with its options.
+    /// Creates the suite with its options.
     ///
     /// # Errors
-    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    /// [`SuiteError`] if an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         options.check(
             "mtbench101",
@@ -102,7 +102,7 @@ impl MtBench101 {
         TurnLinks { first: first_judged(item), own_context: self.own_context }
     }
 
-    /// The question about one turn.
+    /// Builds the judge request about one turn.
     fn request(&self, item: &Item, answers: &[Answer], turn: u32, answer: &str) -> Option<JudgeRequest> {
         let place = TASKS.iter().position(|task| task.code == item.category)?;
         let history = self.turns_of(item).history(item, answers, turn)?;
@@ -116,14 +116,14 @@ impl MtBench101 {
         Some(JudgeRequest { messages: self.judge_prompts[place].messages(&values), sampling })
     }
 
-    /// The judged turns of a dialogue; none where it is incomplete.
+    /// Returns the scores of a dialogue's judged turns; `None` if one is missing.
     fn turns(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<Vec<f64>> {
         let turns: Vec<Option<f64>> = judged_turns(item).map(|turn| score_of(item, verdicts, turn)).collect();
         let complete = !turns.contains(&None);
         (complete || self.parsed_turns).then(|| turns.into_iter().flatten().collect())
     }
 
-    /// The paper's ablation "without minimum": a dialogue has the mean of its turns.
+    /// Computes the scores of the paper's ablation "without minimum": a dialogue has the mean of its turns.
     fn by_mean(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
         let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
         let dialogue = |item: &Item| mean(&self.turns(item, verdicts)?);
@@ -212,7 +212,7 @@ fn item(line: DialogueRecord) -> Result<Item, DataProblem> {
     })
 }
 
-/// The golden dialogue up to and with a turn.
+/// Returns the golden dialogue up to and including a turn.
 fn golden_turns(item: &Item, last: u32) -> Vec<(&str, &str)> {
     let turns = (1..=last).filter_map(|turn| item.turn(turn));
     turns.map(|turn| (turn.question.as_str(), turn.reference.as_deref().unwrap_or_default())).collect()
@@ -222,7 +222,7 @@ fn score_of(item: &Item, verdicts: &Verdicts<'_>, turn: u32) -> Option<f64> {
     verdicts.rating(&item.id, turn).map(|rating| rating.score)
 }
 
-/// The score of a task: the mean over its dialogues.
+/// Computes the score of a task: the mean over its dialogues.
 fn task_score(
     task: &DialogueTask,
     (items, verdicts): (&[Item], &Verdicts<'_>),
@@ -232,7 +232,7 @@ fn task_score(
     verdicts.mean(dialogues, dialogue).score(Part::new(PartKind::Category, task.code))
 }
 
-/// The scores of abilities or tiers: unweighted means of their tasks.
+/// Computes the scores of abilities or tiers: unweighted means of their tasks.
 fn groups<'s>(
     tasks: &'s [Score],
     names: &'s [&'static str],
@@ -244,7 +244,7 @@ fn groups<'s>(
     })
 }
 
-/// The scores of a task turn by turn: means over the dialogues that have the turn.
+/// Computes the scores of a task by turn: means over the dialogues that have the turn.
 fn turn_scores(task: &DialogueTask, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
     let dialogues: Vec<&Item> = items.iter().filter(|item| item.category == task.code).collect();
     let longest = dialogues.iter().flat_map(|item| judged_turns(item)).max().unwrap_or_default();
@@ -260,7 +260,7 @@ fn turn_scores(task: &DialogueTask, items: &[Item], verdicts: &Verdicts<'_>) -> 
 mod tests {
     use super::*;
 
-    /// The instruction to the judge of the second turn of a task, with this ablation.
+    /// Judge instruction for the second turn of a task, with this ablation.
     fn instruction(task: &str, ablation: Option<&str>) -> String {
         let suite = MtBench101::new(&SuiteOptions { ablation: ablation.map(str::to_owned), ..SuiteOptions::default() });
         let line =

@@ -1,19 +1,19 @@
-//! The thirteen tasks, their abilities and tiers, and which of their turns are judged.
+//! The thirteen tasks with their abilities, tiers and judged turns.
 
 use crate::benchmark::item::Item;
 
-/// A task: what a group of dialogues tests.
+/// Task: a group of dialogues that test the same skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DialogueTask {
-    /// Its two letters.
+    /// Two-letter code.
     pub code: &'static str,
-    /// Its name.
+    /// Display name.
     pub title: &'static str,
-    /// The ability that it belongs to.
+    /// Ability that the task belongs to.
     pub ability: &'static str,
-    /// The tier of the ability.
+    /// Tier of the ability.
     pub tier: &'static str,
-    /// Whether the first turn only sets the scene.
+    /// Whether the first turn only provides context.
     pub skips_first: bool,
     /// Whether the judge sees the golden answer.
     pub has_reference: bool,
@@ -31,7 +31,7 @@ const fn with_reference(task: DialogueTask) -> DialogueTask {
     DialogueTask { has_reference: true, ..task }
 }
 
-/// The tasks in the paper's order.
+/// Tasks in the paper's order.
 pub const TASKS: [DialogueTask; 13] = [
     from_second(task("CM", "Context memory", "Memory", "Perceptivity")),
     task("SI", "Separate input", "Understanding", "Perceptivity"),
@@ -48,20 +48,20 @@ pub const TASKS: [DialogueTask; 13] = [
     task("PI", "Proactive interaction", "Questioning", "Interactivity"),
 ];
 
-/// The seven abilities in the paper's order.
+/// Seven abilities in the paper's order.
 pub const ABILITIES: [&str; 7] =
     ["Memory", "Understanding", "Interference", "Rephrasing", "Reflection", "Reasoning", "Questioning"];
 
-/// The three tiers in the paper's order.
+/// Three tiers in the paper's order.
 pub const TIERS: [&str; 3] = ["Perceptivity", "Adaptability", "Interactivity"];
 
-/// A task by its two letters.
+/// Returns a task by its code.
 #[must_use]
 pub fn task_of(code: &str) -> Option<&'static DialogueTask> {
     TASKS.iter().find(|task| task.code == code)
 }
 
-/// The turns of a dialogue that are judged.
+/// Returns the judged turns of a dialogue.
 pub fn judged_turns(item: &Item) -> impl Iterator<Item = u32> + use<> {
     let first = first_judged(item);
     item.turn_numbers().skip_while(move |turn| *turn < first)

@@ -1,4 +1,4 @@
-//! AlignBench: how its scores are put together, whether two judges order models alike, and whose explanations people prefer.
+//! AlignBench's claims: composition of its scores, agreement of two judges, and preferred explanations.
 
 use super::{BilingualText, Claim, Number, WHOLE, column, most, table, value};
 use crate::benchmark::published::Published;
@@ -9,7 +9,7 @@ use crate::stats::real_len;
 const PAPER: &str = "AlignBench (Liu et al. 2023, arXiv:2311.18743)";
 const GPT4: &str = "alignbench_gpt4";
 const CRITIQUE: &str = "alignbench_critiquellm";
-/// Explanations that were to be compared in each row of Table 5; some comparisons failed.
+/// Planned number of comparisons in each row of Table 5; some comparisons failed.
 const SAMPLED: u64 = 500;
 
 pub(super) fn claims() -> Vec<Claim> {
@@ -31,7 +31,7 @@ fn overall() -> Claim {
     Claim::new("A2", (PAPER, "Tables 6 and 7"), says, numbers)
 }
 
-/// How far each printed total and group lies from what its parts, as they are printed, come to.
+/// Computes the deviation of each printed total and group from the value of its printed parts.
 fn from_parts(series: &Published) -> Vec<f64> {
     const REASONING: [&str; 2] = ["数学计算", "逻辑推理"];
     const LANGUAGE: [&str; 6] = ["基本任务", "中文理解", "综合问答", "文本写作", "角色扮演", "专业能力"];
@@ -65,7 +65,7 @@ fn judges() -> Claim {
     Claim::new("A3", (PAPER, "Tables 6 and 7"), says, Coefficient::ALL.into_iter().map(number).collect())
 }
 
-/// A row of Table 5: whose explanations people preferred.
+/// Row of Table 5: preferences between explanations.
 struct ExplanationRow {
     who: &'static str,
     counts: WinCounts,

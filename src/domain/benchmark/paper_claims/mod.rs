@@ -1,8 +1,8 @@
-//! What the papers say of their own results, computed again from the tables that they print.
+//! Claims of the papers about their own results, recomputed from their printed tables.
 //!
-//! A [`Claim`] holds the numbers of a paper's text beside those that follow from its tables ([`published`]
-//! and the few counts here). Nothing is stored: [`all`] computes when it is called. Where a printed number does not follow
-//! from the printed table, the claim says what the contradiction is.
+//! A [`Claim`] compares the numbers of a paper's text with those that follow from its tables ([`published`] and the few counts here).
+//! Nothing is stored: [`all`] computes them on each call. If a printed number does not follow from the printed table, the claim describes
+//! the contradiction.
 
 mod alignbench;
 mod mtbench101;
@@ -14,12 +14,12 @@ use serde::Serialize;
 
 use super::published::{self, Published};
 
-/// A text in both languages of the pages.
+/// Text in both languages of the pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BilingualText {
-    /// English.
+    /// English text.
     pub en: String,
-    /// Chinese.
+    /// Chinese text.
     pub zh: String,
 }
 
@@ -29,43 +29,43 @@ impl BilingualText {
     }
 }
 
-/// Whether what a paper prints follows from its tables.
+/// Result of comparing a paper's numbers with its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
-    /// Every printed number does.
+    /// All printed numbers agree.
     Reproduced,
-    /// One does not.
+    /// At least one printed number disagrees.
     Contradiction,
-    /// The paper prints no number to compare with.
+    /// The paper has no printed number to compare with.
     NotPrinted,
 }
 
-/// A number of a paper, or one that it could have printed.
+/// Number of a paper, printed or computed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Number {
-    /// What it is.
+    /// Name of the number.
     pub name: BilingualText,
-    /// As the paper prints it; `None` where it does not.
+    /// Number as printed in the paper; `None` if it is not.
     pub printed: Option<String>,
-    /// Ours.
+    /// Recomputed number.
     pub ours: f64,
-    /// Digits behind the point that ours is shown with.
+    /// Decimals of the recomputed number.
     pub decimals: usize,
-    /// How far from the printed one ours may lie.
+    /// Maximum deviation of the recomputed from the printed number.
     pub tolerance: f64,
-    /// Whether it lies no farther; `None` where nothing is printed.
+    /// Whether the deviation is within the tolerance; `None` without a printed number.
     pub agrees: Option<bool>,
 }
 
 impl Number {
-    /// Ours as text.
+    /// Formats the recomputed number.
     #[must_use]
     pub fn written(&self) -> String {
         format!("{:.*}", self.decimals, self.ours)
     }
 
-    /// Beside a printed number, which ours may miss by half of its last digit.
+    /// Compares a number with a printed one, within half a unit of the last printed digit.
     fn beside(name: BilingualText, printed: &str, ours: f64) -> Self {
         let decimals = printed.split_once('.').map_or(0, |(_, behind)| behind.len());
         let places = u8::try_from(decimals).unwrap_or(u8::MAX);
@@ -75,18 +75,18 @@ impl Number {
         Self { name, printed: Some(printed.to_owned()), ours, decimals: decimals + 1, tolerance, agrees }
     }
 
-    /// Which the paper does not print.
+    /// Creates a number that the paper does not print.
     fn unprinted(name: BilingualText, ours: f64) -> Self {
         Self { name, printed: None, ours, decimals: 4, tolerance: 0.0, agrees: None }
     }
 
-    /// The farthest that any of `cells` printed numbers lies from ours.
+    /// Creates the largest deviation from any of `cells` printed numbers.
     fn farthest(name: BilingualText, cells: usize, ours: f64, tolerance: f64) -> Self {
         let agrees = Some(ours <= tolerance + ROUNDING);
         Self { name, printed: Some(format!("{cells} ×")), ours, decimals: 4, tolerance, agrees }
     }
 
-    /// A p-value of which the paper prints only whether it is under 0.05.
+    /// Creates a p-value of which the paper prints only whether it is below 0.05.
     fn significance(name: BilingualText, under: bool, p: f64) -> Self {
         let printed = if under { "p < 0.05" } else { "p ≥ 0.05" };
         Self {
@@ -100,25 +100,25 @@ impl Number {
     }
 }
 
-/// What binary fractions leave of decimal ones.
+/// Tolerance for representing decimal fractions in binary.
 const ROUNDING: f64 = 1e-9;
 
-/// A study of a paper.
+/// Claim of a paper.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
-    /// Its key.
+    /// Key of the claim.
     pub id: &'static str,
-    /// The paper.
+    /// Title of the paper.
     pub paper: &'static str,
-    /// The table or passage.
+    /// Table or passage.
     pub place: &'static str,
-    /// What is said.
+    /// Statement of the claim.
     pub says: BilingualText,
-    /// The numbers.
+    /// Compared numbers.
     pub numbers: Vec<Number>,
-    /// The verdict.
+    /// Result of the comparison.
     pub verdict: ClaimVerdict,
-    /// What does not fit, where the verdict is a contradiction.
+    /// Description of the contradiction, if there is one.
     pub contradiction: Option<BilingualText>,
 }
 
@@ -139,14 +139,14 @@ impl Claim {
         Self { id, paper, place, says, numbers, verdict, contradiction: None }
     }
 
-    /// What to say where the numbers contradict each other.
+    /// Sets the description for the case of a contradiction.
     fn or_else(self, contradiction: BilingualText) -> Self {
         let contradiction = (self.verdict == ClaimVerdict::Contradiction).then_some(contradiction);
         Self { contradiction, ..self }
     }
 }
 
-/// Every study, by paper. A mixture is sought on a grid of half a million points, so keep what this gives.
+/// Computes every claim, by paper. The mixture search covers a grid of half a million points, so callers should keep the result.
 #[must_use]
 pub fn all() -> Vec<Claim> {
     [superclue::claims(), alignbench::claims(), mtbench101::claims(), urs::claims()].concat()
@@ -158,18 +158,18 @@ fn table(id: &str) -> &'static Published {
     published::by_id(id).expect(WHOLE)
 }
 
-/// One value of a series.
+/// Returns one value of a series.
 fn value(series: &Published, subject: &str, part: &str) -> f64 {
     let point = series.points.iter().find(|point| point.subject == subject && point.part == part);
     point.expect(WHOLE).value
 }
 
-/// The values of a part, in the order of `subjects`.
+/// Returns the values of a part, in the order of `subjects`.
 fn column(id: &str, part: &str, subjects: &[&str]) -> Vec<f64> {
     subjects.iter().map(|subject| value(table(id), subject, part)).collect()
 }
 
-/// The greatest of some distances.
+/// Returns the largest of some deviations.
 fn most(distances: impl Iterator<Item = f64>) -> f64 {
     distances.fold(0.0, |most, one| one.abs().max(most))
 }

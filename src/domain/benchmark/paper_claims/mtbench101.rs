@@ -1,11 +1,11 @@
-//! MT-Bench-101: the averages of its main table.
+//! MT-Bench-101's claims: the averages of its main table.
 
 use super::{BilingualText, Claim, Number, most, table, value};
 use crate::stats::real_len;
 
 const PAPER: &str = "MT-Bench-101 (Bai et al. 2024, arXiv:2402.14762)";
 const SERIES: &str = "mtbench101_gpt4";
-/// The table's last row.
+/// Last row of the table.
 const AVERAGES: [(&str, &str); 13] = [
     ("CM", "7.52"),
     ("SI", "6.37"),

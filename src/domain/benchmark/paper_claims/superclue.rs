@@ -1,4 +1,4 @@
-//! SuperCLUE: how CLOSE and OPEN go together, and which mixture of them follows the votes of CArena.
+//! SuperCLUE's claims: correlation of CLOSE and OPEN, and the mixture of both that best predicts CArena's votes.
 
 use serde::Deserialize;
 
@@ -9,14 +9,14 @@ use crate::stats::distribution::Summary;
 use crate::stats::{real, real_len};
 
 const PAPER: &str = "SuperCLUE (Xu et al. 2023, arXiv:2307.15020)";
-/// The models whose makers are Chinese.
+/// Models of Chinese makers.
 const CHINESE: [&str; 8] =
     ["MiniMax", "Wenxin Yiyan", "SparkDesk", "ChatGLM-130B", "ChatGLM2-6B", "360 Brain", "Ziya-13B", "MOSS"];
-/// Those of Table 4: no other four or more models of Table 2 give its numbers.
+/// Models of Table 4: no other four or more models of Table 2 yield its numbers.
 const VOTED: [&str; 5] = ["MiniMax", "ChatGLM-130B", "ChatGLM2-6B", "Ziya-13B", "MOSS"];
-/// The weights of Table 4 are multiples of 1/1000.
+/// Search grid: the weights of Table 4 are multiples of 1/1000.
 const GRID: Search = Search::Grid { steps: 1_000 };
-/// Questions of a capability.
+/// Maximum number of questions per capability.
 const QUESTIONS: u32 = 30;
 
 pub(super) fn claims() -> Vec<Claim> {
@@ -27,7 +27,7 @@ pub(super) fn claims() -> Vec<Claim> {
     claims
 }
 
-/// CLOSE, and OPEN's first turns, of the Chinese models.
+/// Returns CLOSE, and OPEN's first turns, of the Chinese models.
 fn close_and_open() -> [Vec<f64>; 2] {
     [column("superclue_close", "overall", &CHINESE), column("superclue_open", "turn:1", &CHINESE)]
 }
@@ -73,7 +73,7 @@ fn coefficient_of_variation() -> Claim {
     Claim::new("S3", (PAPER, "Figure 7"), says, numbers)
 }
 
-/// A set of questions by its name in the paper, with the models of Table 4.
+/// Returns a set of questions by its name in the paper, for the models of Table 4.
 fn set(name: &str) -> Vec<f64> {
     match name {
         "CLOSE" => column("superclue_close", "overall", &VOTED),
@@ -86,7 +86,7 @@ fn votes() -> Vec<f64> {
     column("superclue_arena", "overall", &VOTED)
 }
 
-/// The rows of Table 4 with one set.
+/// Computes the rows of Table 4 with one set.
 fn alone() -> Vec<Claim> {
     let rows = [
         ("S4", "CLOSE", "0.7950", false),
@@ -111,7 +111,7 @@ fn correlation(printed: &str, under: bool, found: &Correlation) -> Vec<Number> {
     ]
 }
 
-/// A row of Table 4 with several sets.
+/// Row of Table 4 with several sets.
 struct Mixed {
     id: &'static str,
     sets: &'static [&'static str],
@@ -153,7 +153,7 @@ fn mixture(row: &Mixed) -> Claim {
     Claim::new(row.id, (PAPER, "Table 4"), says, numbers)
 }
 
-/// Valid answers of a capability and those that count, which give the shares of Table 3.
+/// Valid and counted answers of a capability, which yield the shares of Table 3.
 #[derive(Debug, Deserialize)]
 pub(super) struct ValidCounts {
     pub(super) subject: String,
@@ -170,7 +170,7 @@ pub(super) fn open_counts() -> Vec<ValidCounts> {
     rows.collect::<Result<_, _>>().expect(WHOLE)
 }
 
-/// Table 2 as what Table 3's counts come to: all capabilities in one pot.
+/// Recomputes Table 2 by pooling Table 3's counts over all capabilities.
 fn pooled() -> Claim {
     let says = BilingualText::new(
         "The totals of Table 2 are the capabilities of Table 3 pooled: all valid answers in one pot.",
@@ -194,7 +194,7 @@ fn pooled() -> Claim {
     Claim::new("S12", (PAPER, "Tables 2 and 3"), says, numbers)
 }
 
-/// How far OPEN's totals are from the pooled counts.
+/// Computes the deviations of OPEN's totals from the pooled counts.
 fn open_cells() -> Vec<f64> {
     let (open, counts) = (table("superclue_open"), open_counts());
     let of = |subject: &str| {
@@ -209,7 +209,7 @@ fn open_cells() -> Vec<f64> {
     open.subjects().into_iter().flat_map(of).collect()
 }
 
-/// How far CLOSE's totals are from the pooled counts that its capabilities' shares stand for.
+/// Computes the deviations of CLOSE's totals from the pooled counts of its capabilities' shares.
 fn close_cells() -> Vec<f64> {
     let close = table("superclue_close");
     let of = |subject: &str| {
@@ -220,8 +220,7 @@ fn close_cells() -> Vec<f64> {
     close.subjects().into_iter().map(of).collect()
 }
 
-/// Right answers and all, of [`QUESTIONS`] at most, whose share is nearest to the printed one; of equally near ones
-/// the most.
+/// Finds the numbers of correct and of all answers, up to [`QUESTIONS`], whose share is nearest to the printed one; the largest on a tie.
 fn counted(percent: f64) -> (u32, u32) {
     let of = |all: u32| {
         let right = (0..=all).min_by(|&one, &other| {
@@ -229,7 +228,7 @@ fn counted(percent: f64) -> (u32, u32) {
             far(one).total_cmp(&far(other))
         });
         let right = right.unwrap_or_default();
-        // Shares are printed in four digits: what rounds to the same is equally near.
+        // Shares are printed with four digits: shares that round to the same value are equally near.
         let far = ((100.0 * f64::from(right) / f64::from(all) - percent).abs() * 100.0).round();
         (far, right, all)
     };

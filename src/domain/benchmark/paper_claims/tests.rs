@@ -5,7 +5,7 @@ use crate::benchmark::paper_claims::superclue::open_counts;
 
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(all);
 
-/// A claim's numbers, as the independent computation has them.
+/// Compares a claim's numbers with those of an independent computation.
 #[track_caller]
 fn check(id: &str, expected: &[f64], tolerance: f64) -> &'static Claim {
     let claim = CLAIMS.iter().find(|claim| claim.id == id).unwrap();

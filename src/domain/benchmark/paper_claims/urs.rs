@@ -1,9 +1,9 @@
-//! URS: how the scores of a service are put together from those of the intents.
+//! URS's claims: the composition of a service's scores from those of the intents.
 
 use super::{BilingualText, Claim, Number, most, table, value};
 
 const PAPER: &str = "URS (arXiv:2404.13940)";
-/// The table's first row: cases of each intent.
+/// First row of the table: number of cases by intent.
 const CASES: [(&str, f64); 6] = [
     ("Solve_Professional_Problem", 404.0),
     ("Factual_QA", 259.0),

@@ -1,113 +1,112 @@
-//! Scores that the papers print, as reference series: shown apart from an arena's own runs, and of use in correlation
-//! studies.
+//! Scores printed in the papers, as reference series: shown separately from an arena's own runs, and usable in correlation studies.
 //!
-//! Only facts: who scored how much in what, and where that stands. `series.toml` names the series, and a file of the same
-//! name as its id holds the values by subject and part. Parts have the keys of [`Part::key`](super::score::Part::key), so
-//! a published column and one of a run of the same suite go by the same name.
+//! Only facts: scores with their source. `series.toml` lists the series, and a file named after its id has the values by subject and part.
+//! Parts have the keys of [`Part::key`](super::score::Part::key), so a published column and one of a run of the same suite have the same
+//! name.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-/// What a series compares.
+/// Kind of subject of a series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectKind {
     /// Language models.
     #[default]
     Model,
-    /// Ways of judging.
+    /// Judging methods.
     Method,
-    /// Services of other kinds beside models.
+    /// Models and other services.
     Service,
 }
 
-/// What a published value is.
+/// Unit of a published value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueUnit {
-    /// A score from 1 to 10.
+    /// Score from 1 to 10.
     OneToTen,
-    /// 0 to 100.
+    /// Percentage, 0 to 100.
     Percent,
-    /// -1 to 1.
+    /// Correlation, -1 to 1.
     Correlation,
-    /// 0 to 1.
+    /// Share, 0 to 1.
     Share,
 }
 
-/// One published series.
+/// Published series of scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Its key.
+    /// Key of the series.
     pub id: String,
-    /// The suite, or `arena` for people's votes.
+    /// Name of the suite, or `arena` for people's votes.
     pub suite: String,
-    /// What it is, for people.
+    /// Display name.
     pub title: String,
-    /// The judge, if there was one.
+    /// Judge, if there was one.
     pub judge: Option<String>,
-    /// What is compared.
+    /// Kind of the subjects.
     #[serde(default)]
     pub of: SubjectKind,
-    /// The unit of the values.
+    /// Unit of the values.
     pub unit: ValueUnit,
-    /// Paper and table.
+    /// Paper and table of the values.
     pub source: String,
-    /// What differs from the print, and why.
+    /// Deviations from the printed values, with reasons.
     pub note: Option<String>,
-    /// The values, in the paper's order.
+    /// Values in the paper's order.
     #[serde(skip_deserializing)]
     pub points: Vec<PublishedPoint>,
 }
 
-/// One published value.
+/// Published value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedPoint {
-    /// The model, method or service.
+    /// Name of the model, method or service.
     pub subject: String,
-    /// The part's key.
+    /// Key of the part.
     pub part: String,
-    /// The value, in the series' unit.
+    /// Value in the series' unit.
     pub value: f64,
 }
 
 impl Published {
-    /// The values of a part by subject.
+    /// Returns the values of a part by subject.
     #[must_use]
     pub fn part(&self, part: &str) -> BTreeMap<&str, f64> {
         let of_part = self.points.iter().filter(|point| point.part == part);
         of_part.map(|point| (point.subject.as_str(), point.value)).collect()
     }
 
-    /// The keys of its parts, in the paper's order.
+    /// Returns the keys of the parts, in the paper's order.
     #[must_use]
     pub fn parts(&self) -> Vec<&str> {
         first_of_each(self.points.iter().map(|point| point.part.as_str()))
     }
 
-    /// The subjects, in the paper's order.
+    /// Returns the subjects, in the paper's order.
     #[must_use]
     pub fn subjects(&self) -> Vec<&str> {
         first_of_each(self.points.iter().map(|point| point.subject.as_str()))
     }
 }
 
-/// All published series, in the order of `series.toml`.
+/// Returns all published series, in the order of `series.toml`.
 #[must_use]
 pub fn series() -> &'static [Published] {
     &SERIES
 }
 
-/// A series by its id.
+/// Returns a series by its id.
 #[must_use]
 pub fn by_id(id: &str) -> Option<&'static Published> {
     series().iter().find(|series| series.id == id)
 }
 
-/// The series of a suite.
+/// Returns the series of a suite.
 pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Published> {
     series().iter().filter(move |series| series.suite == suite)
 }
@@ -128,7 +127,7 @@ fn points(id: &str) -> Vec<PublishedPoint> {
     rows.collect::<Result<_, _>>().expect("a test reads every file")
 }
 
-/// Each name once, where it first stands.
+/// Removes duplicate names, keeping the first occurrences.
 fn first_of_each<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut seen = std::collections::BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()

@@ -1,7 +1,7 @@
-//! SuperCLUE-CLOSE: the open questions as multiple choice, read without a judge.
+//! SuperCLUE-CLOSE: the open questions as multiple choice, parsed without a judge.
 //!
-//! An item is a line of JSON: `{"id": 1, "capability": "计算", "question": "…", "options": ["…", "…", "…", "…"],
-//! "answer": "B"}`; the options may be an object by letter or one text, and 问题, 选项, 答案 are known as names too.
+//! An item is a line of JSON: `{"id": 1, "capability": "计算", "question": "…", "options": ["…", "…", "…", "…"], "answer": "B"}`; the options
+//! may be an object by letter or one text, and 问题, 选项, 答案 are accepted as names too.
 
 use serde::Deserialize;
 
@@ -19,13 +19,13 @@ use crate::language::Language;
 
 pub(super) const PROMPT: &str = include_str!("../prompts/superclue_close.toml");
 
-/// The suite.
+/// SuperCLUE-CLOSE with its options.
 pub struct SuperClueClose {
     variant: String,
     prompt: ChoicePrompt,
 }
 
-/// A line of the data file.
+/// Line of the data file.
 #[derive(Deserialize)]
 struct CloseRecord {
     id: Id,
@@ -40,10 +40,10 @@ struct CloseRecord {
 }
 
 impl SuperClueClose {
-    /// The suite with its options.
+    /// Creates the suite with its options.
     ///
     /// # Errors
-    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    /// [`SuiteError`] if an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         options.check("superclue-close", &[], &[])?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));

@@ -1,7 +1,7 @@
-//! Making multiple-choice items out of open questions: a model rewrites, programs check the form, people review.
+//! Construction of multiple-choice items from open questions: a model rewrites, programs check the format, people review.
 //!
-//! The paper's review has three stages of three reviewers. A draft passes a stage once most of its reviewers accept it, and
-//! falls once most can no more; one that has passed all stages becomes an item of [`super::close`].
+//! The paper's review has three stages of three reviewers. A draft passes a stage once a majority of its reviewers accepts it, and is
+//! rejected once a majority is impossible; one that has passed all stages becomes an item of [`super::close`].
 
 use serde::{Deserialize, Serialize};
 
@@ -13,33 +13,33 @@ use crate::benchmark::suite_options::SuiteError;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
 
-/// Stages of the review.
+/// Number of stages of the review.
 pub const STAGES: u8 = 3;
-/// Reviewers of each stage.
+/// Number of reviewers per stage.
 pub const REVIEWERS: usize = 3;
 
 const CONSTRUCT: &str = "construct";
 const FIELDS: JudgePromptFields = JudgePromptFields { required: &["question"], optional: &["capability"] };
 
-/// How a model is asked to rewrite a question.
+/// Prompt for rewriting a question.
 pub struct DraftPrompt(JudgePrompt);
 
-/// A question as a model has rewritten it.
+/// Question rewritten by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// The new question.
+    /// Text of the new question.
     pub question: String,
-    /// Its options and the right one.
+    /// Options with the correct letter.
     pub choices: Choices,
 }
 
-/// Why a reply is no draft.
+/// Error of a reply that is not a draft.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DraftError {
-    /// No JSON object in the reply.
+    /// The reply has no JSON object.
     #[error("the reply holds no JSON object with 问题, 选项 and 答案")]
     NoObject,
-    /// Not four options, or no single answer.
+    /// The reply does not have four options, or a single answer.
     #[error("{0}")]
     Choices(String),
 }
@@ -55,16 +55,16 @@ struct RewrittenQuestion {
 }
 
 impl DraftPrompt {
-    /// The built-in prompt, or one from a prompt file's variant `construct`.
+    /// Creates the built-in prompt, or one from a prompt file's variant `construct`.
     ///
     /// # Errors
-    /// [`SuiteError`] where the prompt does not take the question.
+    /// [`SuiteError`] if the prompt lacks the field of the question.
     pub fn new(prompt: Option<&str>) -> Result<Self, SuiteError> {
         let file = PromptFile::parse(prompt.unwrap_or(PROMPT));
         Ok(Self(JudgePrompt::new(CONSTRUCT, &file.variant(CONSTRUCT), FIELDS)?))
     }
 
-    /// The request to rewrite the first turn of an open item.
+    /// Builds the request to rewrite the first turn of an open item.
     #[must_use]
     pub fn request(&self, item: &Item) -> Vec<Message> {
         let question = item.turns.first().map_or("", |turn| turn.question.as_str());
@@ -73,10 +73,10 @@ impl DraftPrompt {
 }
 
 impl Draft {
-    /// Reads a model's reply: the last JSON object in it.
+    /// Parses a model's reply: the last JSON object in it.
     ///
     /// # Errors
-    /// [`DraftError`] where there is none, or its options and answer are not those of a multiple-choice question.
+    /// [`DraftError`] if there is none, or its options and answer are not those of a multiple-choice question.
     pub fn parse(reply: &str) -> Result<Self, DraftError> {
         let mut starts = reply.rmatch_indices('{').map(|(place, _)| &reply[place..]);
         let object = |text| serde_json::Deserializer::from_str(text).into_iter::<RewrittenQuestion>().next()?.ok();
@@ -86,7 +86,7 @@ impl Draft {
         Ok(Self { question: reply.question, choices })
     }
 
-    /// The item that a draft of an open item becomes.
+    /// Converts a draft of an open item into an item.
     #[must_use]
     pub fn item(self, open: &Item) -> Item {
         let turns = vec![Question { question: self.question, reference: None }];
@@ -94,36 +94,36 @@ impl Draft {
     }
 }
 
-/// What one reviewer said of a draft.
+/// Review of a draft by one reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftReview {
-    /// From 1 to [`STAGES`].
+    /// Stage, from 1 to [`STAGES`].
     pub stage: u8,
-    /// Who; a reviewer's later word replaces the former.
+    /// Name of the reviewer; a later review replaces the former.
     pub reviewer: String,
-    /// Whether the draft may pass.
+    /// Whether the reviewer accepts the draft.
     pub accepted: bool,
 }
 
-/// How far a draft has come.
+/// Progress of a draft's review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewProgress {
-    /// This stage has too few reviews yet.
+    /// The stage needs more reviews.
     Open {
-        /// From 1.
+        /// Stage, from 1.
         stage: u8,
     },
     /// Every stage accepted it.
     Accepted,
-    /// A stage turned it down.
+    /// A stage rejected the draft.
     Rejected {
-        /// From 1.
+        /// Stage, from 1.
         stage: u8,
     },
 }
 
-/// Where the reviews of a draft leave it.
+/// Determines the progress from a draft's reviews.
 #[must_use]
 pub fn progress(reviews: &[DraftReview]) -> ReviewProgress {
     let most = REVIEWERS / 2 + 1;
@@ -140,7 +140,7 @@ pub fn progress(reviews: &[DraftReview]) -> ReviewProgress {
     ReviewProgress::Accepted
 }
 
-/// The last review of each reviewer in a stage.
+/// Returns the last review of each reviewer in a stage.
 fn last_words(reviews: &[DraftReview], stage: u8) -> Vec<&DraftReview> {
     let mut words: Vec<&DraftReview> = Vec::new();
     for review in reviews.iter().filter(|review| review.stage == stage) {

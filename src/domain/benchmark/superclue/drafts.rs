@@ -1,9 +1,8 @@
-//! Drafts as a file: a line of JSON for each open question, with the question that a model made of it, or the reply that
-//! could not be read and why.
+//! File of drafts: a line of JSON per open question, with the question that a model made of it, or the unreadable reply with the reason.
 //!
-//! `{"id": "1", "capability": "计算", "original": "…", "model": "m", "question": "…", "options": {"A": "…", "B": "…",
-//! "C": "…", "D": "…"}, "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`, with `"attempt": 1` where
-//! the model is to be asked again. Where an id stands on several lines, the last one counts.
+//! `{"id": "1", "capability": "计算", "original": "…", "model": "m", "question": "…", "options": {"A": "…", "B": "…", "C": "…", "D": "…"},
+//! "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`, with `"attempt": 1` if the model is to be asked again. If an
+//! id occurs on several lines, the last one counts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,32 +14,32 @@ use crate::benchmark::letter_answers::{OptionTexts, choices};
 use crate::benchmark::suite_data_file::{DataError, DataProblem, json_lines};
 use crate::judging::verdict::Letter;
 
-/// What a line begins with, as far as it was written.
+/// Prefix of each line.
 pub const HEAD: &[u8] = b"{\"id\":";
 
-/// What a model made of an open question.
+/// Result of rewriting an open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftLine {
-    /// The open item's id; the new item's too.
+    /// Id of the open item and of the new one.
     pub id: String,
-    /// Its capability.
+    /// Capability of the item.
     pub capability: String,
-    /// The open question.
+    /// Text of the open question.
     pub original: String,
-    /// The model that rewrote the question.
+    /// Id of the model that rewrote the question.
     pub model: String,
-    /// The draft, or why there is none.
+    /// Draft, or the reply that is not one.
     pub draft: Result<Draft, UnreadDraft>,
 }
 
-/// A reply that is no draft.
+/// Reply that is not a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadDraft {
-    /// The reply.
+    /// Text of the reply.
     pub raw: String,
-    /// Why it is none.
+    /// Reason why the reply is not a draft.
     pub reason: String,
-    /// Which attempt it was, from 1, where another one is due; `None` for the last word.
+    /// Number of the attempt, from 1, if another one is due; `None` after the last.
     pub attempt: Option<u32>,
 }
 
@@ -64,7 +63,7 @@ struct DraftRecord {
     attempt: Option<u32>,
 }
 
-/// An item as the data file of [`super::close`] has it.
+/// Item in the format of the data file of [`super::close`].
 #[derive(Serialize)]
 struct CloseLine<'l> {
     id: &'l str,
@@ -74,24 +73,24 @@ struct CloseLine<'l> {
     answer: &'static str,
 }
 
-/// Reads the lines of a file of drafts; an empty one has none.
+/// Parses the lines of a file of drafts.
 ///
 /// # Errors
-/// [`DataError`] for the first line that is no draft.
+/// [`DataError`] for the first invalid line.
 pub fn read(bytes: &[u8]) -> Result<Vec<DraftLine>, DataError> {
     let lines = json_lines::<DraftRecord>(bytes)?.into_iter();
     lines.map(|(number, line)| line.draft().map_err(|problem| problem.on(number))).collect()
 }
 
 impl DraftLine {
-    /// What a model's reply makes of an open item.
+    /// Creates the line of a model's reply about an open item.
     #[must_use]
     pub fn new(item: &Item, model: &str, reply: &str) -> Self {
         let draft = Draft::parse(reply).map_err(|error| (reply, error.to_string()));
         Self::of(item, model, draft)
     }
 
-    /// A request that the provider refuses for good.
+    /// Creates the line of a request that the provider permanently refuses.
     #[must_use]
     pub fn refused(item: &Item, model: &str, reason: String) -> Self {
         Self::of(item, model, Err(("", reason)))
@@ -107,19 +106,19 @@ impl DraftLine {
         }
     }
 
-    /// Which attempt it was, where it is no draft and another attempt is due.
+    /// Returns the number of the attempt, if the reply is not a draft and another attempt is due.
     #[must_use]
     pub fn attempt(&self) -> Option<u32> {
         self.draft.as_ref().err()?.attempt
     }
 
-    /// Whether it was made of this item as it is now.
+    /// Whether the line belongs to the current version of an item.
     #[must_use]
     pub fn is_of(&self, item: &Item) -> bool {
         self.id == item.id && self.original == original(item)
     }
 
-    /// The line, with its end.
+    /// Formats the line, including its line feed.
     #[must_use]
     pub fn to_json(&self) -> String {
         let (draft, unread) = (self.draft.as_ref().ok(), self.draft.as_ref().err());
@@ -139,7 +138,7 @@ impl DraftLine {
     }
 }
 
-/// The line of an item in the data file of [`super::close`], with its end.
+/// Formats the line of an item in the data file of [`super::close`], including its line feed.
 #[must_use]
 pub fn close_line(id: &str, capability: &str, draft: &Draft) -> String {
     let Draft { question, choices } = draft;
@@ -181,16 +180,16 @@ fn json_line(line: &impl Serialize) -> String {
     text
 }
 
-/// An item without a draft.
+/// Item without a draft.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpenItem<'i> {
-    /// The item.
+    /// Open item.
     pub item: &'i Item,
-    /// Replies of earlier runs of this model, which were no drafts.
+    /// Number of earlier failed attempts with this model.
     pub attempts: u32,
 }
 
-/// The items without a draft, or the last word of the model.
+/// Returns the items without a draft or a final failure of the model.
 #[must_use]
 pub fn open_items<'i>(items: &'i [Item], lines: &[DraftLine], model: &str, retry_failed: bool) -> Vec<OpenItem<'i>> {
     let latest: HashMap<&str, &DraftLine> = lines.iter().map(|line| (line.id.as_str(), line)).collect();

@@ -1,8 +1,8 @@
-//! SuperCLUE: ten capabilities in Chinese, asked openly against a baseline model ([`open`]) or as multiple choice
-//! ([`close`]), whose items [`construction`] makes out of open ones: [`drafts`] by a model, then [`review`] by people.
+//! SuperCLUE: ten capabilities in Chinese, as open questions compared with a baseline model ([`open`]) or as multiple choice ([`close`]),
+//! whose items are made from open ones ([`construction`]): [`drafts`] by a model, then [`review`] by people.
 //!
-//! The items are not public: an operator brings their own in the forms that [`open`] and [`close`] describe. Facts: the
-//! paper, the READMEs of SuperCLUE and SuperCLUE-Open, FastChat's `llm_judge`.
+//! The items are not public: operators supply their own in the formats of [`open`] and [`close`]. Sources: the paper, the READMEs of
+//! SuperCLUE and SuperCLUE-Open, FastChat's `llm_judge`.
 
 pub mod close;
 pub mod construction;
@@ -14,29 +14,29 @@ use super::item::Item;
 use super::score::{Part, PartKind};
 use super::suite_data_file::DataProblem;
 
-/// A capability.
+/// Capability of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capability {
-    /// In Chinese; the form in which items are kept.
+    /// Chinese name, as stored in items.
     pub name: &'static str,
-    /// As in the paper's tables.
+    /// Title in the paper's tables.
     pub title: &'static str,
-    /// The group that it belongs to.
+    /// Group of the capability.
     pub group: &'static str,
-    /// How an answer is judged.
+    /// Kind of the answers.
     pub answers: AnswerKind,
 }
 
-/// How an answer is judged.
+/// Kind of answers, which determines how they are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {
-    /// It is right or wrong, so a reference helps the judge.
+    /// Answers are correct or wrong, so a reference helps the judge.
     Exact,
-    /// By its quality.
+    /// Answers are judged by quality.
     Open,
 }
 
-/// The four groups in the paper's order.
+/// Four groups in the paper's order.
 pub const GROUPS: [&str; 4] =
     ["Semantic Understanding & Generation", "Knowledge", "Professional Abilities", "Environmental Adaptation & Safety"];
 
@@ -44,7 +44,7 @@ const fn capability(name: &'static str, title: &'static str, group: usize, answe
     Capability { name, title, group: GROUPS[group], answers }
 }
 
-/// The capabilities in the order of the paper's definitions.
+/// Capabilities in the order of the paper's definitions.
 pub const CAPABILITIES: [Capability; 10] = [
     capability("语义理解与抽取", "Semantic Understanding", 0, AnswerKind::Open),
     capability("闲聊", "Small Talk", 0, AnswerKind::Open),
@@ -58,7 +58,7 @@ pub const CAPABILITIES: [Capability; 10] = [
     capability("安全", "Safety", 3, AnswerKind::Open),
 ];
 
-/// A capability by its Chinese or its English name.
+/// Returns a capability by its Chinese or English name.
 #[must_use]
 pub fn capability_of(name: &str) -> Option<&'static Capability> {
     CAPABILITIES.iter().find(|known| known.name == name || known.title.eq_ignore_ascii_case(name))
@@ -69,7 +69,7 @@ fn known_capability(name: &str) -> Result<&'static Capability, DataProblem> {
     capability_of(name.trim()).ok_or_else(unknown)
 }
 
-/// The items of each group and each capability that has any.
+/// Groups the items by group and by capability; empty parts are left out.
 fn parts(items: &[Item]) -> Vec<(Part, Vec<&Item>)> {
     let of = |belongs: &dyn Fn(&Capability) -> bool| -> Vec<&Item> {
         items.iter().filter(|item| capability_of(&item.category).is_some_and(belongs)).collect()

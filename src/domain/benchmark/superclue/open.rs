@@ -1,8 +1,7 @@
-//! SuperCLUE-OPEN: a question and a follow-up, compared with a baseline model's answers by a judge that sees both sides in
-//! both orders.
+//! SuperCLUE-OPEN: a question and a follow-up, compared with a baseline model's answers by a judge in both orders.
 //!
-//! An item is a line of JSON: `{"id": 1, "capability": "计算", "turns": ["…", "…"], "reference": ["…", "…"]}`; the
-//! reference may be left out, and so may the second turn.
+//! An item is a line of JSON: `{"id": 1, "capability": "计算", "turns": ["…", "…"], "reference": ["…", "…"]}`; the reference and the second
+//! turn are optional.
 
 use serde::Deserialize;
 
@@ -20,15 +19,15 @@ use crate::judging::verdict::pair::Levels;
 use crate::judging::verdict::{Verdict, VerdictError, original_parsers};
 use crate::language::Language;
 
-/// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
+/// Switch: `[[A]]` anywhere takes precedence over `[[B]]`, as in FastChat.
 const FIRST_TOKEN: &str = "superclue-open.first_token";
 
 const PROMPT: &str = include_str!("../prompts/superclue_open.toml");
 
-/// The follow-up comes after the model's own first answer.
+/// Dependencies of the turns: the follow-up comes after the model's own first answer.
 const TURNS: TurnLinks = TurnLinks { first: 1, own_context: true };
 
-/// The suite.
+/// SuperCLUE-OPEN with its options.
 pub struct SuperClueOpen {
     variant: String,
     judge_prompts: PairPrompts,
@@ -36,7 +35,7 @@ pub struct SuperClueOpen {
     first_token: bool,
 }
 
-/// A line of the data file.
+/// Line of the data file.
 #[derive(Deserialize)]
 struct OpenRecord {
     id: Id,
@@ -47,13 +46,13 @@ struct OpenRecord {
 }
 
 impl SuperClueOpen {
-    /// The suite with its options.
+    /// Creates the suite with its options.
     ///
     /// # Errors
-    /// [`SuiteError`] where an option is unknown or a prompt lacks a field.
+    /// [`SuiteError`] if an option is unknown or a prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         let levels = if options.ablation.is_some() { Levels::Five } else { Levels::Three };
-        // FastChat knows three verdicts.
+        // FastChat has three verdicts.
         let switches: &[&str] = if levels == Levels::Three { &[FIRST_TOKEN] } else { &[] };
         options.check("superclue-open", &[FIVE_LEVELS], switches)?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));

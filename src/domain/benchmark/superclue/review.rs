@@ -1,7 +1,7 @@
-//! One draft on its way through the review: what each reviewer decides, and who is waited for.
+//! Review of a draft: decisions of the reviewers, and pending reviews.
 //!
-//! A reviewer who revises a draft accepts the revised text. Earlier decisions in that stage and in later ones concerned another
-//! text and counts no more; earlier stages are not gone through again.
+//! A reviewer who revises a draft accepts the revised text. Earlier decisions in that stage and in later ones are discarded, since they
+//! were about another text; earlier stages are not repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,57 +11,57 @@ use super::construction::{Draft, DraftError, DraftReview, REVIEWERS, ReviewProgr
 use super::drafts::by_letter;
 use crate::benchmark::letter_answers::{OptionTexts, choices};
 
-/// What a reviewer decides.
+/// Decision of a reviewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewDecision {
-    /// The draft may pass.
+    /// The draft is accepted.
     Accept,
-    /// It may pass like this.
+    /// The draft is accepted in this revised form.
     Revise(Draft),
-    /// It may not.
+    /// The draft is rejected.
     Reject,
 }
 
-/// Why a decision cannot be taken.
+/// Error of a review decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewError {
-    /// No such stage.
+    /// The stage does not exist.
     #[error("unknown stage {0}: write 1 to {STAGES}")]
     Stage(u32),
-    /// More people than a stage has.
+    /// The stage has more than [`super::construction::REVIEWERS`] reviewers.
     #[error("stage {stage} has its {REVIEWERS} reviewers already, {names}: leave the row out")]
     TooMany {
-        /// From 1.
+        /// Stage, from 1.
         stage: u8,
-        /// Name of the reviewer.
+        /// Names of the reviewers.
         names: String,
     },
 }
 
-/// A draft with what was decided on it.
+/// Draft with its reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewed {
     draft: Draft,
-    /// What counts of it.
+    /// Reviews of the current text.
     reviews: Vec<DraftReview>,
-    /// Reviewers with a decision in each stage, also on earlier texts.
+    /// Reviewers with a decision in each stage, including those on earlier texts.
     reviewers: BTreeMap<u8, BTreeSet<String>>,
 }
 
 impl Reviewed {
-    /// A draft of which nobody has said anything.
+    /// Starts the review of a draft.
     #[must_use]
     pub fn new(draft: Draft) -> Self {
         Self { draft, reviews: Vec::new(), reviewers: BTreeMap::new() }
     }
 
-    /// The draft as it is now.
+    /// Returns the current draft.
     #[must_use]
     pub fn draft(&self) -> &Draft {
         &self.draft
     }
 
-    /// Takes a decision, after those before it. It has changed nothing where it fails.
+    /// Applies a decision after the earlier ones. An invalid decision changes nothing.
     ///
     /// # Errors
     /// [`ReviewError`].
@@ -83,14 +83,14 @@ impl Reviewed {
         Ok(())
     }
 
-    /// How far it has come.
+    /// Returns the progress of the review.
     #[must_use]
     pub fn progress(&self) -> ReviewProgress {
         progress(&self.reviews)
     }
 
-    /// Reviewers whose decision a stage lacks: by name if they are known, and the number of others.
-    /// `team` is who reviews in this stage at all; where that is more than a stage needs, nobody is named for it.
+    /// Returns the reviewers whose decision a stage lacks: known ones by name, and the number of others. `team` is all reviewers of this
+    /// stage; if there are more than a stage needs, only those with an earlier decision are named.
     #[must_use]
     pub fn waits_for(&self, stage: u8, team: &BTreeSet<String>) -> Vec<String> {
         let none = BTreeSet::new();
@@ -108,11 +108,11 @@ impl Reviewed {
 }
 
 impl Draft {
-    /// The draft with another question, other options or another answer. Options may be a list, an object by letter, one text,
-    /// or any of these as JSON in a text.
+    /// Revises the question, the options or the answer. Options may be a list, an object by letter, one text, or any of these as JSON in a
+    /// text.
     ///
     /// # Errors
-    /// [`DraftError`] where nothing is new, or the options and the answer are not those of a multiple-choice question.
+    /// [`DraftError`] if nothing changes, or the options and the answer are not those of a multiple-choice question.
     pub fn revised(
         &self,
         question: Option<String>,

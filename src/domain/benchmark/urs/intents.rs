@@ -1,28 +1,28 @@
-//! The six intents of users, and the criteria that an answer to each is judged by.
+//! Six user intents, with the criteria for judging answers to each.
 
 use crate::language::Language;
 
-/// What a user wants, and what an answer is judged by.
+/// Intent of a user, with its judging criteria.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Intent {
-    /// As in the data file.
+    /// Name in the data file.
     pub name: &'static str,
-    /// As in the paper.
+    /// Title in the paper.
     pub title: &'static str,
-    /// As the Chinese prompt calls it.
+    /// Name in the Chinese prompt.
     pub chinese: &'static str,
-    /// [`OBJECTIVE`] or [`SUBJECTIVE`].
+    /// Block: [`OBJECTIVE`] or [`SUBJECTIVE`].
     pub block: &'static str,
-    /// The five criteria in order, as in [`CRITERIA`].
+    /// Five criteria in order, as in [`CRITERIA`].
     pub criteria: [&'static str; 5],
 }
 
-/// The intents with facts to be right about.
+/// Block of intents with factual answers.
 pub const OBJECTIVE: &str = "objective";
-/// The intents where it depends on the user.
+/// Block of intents whose answers depend on the user.
 pub const SUBJECTIVE: &str = "subjective";
 
-/// The six intents in the order of the paper's table of cases.
+/// Six intents in the order of the paper's table of cases.
 pub const INTENTS: [Intent; 6] = [
     Intent {
         name: "Factual_QA",
@@ -68,10 +68,10 @@ pub const INTENTS: [Intent; 6] = [
     },
 ];
 
-/// The label of calls of an API, which count as solving problems.
+/// Label of API calls, which count as problem solving.
 pub const API: &str = "API";
 
-/// The criteria in English, by which they are kept, and in Chinese.
+/// Criteria in English, as stored, and in Chinese.
 pub const CRITERIA: [(&str, &str); 10] = [
     ("Factuality", "事实正确性"),
     ("User Satisfaction", "满足用户需求"),
@@ -85,13 +85,13 @@ pub const CRITERIA: [(&str, &str); 10] = [
     ("Appropriateness", "适宜性"),
 ];
 
-/// The intent of a label in the data; calls of an API are problems to be solved.
+/// Returns the intent of a label in the data; API calls count as problem solving.
 #[must_use]
 pub fn intent_of(label: &str) -> &'static Intent {
     INTENTS.iter().find(|intent| intent.name == label).unwrap_or(&INTENTS[1])
 }
 
-/// An intent's criteria in a language.
+/// Returns an intent's criteria in a language.
 pub(super) fn criteria_in(language: Language, intent: &Intent) -> Vec<&'static str> {
     let chinese = |name: &str| CRITERIA.iter().find(|(english, _)| *english == name).map(|(_, chinese)| *chinese);
     match language {

@@ -1,8 +1,7 @@
-//! URS: 1,846 questions that users reported, English and Chinese, each judged by five criteria of the user's intent beside
-//! a reference worth 8.
+//! URS: 1,846 questions reported by users, English and Chinese, each judged by five criteria of the user's intent with a reference worth 8.
 //!
-//! The whole is the mean over cases. Calls of an API are a seventh label in the data, which the paper's tables count under
-//! solving problems. Facts: the paper, `src/evaluation.py` and `src/evaluation.ipynb`.
+//! The overall score is the mean over cases. API calls are a seventh label in the data, which the paper's tables count under problem
+//! solving. Sources: the paper, `src/evaluation.py` and `src/evaluation.ipynb`.
 
 mod intents;
 
@@ -22,16 +21,16 @@ use crate::language::Language;
 use intents::criteria_in;
 pub use intents::{API, CRITERIA, INTENTS, Intent, OBJECTIVE, SUBJECTIVE, intent_of};
 
-/// The judge is asked in Chinese always, as in `evaluation.py`.
+/// Switch: the judge is always asked in Chinese, as in `evaluation.py`.
 const CHINESE_PROMPT: &str = "urs.chinese_prompt";
-/// Replies are read as the notebook reads them.
+/// Switch: replies are parsed like in the notebook.
 const OFFICIAL_PARSER: &str = "urs.official_parser";
 
 const PROMPT: &str = include_str!("../prompts/urs.toml");
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
 
-/// The suite.
+/// URS with its options.
 pub struct Urs {
     variant: String,
     english: Prompt,
@@ -40,13 +39,13 @@ pub struct Urs {
     official_parser: bool,
 }
 
-/// A prompt in one language.
+/// Prompt in one language.
 struct Prompt {
     text: PromptText,
     judge_prompt: JudgePrompt,
 }
 
-/// A row of the data file.
+/// Row of the data file.
 #[derive(Deserialize)]
 struct UrsRecord {
     question: String,
@@ -56,10 +55,10 @@ struct UrsRecord {
 }
 
 impl Urs {
-    /// The suite with its options.
+    /// Creates the suite with its options.
     ///
     /// # Errors
-    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    /// [`SuiteError`] if an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
         options.check("urs", &[LOGPROB_WEIGHTED], &[CHINESE_PROMPT, OFFICIAL_PARSER])?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
@@ -76,7 +75,7 @@ impl Urs {
         })
     }
 
-    /// The language in which the judge is asked about an item.
+    /// Returns the language in which the judge is asked about an item.
     fn language(&self, item: &Item) -> Language {
         if self.chinese_prompt { Language::Chinese } else { item.language }
     }
@@ -189,12 +188,12 @@ impl Suite for Urs {
     }
 }
 
-/// A case with what it was judged to be worth: looked up once for all of its parts.
+/// Case with its scores: looked up once for all of its parts.
 struct Case<'v> {
     item: &'v Item,
     intent: &'static Intent,
     unit: ItemUnit<'v>,
-    /// By criterion, in the order of [`CRITERIA`]; none that the judge left out.
+    /// Scores by criterion, in the order of [`CRITERIA`]; `None` for one that the judge left out.
     criteria: [Option<f64>; CRITERIA.len()],
 }
 
@@ -212,10 +211,10 @@ impl<'v> Case<'v> {
     }
 }
 
-/// A part with the cases that belong to it.
+/// Part with the filter of its cases.
 type PartOfCases = (Part, Box<dyn Fn(&Case<'_>) -> bool>);
 
-/// The whole, the two blocks, the six intents, and the cases of an API, which are in one of them.
+/// Returns the parts: overall, two blocks, six intents, and the API cases, which are in one of them.
 fn parts() -> Vec<PartOfCases> {
     let mut parts: Vec<PartOfCases> = vec![(Part::overall(), Box::new(|_: &Case<'_>| true))];
     for block in [OBJECTIVE, SUBJECTIVE] {
@@ -235,7 +234,7 @@ fn by_language(part: &Part, language: Language) -> Part {
     if part.kind == PartKind::Overall { own } else { own.within(&part.name) }
 }
 
-/// The scores by the criteria's English names, whatever the judge's language.
+/// Converts the criteria of a rating to their English names, whatever the judge's language.
 fn in_english(mut rating: Rating) -> Rating {
     let english = |name: &str| CRITERIA.iter().find(|(_, chinese)| *chinese == name).map(|(english, _)| *english);
     let named = std::mem::take(&mut rating.dimensions).into_iter().map(|(name, score)| match english(&name) {
@@ -245,7 +244,7 @@ fn in_english(mut rating: Rating) -> Rating {
     Rating { dimensions: named.collect(), ..rating }
 }
 
-/// The mean of a criterion, by its place in [`CRITERIA`], over the cases that are judged by it.
+/// Computes the mean of a criterion, by its position in [`CRITERIA`], over the cases that are judged by it.
 fn criterion_score(place: usize, cases: &[Case<'_>], verdicts: &Verdicts<'_>) -> Option<Score> {
     let (criterion, _) = CRITERIA[place];
     let having = cases.iter().filter(|case| case.intent.criteria.contains(&criterion));
@@ -253,7 +252,7 @@ fn criterion_score(place: usize, cases: &[Case<'_>], verdicts: &Verdicts<'_>) ->
     verdicts.mean_of(units).score(Part::new(PartKind::Dimension, criterion))
 }
 
-/// The file has no ids: a case's is its number among the records.
+/// Converts a record into an item, with the record's number as its id, since the file has none.
 fn item(row: UrsRecord, number: u64) -> Result<Item, DataProblem> {
     let labels = || INTENTS.iter().map(|intent| intent.name).chain([API]);
     if !labels().any(|label| label == row.user_intent) {
@@ -277,7 +276,7 @@ fn item(row: UrsRecord, number: u64) -> Result<Item, DataProblem> {
     })
 }
 
-/// What the parser says of a record, without its place.
+/// Formats a parser error without its position.
 fn reason(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),

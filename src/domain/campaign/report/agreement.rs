@@ -1,7 +1,7 @@
 //! Agreement between annotators, with bootstrap intervals over items.
 //!
-//! Both statistics are sums over units, and most units were given the same few values: units are counted by what they were given, and
-//! a replicate draws items, each with its units, and computes with those counts.
+//! Both statistics are sums over units, and most units have the same few combinations of values: units are counted by combination, and a
+//! replicate resamples items, each with its units, and computes with those counts.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,21 @@ use crate::stats::item_patterns::PatternsOfItems;
 use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 
-/// The highest point of the longest preference scale.
+/// Highest point of the longest preference scale.
 const MOST_PREFERENCE: i8 = 3;
 
-/// Agreement beyond chance: 1 is full agreement, 0 that of chance. `None` where the judgements determine none.
+/// Chance-corrected agreement: 1 is full agreement, 0 is chance level. `None` where a statistic is undefined.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AgreementSummary {
-    /// Fleiss' kappa, over units with the most common number of judgements; of comparisons and scores.
+    /// Fleiss' kappa over units with the most common number of judgements, for comparisons and scores.
     pub fleiss: Option<f64>,
-    /// Bounds of [`fleiss`](Self::fleiss) over resampled items; `None` where resampling does not show how uncertain it is, as where
-    /// everybody agrees.
+    /// Bounds of [`fleiss`](Self::fleiss) over resampled items; `None` if resampling does not show the uncertainty, as with full agreement.
     pub fleiss_interval: Option<[f64; 2]>,
     /// Krippendorff's alpha: nominal for comparisons, interval for scores, ordinal for ranks and preferences.
     pub krippendorff: Option<f64>,
-    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled items, or `None` as for Fleiss' kappa.
+    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled items; `None` as for Fleiss' kappa.
     pub krippendorff_interval: Option<[f64; 2]>,
-    /// Units that at least two annotators judged.
+    /// Number of units that at least two annotators judged.
     pub units: u64,
 }
 
@@ -68,10 +67,10 @@ impl AgreementSummary {
     }
 }
 
-/// What a unit was given: one list of values in ascending order, or for a ranking one list of places for each model.
+/// Values given to a unit: one list in ascending order, or for a ranking one list of places per model.
 type UnitLabels = Vec<Vec<u8>>;
 
-/// Units that at least two annotators judged, by what they were given.
+/// Units that at least two annotators judged, by combination of values.
 struct LabelPatterns {
     distinct: Vec<LabelPattern>,
     of_items: PatternsOfItems,
@@ -81,7 +80,7 @@ struct LabelPatterns {
 
 struct LabelPattern {
     values: Vec<Vec<f64>>,
-    /// How often each label was given, for each list of values.
+    /// Number of times that each label was given, for each list of values.
     counts: Vec<Vec<u64>>,
 }
 
@@ -104,7 +103,7 @@ impl LabelPatterns {
         Self { distinct, of_items, task, scale }
     }
 
-    /// Fleiss' kappa and Krippendorff's alpha of so many units of each pattern.
+    /// Computes Fleiss' kappa and Krippendorff's alpha for this many units of each pattern.
     fn statistics(&self, counts: &[usize]) -> (Result<f64, Undefined>, Result<f64, Undefined>) {
         let patterns = || self.distinct.iter().zip(counts).filter(|(_, units)| **units > 0);
         let values: Vec<(&[f64], f64)> = patterns()
@@ -112,7 +111,7 @@ impl LabelPatterns {
             .collect();
         let alpha = krippendorff_of_groups(&values, self.scale);
         if self.task == Task::Rank {
-            // A ranking is no label, and its places are not independent of each other.
+            // Fleiss' kappa is undefined for rankings: they are no labels, and their places are not independent.
             return (Err(Undefined::Nothing), alpha);
         }
         let labels: Vec<(&[u64], usize)> = patterns()
@@ -129,7 +128,7 @@ impl LabelPattern {
     }
 }
 
-/// What each unit was given, item by item.
+/// Collects the values given to each unit, item by item.
 fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), UnitLabels> {
     let mut units: BTreeMap<(u32, u32), UnitLabels> = BTreeMap::new();
     for unit in judged {
@@ -160,7 +159,7 @@ fn push(values: &mut UnitLabels, at: usize, value: u8) {
     values[at].push(value);
 }
 
-/// A preference as a place on its scale, from 0.
+/// Converts a preference into its position on the scale, from 0.
 fn preference_code(preference: i8) -> u8 {
     preference.saturating_add(MOST_PREFERENCE).unsigned_abs()
 }
@@ -174,7 +173,7 @@ fn code(outcome: Outcome) -> u8 {
     }
 }
 
-/// How often each label was given.
+/// Counts each label.
 fn label_counts(values: &[u8]) -> Vec<u64> {
     let labels = values.iter().max().map_or(0, |most| usize::from(*most) + 1);
     let mut counts = vec![0; labels];

@@ -1,7 +1,7 @@
-//! How each annotator worked: agreement with others, self-consistency, known answers, sides and speed; and who is flagged.
+//! Work quality of annotators: agreement with others, self-consistency, gold accuracy, side bias and speed; and quality flags.
 //!
-//! Each flag is a one-sided or two-sided test with a family-wise error of 1 % over the annotators of a campaign (Bonferroni), so an
-//! honest annotator is flagged by each in at most 1 % of campaigns.
+//! Each flag is a one-sided or two-sided test with a family-wise error of 1 % over the annotators of a campaign (Bonferroni), so each test
+//! flags an honest annotator in at most 1 % of campaigns.
 
 use std::collections::BTreeMap;
 
@@ -17,42 +17,42 @@ use crate::campaign::assignment::AssignmentKind;
 use crate::stats::distribution::quantile;
 use crate::stats::{binomial, fisher_exact, real, real_len};
 
-/// What is conspicuous about an annotator.
+/// Quality flag of an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnotatorFlag {
-    /// Chooses one side more often than chance allows, although every model is on either side equally often.
+    /// Chooses one side more often than chance allows, although every model is equally often on either side.
     SideBias,
-    /// Agrees with others less than they agree on the same units, or is wrong on known answers more often than others.
+    /// Agrees with others less than they agree on the same units, or has more errors on known outcomes than others.
     Careless,
-    /// Agrees with another annotator more than two people do who judge by themselves.
+    /// Agrees with another annotator more than two independent people do.
     Copying,
 }
 
-/// How an annotator worked.
+/// Summary of an annotator's work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnnotatorSummary {
-    /// Pseudonym.
+    /// Pseudonym of the annotator.
     pub annotator: String,
-    /// Judgements, repetitions included.
+    /// Number of judgements, including repetitions.
     pub judgements: u64,
-    /// Share of agreement with each other annotator of the same unit; `None` where nobody else judged any.
+    /// Share of agreement with each other annotator of the same unit; `None` if no unit has another one.
     pub agreement_with_others: Option<f64>,
-    /// Share of known answers that were given; `None` without any.
+    /// Share of correct judgements on known outcomes; `None` without any.
     pub gold_accuracy: Option<f64>,
-    /// Known answers that were asked.
+    /// Number of judgements on known outcomes.
     pub gold_judgements: u64,
     /// Share of repetitions with the same judgement; `None` without any.
     pub self_consistency: Option<f64>,
-    /// Repetitions.
+    /// Number of repetitions.
     pub repeats: u64,
     /// Share of side A among judgements for one side; `None` without any.
     pub side_a_share: Option<f64>,
-    /// Median seconds a judgement.
+    /// Median seconds per judgement.
     pub median_seconds: Option<f64>,
-    /// The longest run of equal answers, such as A, A, A.
+    /// Length of the longest run of equal judgements, such as A, A, A.
     pub longest_streak: u64,
-    /// What is conspicuous.
+    /// Quality flags.
     pub flags: Vec<AnnotatorFlag>,
 }
 
@@ -60,17 +60,17 @@ pub struct AnnotatorSummary {
 #[derive(Default)]
 struct AnnotatorWork<'j> {
     judged: Vec<&'j JudgedUnit>,
-    /// Side A and side B among judgements for one side.
+    /// Number of judgements for side A and for side B.
     sides: [u64; 2],
-    /// Right and all answers to units whose outcome is known.
+    /// Number of correct judgements and of all judgements on known outcomes.
     gold: [u64; 2],
-    /// Equal and all repetitions.
+    /// Number of equal repetitions and of all repetitions.
     repeats: [u64; 2],
     /// For each unit: the share of others who agree with the annotator, and the share of agreeing pairs among the others.
     beside: Vec<(f64, Option<f64>)>,
 }
 
-/// The summaries in the order of the pseudonyms.
+/// Computes the summaries in the order of the pseudonyms.
 pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<AnnotatorSummary> {
     let mut works: BTreeMap<&str, AnnotatorWork> = BTreeMap::new();
     for unit in judged {
@@ -144,14 +144,14 @@ impl AnnotatorWork<'_> {
         }
     }
 
-    /// Exact two-sided binomial test of a fair coin: assignments put every model on either side equally often.
+    /// Tests for side bias by an exact two-sided binomial test of a fair coin: assignments put every model equally often on either side.
     fn has_side_bias(&self, level: f64) -> bool {
         let [a, b] = self.sides;
         2.0 * binomial::at_least(a.max(b), a + b, 0.5) < level
     }
 
-    /// Paired t-test over units: the annotator agrees with the others less than they do among themselves; or Fisher's exact test of
-    /// known answers against those of the others, whose own share is an estimate too.
+    /// Tests for carelessness by a paired t-test over units: the annotator agrees with the others less than they do among themselves; or by
+    /// Fisher's exact test of known outcomes against those of the others, whose own share is an estimate too.
     fn is_careless(&self, totals: [u64; 2], level: f64) -> bool {
         let differences: Vec<f64> = self.beside.iter().filter_map(|(own, rest)| rest.map(|rest| own - rest)).collect();
         let others = [totals[0] - self.gold[0], totals[1] - self.gold[1]];
@@ -180,8 +180,8 @@ impl AnnotatorWork<'_> {
     }
 }
 
-/// One-sided p-value that the mean is below 0, by Student's t; 1 for fewer than five values. Values without any variation are taken as
-/// if one of them were 0.
+/// Computes the one-sided p-value that the mean is below 0, by Student's t; 1 for fewer than five values. Values without variation are
+/// treated as if one of them were 0.
 fn lower_tail_t(values: &[f64]) -> f64 {
     if values.len() < 5 {
         return 1.0;

@@ -1,4 +1,4 @@
-//! Annotators who agree with each other more than two people do who judge by themselves.
+//! Detection of copying: annotators who agree with each other more than two independent people do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,28 +6,28 @@ use super::judged::{FAMILY_ERROR, JudgementLabel, LabelsByUnit};
 use crate::stats::binomial;
 use crate::stats::{real, real_len};
 
-/// Units that two annotators judged both, at the least, before they are compared.
+/// Minimum number of shared units of two annotators to be compared.
 const FEWEST_SHARED: u64 = 20;
-/// Copied judgements are all or nearly all the same: below this share of agreement nobody is flagged.
+/// Minimum share of agreement for a flag: copied judgements are all or nearly all the same.
 const LEAST_AGREEMENT: f64 = 0.9;
-/// The share of shared units that a copier judged after the other; otherwise it cannot be said who copied, and both are flagged.
+/// Minimum share of shared units that a copier judged after the other; below it the copier is unknown, and both are flagged.
 const LATER: f64 = 0.9;
 
-/// Kappa of all others from which on it can divide.
+/// Minimum kappa of all others that is used as a divisor.
 const LEAST_KAPPA: f64 = 0.05;
 
-/// The units that two annotators both judged.
+/// Units that two annotators both judged.
 #[derive(Debug, Clone, Copy, Default)]
 struct AnnotatorOverlap {
     shared: u64,
     equal: u64,
-    /// Units that the second one, by name, judged later.
+    /// Number of units that the second annotator, by name, judged later.
     second_later: u64,
 }
 
-/// Flags who copies. Under a model in which people of different care judge by themselves, kappas multiply: that of two annotators is
-/// about the product of their mean kappas with everybody else, divided by the mean kappa of everybody else with each other. A pair
-/// whose agreement is far above that, by an exact binomial test at a family-wise error of 1 % over all pairs, has a copier.
+/// Returns the annotators who copy. Under a model in which independent people of different care judge, kappas multiply: that of two
+/// annotators is about the product of their mean kappas with everybody else, divided by the mean kappa of everybody else with each other. A
+/// pair whose agreement is far above that, by an exact binomial test at a family-wise error of 1 % over all pairs, has a copier.
 pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
     let pairs = tally(labels);
     let shares = label_shares(labels);
@@ -70,7 +70,7 @@ fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), Annotato
     pairs
 }
 
-/// Σp² over the shares of the labels.
+/// Computes Σp² over the shares of the labels.
 fn chance_agreement(labels: &LabelsByUnit) -> f64 {
     let mut counts: BTreeMap<&JudgementLabel, f64> = BTreeMap::new();
     for (_, label) in labels.values().flatten() {
@@ -80,10 +80,10 @@ fn chance_agreement(labels: &LabelsByUnit) -> f64 {
     counts.values().map(|count| (count / total).powi(2)).sum()
 }
 
-/// By annotator and label.
+/// Shares by annotator and label.
 type LabelShares<'l> = BTreeMap<&'l str, BTreeMap<&'l JudgementLabel<'l>, f64>>;
 
-/// The share of each label among the judgements of each annotator.
+/// Computes the share of each label among the judgements of each annotator.
 fn label_shares<'l>(labels: &'l LabelsByUnit) -> LabelShares<'l> {
     let mut shares: LabelShares<'l> = BTreeMap::new();
     for (annotator, label) in labels.values().flatten() {
@@ -96,14 +96,14 @@ fn label_shares<'l>(labels: &'l LabelsByUnit) -> LabelShares<'l> {
     shares
 }
 
-/// How often two annotators would agree if each drew labels from their own shares.
+/// Computes the probability that two annotators agree if each draws labels from their own shares.
 fn chance_of_pair(shares: &LabelShares, [one, other]: [&str; 2]) -> f64 {
     let (Some(one), Some(other)) = (shares.get(one), shares.get(other)) else { return 0.0 };
     one.iter().map(|(label, share)| share * other.get(label).copied().unwrap_or(0.0)).sum()
 }
 
-/// The kappa of two people who judge by themselves, from 0 to 1. Where all others agree hardly beyond chance, the product says nothing,
-/// and the larger of the two is taken.
+/// Computes the expected kappa of two independent people, from 0 to 1. If all others agree hardly beyond chance, the product is
+/// meaningless, and the larger of the two is used.
 fn expected_kappa(pairs: &BTreeMap<(&str, &str), AnnotatorOverlap>, chance: f64, [one, other]: [&str; 2]) -> f64 {
     let mean = |wanted: &dyn Fn(&str, &str) -> bool| {
         let chosen = pairs.iter().filter(|((first, second), _)| wanted(first, second));

@@ -1,4 +1,4 @@
-//! Resampled items: what people said of one item is not independent, so an item is drawn with all that was said of it.
+//! Bootstrap over items: judgements of one item are not independent, so an item is resampled with all of its judgements.
 
 use std::borrow::Cow;
 
@@ -11,21 +11,21 @@ use crate::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::rating::ranking::rank_log;
 use crate::stats::resample::BootstrapOptions;
 
-/// Resamples of the items behind each interval over items.
+/// Number of resamples behind each interval over items.
 pub const RESAMPLES: u32 = 200;
 
 /// Bounds of a model's rating over resampled items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemInterval {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// Lower bound; `None` where it is unknown or open.
+    /// Lower bound; `None` if it is unknown or open.
     pub lower: Option<f64>,
-    /// Upper bound.
+    /// Upper bound; `None` if it is unknown or open.
     pub upper: Option<f64>,
 }
 
-/// The bounds of each model over [`RESAMPLES`] resamples of the items.
+/// Computes the bounds of each model over [`RESAMPLES`] resamples of the items.
 pub(super) fn item_intervals(
     judged: &[&JudgedUnit],
     seed: u64,
@@ -47,7 +47,7 @@ pub(super) fn item_intervals(
     Ok(models.into_iter().map(interval).collect())
 }
 
-/// The number of items.
+/// Counts the items.
 pub(super) fn count_items(judged: &[&JudgedUnit]) -> u64 {
     let mut items: Vec<u32> = judged.iter().map(|unit| unit.item).collect();
     items.sort_unstable();

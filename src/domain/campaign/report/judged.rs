@@ -1,4 +1,4 @@
-//! Judgements that stand, and how two of them are compared.
+//! Valid judgements and their comparison.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,118 +15,118 @@ use crate::campaign::questions::{CampaignQuestion, QuestionAnswers};
 use crate::judging::verdict::Preference;
 use crate::time::Timestamp;
 
-/// Probability that a test flags anybody of a campaign whose annotators are all honest.
+/// Family-wise error: the probability that a test flags anybody in a campaign whose annotators are all honest.
 pub(super) const FAMILY_ERROR: f64 = 0.01;
 
-/// One judgement that stands.
+/// Valid judgement of a unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedUnit {
-    /// Pseudonym of the annotator; judgements share it.
+    /// Pseudonym of the annotator; shared between judgements.
     pub annotator: Arc<str>,
     /// Position of the unit in the campaign.
     pub unit: u32,
-    /// Position of its item.
+    /// Position of the unit's item.
     pub item: u32,
-    /// The models in the order in which they were shown; judgements share them.
+    /// Models in display order; shared between judgements.
     pub shown: Arc<[String]>,
-    /// Why it was shown.
+    /// Kind of the assignment.
     pub kind: AssignmentKind,
-    /// What the annotator said.
+    /// Judgement of the annotator.
     pub judgement: UnitJudgement,
-    /// What the annotator answered to questions beside it; judgements without questions share it.
+    /// Answers to questions in addition to the task; judgements without questions share one value.
     pub answers: Arc<QuestionAnswers>,
-    /// Seconds from being shown to being judged.
+    /// Seconds from display to judgement.
     pub seconds: f64,
 }
 
-/// An annotator whose judgements count no more.
+/// Annotator whose judgements are excluded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOutAnnotator {
-    /// Pseudonym.
+    /// Pseudonym of the annotator.
     pub annotator: String,
-    /// Why.
+    /// Reason for the exclusion.
     pub reason: String,
-    /// Who decided it.
+    /// Name of the operator who excluded the annotator.
     pub by: String,
-    /// When, in milliseconds since 1970.
+    /// Time of the exclusion, in milliseconds since 1970.
     pub at: i64,
-    /// Judgements that count no more.
+    /// Number of excluded judgements.
     pub judgements: u64,
 }
 
-/// What is known about a campaign besides its judgements.
+/// Data of a campaign other than its judgements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CampaignFacts {
-    /// Its id.
+    /// Id of the campaign.
     pub id: String,
-    /// What was asked.
+    /// Task of the annotators.
     pub task: Task,
-    /// Judgements that each unit needs.
+    /// Number of judgements that each unit needs.
     pub judgements_per_item: u32,
-    /// What it waits for besides.
+    /// Additional condition for the end.
     pub until: Option<EndCondition>,
-    /// Why nobody is asked any more.
+    /// End of the campaign, if it ended early.
     pub ended: Option<CampaignEnding>,
-    /// Its questions beside the task.
+    /// Questions in addition to the task.
     pub questions: Vec<CampaignQuestion>,
-    /// Its units.
+    /// Number of units.
     pub units: u32,
-    /// Known outcomes by unit; the models in the order of their names.
+    /// Known outcomes by unit, with the models in the order of their names.
     pub gold: BTreeMap<u32, Outcome>,
-    /// Annotators whose judgements count no more.
+    /// Annotators whose judgements are excluded.
     pub left_out: Vec<LeftOutAnnotator>,
-    /// What judge models said, as [`by_judge`](crate::battle_judging::verdicts::by_judge) wants it.
+    /// Verdicts of judge models, as [`by_judge`](crate::battle_judging::verdicts::by_judge) expects them.
     pub verdicts: Vec<UnitVerdict>,
-    /// Seed of resampling.
+    /// Random seed of resampling.
     pub seed: u64,
 }
 
 impl CampaignFacts {
-    /// Judgements that it was planned with, without repetitions.
+    /// Returns the planned number of judgements, without repetitions.
     #[must_use]
     pub fn planned(&self) -> u64 {
         u64::from(self.units) * u64::from(self.judgements_per_item)
     }
 }
 
-/// What a judge said of a unit, in one order of its answers.
+/// Judge's verdict on a unit, in one order of its answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitVerdict {
     /// Position of the unit.
     pub unit: u32,
-    /// Its models in the order of their names.
+    /// Models of the unit, in the order of their names.
     pub models: [String; 2],
-    /// The judge.
+    /// Id of the judge.
     pub judge: String,
     /// SHA-256 of the judge's instructions.
     pub prompt_sha256: String,
-    /// In the first the judge sees the answers in the order of the models' names; in the second the other way round.
+    /// Game: in the first the judge sees the answers in the order of the models' names, in the second reversed.
     pub game: Game,
-    /// How it ended.
+    /// Status of the judgement.
     pub status: Status,
-    /// What was read, as the judge saw the answers.
+    /// Parsed preference, in the order that the judge saw.
     pub parsed: Option<Preference>,
-    /// When it ended.
+    /// Time of the judgement.
     pub created_at: Timestamp,
 }
 
-/// First judgements by unit, in the order in which they were made: who, and what they said.
+/// Labels of first judgements by unit in chronological order, each with its annotator.
 pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, JudgementLabel<'j>)>>;
 
-/// What two judgements of one unit are compared by: equal for the same opinion, whatever the sides.
+/// Comparable form of a judgement, independent of the sides: equal for the same opinion.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum JudgementLabel<'j> {
-    /// An outcome, the models in the order of their names.
+    /// Outcome with the models in the order of their names.
     Outcome(&'static str),
-    /// A preference, the models in the order of their names.
+    /// Preference with the models in the order of their names.
     Preference(i8),
-    /// A score.
+    /// Score of the answer.
     Score(u8),
-    /// The models, the best first.
+    /// Models, best first.
     Ranking(Vec<&'j str>),
 }
 
-/// The labels of all first judgements.
+/// Returns the labels of all first judgements.
 pub(super) fn labels_by_unit(judged: &[JudgedUnit]) -> LabelsByUnit<'_> {
     let mut labels = LabelsByUnit::new();
     for unit in judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat) {
@@ -135,17 +135,17 @@ pub(super) fn labels_by_unit(judged: &[JudgedUnit]) -> LabelsByUnit<'_> {
     labels
 }
 
-/// The outcome with the models in the order of their names.
+/// Converts an outcome to the order of the models' names.
 pub(super) fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
     if shown[0] > shown[1] { outcome.swapped() } else { outcome }
 }
 
-/// The preference with the models in the order of their names.
+/// Converts a preference to the order of the models' names.
 pub(super) fn preference_by_name(preference: i8, shown: &[String]) -> i8 {
     if shown[0] > shown[1] { -preference } else { preference }
 }
 
-/// The label of a judgement.
+/// Returns the label of a judgement.
 pub(super) fn label(unit: &JudgedUnit) -> JudgementLabel<'_> {
     match &unit.judgement {
         UnitJudgement::Outcome(outcome) => JudgementLabel::Outcome(by_name(*outcome, &unit.shown).as_str()),

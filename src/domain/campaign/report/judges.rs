@@ -1,8 +1,8 @@
-//! Judge models on the same pairs of answers as people: how far they agree with people, and with themselves in the other order.
+//! Judge models on the same pairs of answers as people: agreement with people, and consistency between both orders.
 //!
-//! A unit has one verdict of a judge and several judgements of people, so agreement is counted over judgements and its interval is
-//! from resampled items. Both bad is a tie, as for battles. Beside it stands how far two people agree on the same units, which is as
-//! much as can be expected of a judge.
+//! A unit has one verdict of a judge and several judgements of people, so agreement is counted over judgements and its interval is from
+//! resampled items. Both bad is a tie, as for battles. The agreement of two people on the same units is reported for comparison, as an
+//! upper limit of what can be expected of a judge.
 
 use std::collections::BTreeMap;
 
@@ -23,42 +23,42 @@ use crate::stats::item_patterns::PatternsOfItems;
 use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 use crate::stats::{Share, Undefined};
 
-/// How far a judge agrees with people on the units that both have judged.
+/// Agreement of a judge with people on the units that both have judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeAgreement {
-    /// The judge.
+    /// Id of the judge.
     pub judge: String,
-    /// The first characters of the SHA-256 of its instructions.
+    /// First characters of the SHA-256 of the judge's instructions.
     pub prompt: String,
-    /// Units with a readable verdict in both orders, of those that it was asked about.
+    /// Units with a readable verdict in both orders, out of those that the judge was asked about.
     pub judged: Rate,
-    /// Of those, units on which both orders say the same.
+    /// Units on which both orders agree, out of the judged ones.
     pub consistent: Rate,
-    /// Where the orders disagree: how often the judge preferred whichever stood first.
+    /// Disagreements between the orders in which the judge preferred the first position.
     pub first_position: Rate,
-    /// Judgements of people that are compared with a verdict.
+    /// Number of people's judgements that are compared with a verdict.
     pub judgements: u64,
-    /// Share of these judgements that say what the judge says.
+    /// Share of these judgements that equal the verdict.
     pub agreement: Option<f64>,
-    /// Bounds of [`agreement`](Self::agreement) over resampled items; `None` where resampling does not show how uncertain it is, as
-    /// where everybody agrees.
+    /// Bounds of [`agreement`](Self::agreement) over resampled items; `None` if resampling does not show the uncertainty, as with full
+    /// agreement.
     pub agreement_interval: Option<[f64; 2]>,
     /// Cohen's kappa of these judgements and the verdicts.
     pub kappa: Option<f64>,
-    /// Bounds of [`kappa`](Self::kappa) over resampled items, or `None` as for the agreement.
+    /// Bounds of [`kappa`](Self::kappa) over resampled items; `None` as for the agreement.
     pub kappa_interval: Option<[f64; 2]>,
-    /// Pairs of judgements by two people on one of these units.
+    /// Number of pairs of judgements by two people on one of these units.
     pub people_pairs: u64,
-    /// Share of these pairs that say the same.
+    /// Share of equal judgements among these pairs.
     pub people_agreement: Option<f64>,
 }
 
-/// How often people chose the first model in the order of their names, the second, and neither.
+/// Number of people's choices of the first model in the order of names, the second, and neither.
 type Chosen = [u64; 3];
-/// The item of each unit, and what people chose.
+/// Item of each unit, with people's choices.
 type PeopleByUnit = BTreeMap<u32, (u32, Chosen)>;
 
-/// Each judge beside the people who judged the same units.
+/// Compares each judge with the people who judged the same units.
 pub(super) fn judge_agreements(
     verdicts: &[UnitVerdict],
     judged: &[&JudgedUnit],
@@ -73,7 +73,7 @@ pub(super) fn judge_agreements(
     by_judge(&said).iter().map(|judge| one(judge, &people, seed, level)).collect()
 }
 
-/// A judge's verdicts on a campaign as votes, to be fitted like any others; `None` where the judge has judged nothing.
+/// Converts a judge's verdicts on a campaign into votes for a fit; `None` if the judge has no verdict.
 #[must_use]
 pub fn unit_verdict_log(verdicts: &[UnitVerdict], judge: &str, judged: &[&JudgedUnit]) -> Option<VoteLog> {
     let said = judged_votes(verdicts, &people_by_unit(judged));
@@ -94,7 +94,7 @@ fn people_by_unit(judged: &[&JudgedUnit]) -> PeopleByUnit {
     people
 }
 
-/// The verdicts on units that people have judged, beside what most people said.
+/// Returns the verdicts on units that people have judged, with the most common judgement of people as the vote.
 fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVote> {
     let vote = |said: &UnitVerdict| {
         let (_, counts) = people.get(&said.unit)?;
@@ -117,7 +117,7 @@ fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVo
     verdicts.iter().filter_map(vote).collect()
 }
 
-/// What most people said; a tie where nothing was said most often.
+/// Returns the most common judgement of people; a tie if none is.
 fn most(counts: &Chosen) -> Outcome {
     let top = counts.iter().max();
     let mut tops = (0..3).filter(|at| counts.get(*at) == top);
@@ -164,14 +164,14 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
     }
 }
 
-/// A unit with what people and the judge said of it.
+/// Unit with the judgements of people and the verdict of the judge.
 struct ComparedUnit {
     item: u32,
     chosen: Chosen,
     verdict: Choice,
 }
 
-/// Pairs of judgements of the same unit.
+/// Counts pairs of judgements of the same unit.
 fn pairs_of_people(compared: &[ComparedUnit]) -> Share {
     let pairs = |of: u64| of * of.saturating_sub(1) / 2;
     compared.iter().fold(Share::default(), |sum, unit| Share {
@@ -180,7 +180,7 @@ fn pairs_of_people(compared: &[ComparedUnit]) -> Share {
     })
 }
 
-/// Units by what people and the judge said of them.
+/// Units by combination of people's judgements and verdict.
 struct JudgementPatterns {
     distinct: Vec<(Chosen, Choice)>,
     of_items: PatternsOfItems,
@@ -203,7 +203,7 @@ impl JudgementPatterns {
         Self { distinct, of_items }
     }
 
-    /// So many units of each pattern.
+    /// Builds the table for this many units of each pattern.
     fn table(&self, counts: &[usize]) -> ChoiceTable {
         let mut table = ChoiceTable::default();
         for ((chosen, verdict), units) in self.distinct.iter().zip(counts) {
@@ -223,7 +223,7 @@ fn place(choice: Choice) -> usize {
     }
 }
 
-/// Judgements by what people said (rows) and what the judge said (columns).
+/// Contingency table of people's judgements (rows) and verdicts (columns).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ChoiceTable([[u64; 3]; 3]);
 
@@ -292,7 +292,7 @@ mod tests {
             person("p", 3, AWins, ["x", "y"]),
         ];
         let judged: Vec<&JudgedUnit> = judged.iter().collect();
-        // x, y, inconsistent for whichever stands first, one order only; unit 9 was judged by nobody else.
+        // x, y, inconsistent with a preference for the first position, one order only; unit 9 has no judgement of people.
         let mut verdicts = [games("j", 0, [A, B]), games("j", 1, [B, A]), games("j", 2, [A, A])].concat();
         verdicts.extend(games("j", 3, [A, B]).into_iter().take(1).chain(games("j", 9, [A, B])));
         let found = &judge_agreements(&verdicts, &judged, 1, ConfidenceLevel::default())[0];
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn intervals_are_of_resampled_units() {
-        // Ten people say the same of each unit: 400 judgements, but only 40 units.
+        // Ten people agree on each unit: 400 judgements, but only 40 units.
         let mut judged = Vec::new();
         for unit in 0..40 {
             let outcome = if unit % 4 == 0 { Outcome::BWins } else { Outcome::AWins };
@@ -326,7 +326,7 @@ mod tests {
         let [lower, upper] = found.agreement_interval.unwrap();
         // ± 1.96 √(0.75 · 0.25 / 40) = ± 0.134
         assert!((upper - lower - 0.268).abs() < 0.05, "{found:?}");
-        // The judge says the same throughout, so kappa is 0 in every resample: that does not make it certain.
+        // The judge's verdict is constant, so kappa is 0 in every resample: that does not make it certain.
         assert_eq!((found.agreement, found.kappa, found.kappa_interval), (Some(0.75), Some(0.0), None));
     }
 }

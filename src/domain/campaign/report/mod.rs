@@ -1,4 +1,4 @@
-//! What all annotators of a campaign said: ratings, agreement, and how each annotator worked.
+//! Report of a campaign: ratings, agreement, and work quality of annotators.
 
 mod agreement;
 mod annotators;
@@ -41,62 +41,62 @@ use crate::rating::ranking::rank_log;
 use crate::rating::sequential_testing::NeighbourPair;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
 
-/// The report of a campaign.
+/// Report of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CampaignReport {
-    /// Its id.
+    /// Id of the campaign.
     pub campaign: String,
-    /// What was asked.
+    /// Task of the annotators.
     pub task: Task,
-    /// Judgements that stand, repetitions included.
+    /// Number of valid judgements, including repetitions.
     pub judgements: u64,
-    /// Of which are repetitions; they count for self-consistency only.
+    /// Number of repetitions; they count for self-consistency only.
     pub repeats: u64,
-    /// Units with all their judgements.
+    /// Number of units with all their judgements.
     pub units_done: u64,
-    /// Units.
+    /// Number of units.
     pub units: u64,
     /// Whether every unit has all its judgements, or the campaign ended.
     pub complete: bool,
-    /// Why and since when nobody is asked any more, where something else than the judgements of each unit ended it.
+    /// Reason and time of the end, if the campaign ended before each unit had its judgements.
     pub ended: Option<CampaignEnding>,
-    /// What is known of each model and the next at any time, of a campaign that waits for that.
+    /// Comparisons of neighbouring models that hold at any time, for a campaign that ends when they are separated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<NeighbourPair>,
-    /// How far annotators agree.
+    /// Agreement between annotators.
     pub agreement: AgreementSummary,
-    /// The models, the best first.
+    /// Models, best first.
     pub models: Vec<RankedModel>,
-    /// What a reader has to know to read the ratings correctly. In JSON, English texts.
+    /// Notes for reading the ratings correctly. In JSON, English texts.
     #[serde(serialize_with = "serialize_texts")]
     pub notes: Vec<RatingNote>,
-    /// Items with a judgement.
+    /// Number of items with a judgement.
     pub items: u64,
-    /// Resamples of the items behind each interval over items.
+    /// Number of resamples of the items behind each interval over items.
     pub resamples: u32,
     /// Bounds of the ratings over resampled items; those of [`models`](Self::models) allow for annotators who judge alike.
     pub item_intervals: Vec<ItemInterval>,
-    /// Mean scores by model, the best first; only for the task `score`.
+    /// Mean scores by model, best first; only for the task `score`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredModel>,
-    /// How often each of two models was better, where answers are compared.
+    /// Outcomes between each two models, for comparisons of answers.
     pub pairs: Vec<ModelPair>,
-    /// What was answered to each question beside the task.
+    /// Answers to each question in addition to the task.
     pub questions: Vec<QuestionSummary>,
-    /// Judge models on the same units, and how far they agree with people.
+    /// Judge models on the same units, and their agreement with people.
     pub judges: Vec<JudgeAgreement>,
-    /// How each annotator worked.
+    /// Work quality of each annotator.
     pub annotators: Vec<AnnotatorSummary>,
-    /// How far each two annotators agree, in campaigns of up to 40 of them.
+    /// Agreement of each two annotators, in campaigns with up to 40 of them.
     pub annotator_pairs: Vec<AnnotatorPair>,
-    /// Annotators who are left out; nothing above counts their judgements.
+    /// Excluded annotators; no other field counts their judgements.
     pub left_out: Vec<LeftOutAnnotator>,
 }
 
-/// The report of these judgements, without those of annotators who are left out. Repetitions count for self-consistency only.
+/// Builds the report of these judgements, without those of excluded annotators. Repetitions count for self-consistency only.
 ///
 /// # Errors
-/// [`FitError`] where the comparisons cannot be fitted.
+/// [`FitError`] if the comparisons cannot be fitted.
 pub fn report(
     facts: &CampaignFacts,
     judged: Vec<JudgedUnit>,
@@ -118,7 +118,7 @@ pub fn report(
         let ranked = ranked?;
         (ranked.models, ranked.notes, by_item?)
     };
-    // That there are no judgements, the report says in its own words.
+    // The report has its own note for the case of no judgements.
     notes.retain(|note| *note != RatingNote::NoVotes);
     Ok(CampaignReport {
         campaign: facts.id.clone(),
@@ -149,7 +149,7 @@ pub fn report(
     })
 }
 
-/// The judgements that count, and who is left out with how many.
+/// Separates the judgements that count from excluded annotators with their number of judgements.
 fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<JudgedUnit>, Vec<LeftOutAnnotator>) {
     let mut left_out = facts.left_out.clone();
     for left in &mut left_out {
@@ -159,13 +159,13 @@ fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<
     (judged, left_out)
 }
 
-/// The comparisons as a vote log: a ranking is a vote for each of its pairs, and an annotator a voter.
+/// Converts comparisons into a vote log: a ranking is a vote for each of its pairs, and an annotator a voter.
 #[must_use]
 pub fn vote_log(judged: &[&JudgedUnit]) -> VoteLog {
     log_by(judged, |unit| Cow::Borrowed(&unit.annotator))
 }
 
-/// The comparisons as a vote log, in which votes that are not independent have the same voter.
+/// Converts comparisons into a vote log in which votes that are not independent have the same voter.
 fn log_by(judged: &[&JudgedUnit], voter: impl Fn(&JudgedUnit) -> Cow<'_, str>) -> VoteLog {
     let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
     for unit in judged {
@@ -182,7 +182,7 @@ fn log_by(judged: &[&JudgedUnit], voter: impl Fn(&JudgedUnit) -> Cow<'_, str>) -
     log
 }
 
-/// Positions of two shown answers, and the outcome between them.
+/// Returns the positions of each two shown answers, and the outcome between them.
 fn comparisons(unit: &JudgedUnit) -> Vec<(usize, usize, Outcome)> {
     match &unit.judgement {
         UnitJudgement::Outcome(_) | UnitJudgement::Preference(_) => {

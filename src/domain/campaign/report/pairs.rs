@@ -1,4 +1,4 @@
-//! Two models side by side, and two annotators side by side.
+//! Comparisons of two models and of two annotators.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,30 @@ use crate::stats::agreement::kappa::{cohen, cohen_of_counts};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, resample_counts, uncertainty};
 
-/// Annotators of a campaign of which each pair is compared; a table of more pairs is read by nobody.
+/// Maximum number of annotators whose pairs are compared, since a larger table is unreadable.
 const MOST_COMPARED: usize = 40;
 
-/// How often each of two models was better.
+/// Outcomes between two models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelPair {
-    /// The model whose name comes first.
+    /// Model whose name comes first.
     pub model_a: String,
-    /// The other.
+    /// Other model.
     pub model_b: String,
-    /// Comparisons; a ranking has one of each pair.
+    /// Number of comparisons; a ranking has one of each pair.
     pub judgements: u64,
-    /// Comparisons in which `model_a` was better.
+    /// Number of comparisons in which `model_a` was better.
     pub a_wins: u64,
-    /// Comparisons in which `model_b` was better.
+    /// Number of comparisons in which `model_b` was better.
     pub b_wins: u64,
-    /// Ties.
+    /// Number of ties.
     pub ties: u64,
-    /// Comparisons in which both were bad.
+    /// Number of comparisons in which both were bad.
     pub both_bad: u64,
 }
 
 impl ModelPair {
-    /// Share of the points of `model_a`; a tie or both-bad comparison is half a point.
+    /// Returns `model_a`'s share of the points; a tie or both-bad comparison is half a point.
     #[must_use]
     pub fn share_a(&self) -> f64 {
         let [wins, equal, all] = [self.a_wins, self.ties + self.both_bad, self.judgements].map(crate::stats::real);
@@ -54,25 +54,25 @@ impl ModelPair {
     }
 }
 
-/// How far two annotators agree.
+/// Agreement of two annotators.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnnotatorPair {
-    /// Pseudonym of the one who comes first.
+    /// Pseudonym of the first annotator.
     pub one: String,
-    /// Pseudonym of the other.
+    /// Pseudonym of the second annotator.
     pub other: String,
-    /// Units that both judged.
+    /// Number of units that both judged.
     pub units: u64,
-    /// Units on which they agree.
+    /// Number of units on which they agree.
     pub equal: u64,
-    /// Cohen's kappa; `None` where both gave one label throughout.
+    /// Cohen's kappa; `None` if each gave one label throughout.
     pub kappa: Option<f64>,
-    /// Its bounds over resampled units, each of which is of another item; `None` where resampling does not show how uncertain it is,
-    /// as where both always agree.
+    /// Bounds of kappa over resampled units, each of a different item; `None` if resampling does not show the uncertainty, as with full
+    /// agreement.
     pub kappa_interval: Option<[f64; 2]>,
 }
 
-/// The pairs of models that were compared, in the order of their names.
+/// Counts the outcomes of the compared pairs of models, in the order of their names.
 pub(super) fn model_pairs(judged: &[&JudgedUnit]) -> Vec<ModelPair> {
     let mut pairs: BTreeMap<(&str, &str), ModelPair> = BTreeMap::new();
     for unit in judged {
@@ -94,10 +94,10 @@ pub(super) fn model_pairs(judged: &[&JudgedUnit]) -> Vec<ModelPair> {
     pairs.into_values().collect()
 }
 
-/// What two annotators said of the units that both judged.
+/// Labels of two annotators on the units that both judged.
 type LabelsOfPair<'l> = [Vec<&'l JudgementLabel<'l>>; 2];
 
-/// The pairs of annotators with units in common, in the order of their names; none where there are too many annotators.
+/// Compares the pairs of annotators with units in common, in the order of their names; empty if there are too many annotators.
 pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: ConfidenceLevel) -> Vec<AnnotatorPair> {
     let names: std::collections::BTreeSet<&str> = labels.values().flatten().map(|(name, _)| *name).collect();
     if names.len() > MOST_COMPARED {
@@ -125,7 +125,7 @@ pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: Confidenc
     pairs.into_par_iter().map(pair).collect()
 }
 
-/// Bounds of Cohen's kappa: pairs of labels are counted, and a resample draws these counts.
+/// Computes bounds of Cohen's kappa: pairs of labels are counted, and a resample draws these counts.
 fn kappa_interval(
     first: &[&JudgementLabel],
     second: &[&JudgementLabel],

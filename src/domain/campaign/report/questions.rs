@@ -1,4 +1,4 @@
-//! What annotators answered to the questions beside the task. Repetitions count nowhere.
+//! Answers to the questions in addition to the task. Repetitions are not counted.
 
 use std::collections::BTreeMap;
 
@@ -12,54 +12,54 @@ use crate::language::Language;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::confidence::ConfidenceLevel;
 
-/// What was answered to one question.
+/// Summary of the answers to one question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionSummary {
-    /// Its id.
+    /// Id of the question.
     pub question: String,
-    /// What the annotators read.
+    /// Text of the question.
     pub text: String,
-    /// What those read who read in Chinese.
+    /// Text of the question in Chinese.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_zh: Option<String>,
-    /// How it is answered.
+    /// Kind of the answer.
     pub kind: QuestionKind,
-    /// Judgements with an answer; texts are in the export.
+    /// Number of judgements with an answer; texts are in the export.
     pub judgements: u64,
-    /// The values of a choice or a scale, in their order.
+    /// Values of a choice or scale, in order.
     pub values: Vec<Value>,
-    /// How often each value was given; of a question about answers, for each model.
+    /// Counts of each value; for a question about answers, by model.
     pub counts: Vec<AnswerCounts>,
     /// Mean of a scale over its judgements; `None` without any.
     pub mean: Option<f64>,
-    /// Means of a scale by model, the best first, where it is about answers.
+    /// Means of a scale by model, best first, for a question about answers.
     pub models: Vec<ScoredModel>,
-    /// Krippendorff's alpha: nominal for choices, interval for scales; `None` where the answers determine none.
+    /// Krippendorff's alpha: nominal for choices, interval for scales; `None` if undefined.
     pub krippendorff: Option<f64>,
-    /// Units, or answers of them, that at least two annotators answered about.
+    /// Number of units, or answers of them, that at least two annotators answered about.
     pub units: u64,
 }
 
-/// How often each value was given.
+/// Counts of each value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnswerCounts {
-    /// The model whose answers it is about; `None` where it is about the item.
+    /// Model whose answers the question is about; `None` for a question about the item.
     pub model: Option<String>,
-    /// Answers.
+    /// Number of answers.
     pub judgements: u64,
-    /// How often each of [`QuestionSummary::values`] was given.
+    /// Number of answers with each of [`QuestionSummary::values`].
     pub counts: Vec<u64>,
 }
 
 impl QuestionSummary {
-    /// The question for a reader of this language.
+    /// Returns the text in a language.
     #[must_use]
     pub fn text_in(&self, language: Language) -> &str {
         self.text_zh.as_deref().filter(|_| language == Language::Chinese).unwrap_or(&self.text)
     }
 }
 
-/// What was answered to each question.
+/// Summarises the answers to each question.
 pub(super) fn summaries(
     questions: &[CampaignQuestion],
     judged: &[&JudgedUnit],
@@ -106,7 +106,7 @@ fn summary(question: &CampaignQuestion, judged: &[&JudgedUnit], level: Confidenc
     }
 }
 
-/// The values that a question can have; none for a text.
+/// Returns the possible values of a question; none for free text.
 fn values_of(question: &CampaignQuestion) -> Vec<Value> {
     match question.kind {
         QuestionKind::Choice => question.options.iter().cloned().map(Value::Text).collect(),
@@ -115,7 +115,7 @@ fn values_of(question: &CampaignQuestion) -> Vec<Value> {
     }
 }
 
-/// A point of a scale, or the position of an option.
+/// Converts a value into a number: the point of a scale, or the position of an option.
 fn number(value: &Value, position: usize) -> f64 {
     match value {
         Value::Point(point) => f64::from(*point),
@@ -123,7 +123,7 @@ fn number(value: &Value, position: usize) -> f64 {
     }
 }
 
-/// The values of a judgement, each with the model that it is about; what is about an item with one answer is about that answer.
+/// Returns the values of a judgement, each with its model; an answer about an item with one answer is about that answer.
 fn answered<'j>(unit: &'j JudgedUnit, question: &CampaignQuestion) -> Vec<(Option<&'j str>, &'j Value)> {
     match unit.answers.get(&question.id) {
         None => Vec::new(),
@@ -138,7 +138,7 @@ fn answered<'j>(unit: &'j JudgedUnit, question: &CampaignQuestion) -> Vec<(Optio
     }
 }
 
-/// The points of a scale by model and item: an answer that stands in several pairs is one item, not several.
+/// Groups the points of a scale by model and item: an answer that is in several pairs counts as one item.
 fn scores_of<'j>(question: &CampaignQuestion, judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
     let mut scores = ScoresByItem::new();
     for unit in judged {
@@ -151,7 +151,7 @@ fn scores_of<'j>(question: &CampaignQuestion, judged: &[&'j JudgedUnit]) -> Scor
     scores
 }
 
-/// Of each model, the mean answer about each of its items to a question with a scale.
+/// Computes each model's mean answer to a scale question for each of its items.
 #[must_use]
 pub fn question_scores(question: &CampaignQuestion, judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
     super::scores::item_means(scores_of(question, judged))

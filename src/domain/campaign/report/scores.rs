@@ -9,58 +9,58 @@ use crate::campaign::judgement::UnitJudgement;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
-/// Means of items that differ by less are equal but for rounding.
+/// Tolerance for the rounding error of equal means.
 const ROUNDING: f64 = 1e-9;
 
-/// The mean score of a model.
+/// Mean score of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScoredModel {
-    /// The model.
+    /// Id of the model.
     pub model: String,
-    /// Mean over its items of the mean over annotators.
+    /// Mean over the model's items of the mean over annotators.
     pub score: f64,
-    /// Lower bound, with items as independent observations; `None` for one item, and where all items have the same mean, which does
-    /// not show how uncertain it is.
+    /// Lower bound, with items as independent observations; `None` for one item, and if all items have the same mean, which does not show
+    /// the uncertainty.
     pub lower: Option<f64>,
-    /// Upper bound.
+    /// Upper bound; `None` as for the lower one.
     pub upper: Option<f64>,
-    /// Items.
+    /// Number of items.
     pub items: u64,
-    /// Judgements.
+    /// Number of judgements.
     pub judgements: u64,
-    /// The mean of each item.
+    /// Mean score of each item.
     #[serde(skip)]
     pub item_means: Vec<f64>,
 }
 
-/// Of each model, the mean score of each of its items.
+/// Computes each model's mean scores by item.
 #[must_use]
 pub fn scores_by_model(judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
     item_means(by_model(judged))
 }
 
-/// The scores of each item of each model.
+/// Scores by model and item.
 pub(super) type ScoresByItem<'j> = BTreeMap<&'j str, BTreeMap<u32, Vec<f64>>>;
 
-/// The mean of each item of each model.
+/// Computes the mean of each item of each model.
 pub(super) fn item_means(scores: ScoresByItem<'_>) -> BTreeMap<String, Vec<f64>> {
     let means = |items: BTreeMap<u32, Vec<f64>>| items.values().map(|scores| mean_of(scores)).collect();
     scores.into_iter().map(|(model, items)| (model.to_owned(), means(items))).collect()
 }
 
-/// The mean scores, the best first: x̄ ± t·s/√n over the n items of a model, each the mean of its judgements.
+/// Computes the mean scores, best first: x̄ ± t·s/√n over the n items of a model, each the mean of its judgements.
 pub(super) fn mean_scores(judged: &[&JudgedUnit], level: ConfidenceLevel) -> Vec<ScoredModel> {
     scored_models(by_model(judged), level)
 }
 
-/// The mean scores of models, the best first.
+/// Computes the mean scores of models, best first.
 pub(super) fn scored_models(scores: ScoresByItem<'_>, level: ConfidenceLevel) -> Vec<ScoredModel> {
     let mut models: Vec<ScoredModel> = scores.into_iter().map(|(model, items)| scored(model, &items, level)).collect();
     models.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.model.cmp(&other.model)));
     models
 }
 
-/// All scores of each item of each model.
+/// Groups the scores by model and item.
 fn by_model<'j>(judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
     let mut by_model = ScoresByItem::new();
     for unit in judged {
@@ -79,7 +79,7 @@ fn scored(model: &str, items: &BTreeMap<u32, Vec<f64>>, level: ConfidenceLevel) 
     let means: Vec<f64> = items.values().map(|scores| mean_of(scores)).collect();
     let n = real_len(means.len());
     let mean = means.iter().sum::<f64>() / n;
-    // Items that all have one mean do not show how uncertain it is, and neither does one item.
+    // Neither equal means nor a single item show the uncertainty.
     let differ = means.iter().any(|value| (value - means[0]).abs() > ROUNDING);
     let half = differ.then(|| {
         let variance = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);

@@ -1,9 +1,9 @@
-//! When a campaign has enough judgements before every unit has all of its own.
+//! Stopping rule: ends a campaign once it has enough judgements, before every unit has all of its own.
 //!
-//! Somebody who looks after every judgement and stops when models seem to differ is wrong more often than an interval for one look
-//! says. So the rule looks at the intervals of a confidence sequence ([`crate::rating::sequential_testing`]), which hold at all
-//! looks together. Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once
-//! (Bonferroni). They are narrowest at the number of judgements that the campaign was planned with, which is known before it begins.
+//! Checking after every judgement and stopping when models seem to differ has a higher error rate than the interval of a single check. So
+//! the rule uses the intervals of a confidence sequence ([`crate::rating::sequential_testing`]), which hold at all checks simultaneously.
+//! Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once (Bonferroni). They are
+//! narrowest at the planned number of judgements, which is known before the campaign begins.
 
 use super::judged::JudgedUnit;
 use super::vote_log;
@@ -15,22 +15,22 @@ use crate::rating::vote_log::VotersKnown;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
-/// Comparisons of a model below which nothing is said of it: the intervals are asymptotic.
+/// Minimum number of comparisons per model for a decision: the intervals are asymptotic.
 const ENOUGH: u64 = 30;
-/// From so many judgements on, not every one is looked at.
+/// Number of judgements up to which each one is followed by a check.
 const ALL_BELOW: u64 = 64;
 
-/// Whether to look after so many judgements: after each one at first, and later each time that they have grown by 2 to 3 %.
+/// Whether a check is due after this many judgements: after each one at first, and later each time that they have grown by 2 to 3 %.
 #[must_use]
 pub fn is_due(judgements: u64) -> bool {
     let step = if judgements < ALL_BELOW { 1 } else { 1 << (judgements / (ALL_BELOW / 2)).ilog2() };
     judgements.is_multiple_of(step)
 }
 
-/// The neighbours on the leaderboard of these judgements, of a campaign that was planned with so many.
+/// Compares the neighbours on the leaderboard of these judgements, for a campaign planned with this many.
 ///
 /// # Errors
-/// [`FitError`] where the comparisons cannot be fitted.
+/// [`FitError`] if the comparisons cannot be fitted.
 pub fn neighbours(
     judged: &[&JudgedUnit],
     planned: u64,
@@ -38,7 +38,7 @@ pub fn neighbours(
 ) -> Result<Vec<NeighbourPair>, FitError> {
     let log = vote_log(judged);
     let models = log.models.as_slice().len();
-    // A single annotator's taste cannot be distinguished from the models' quality.
+    // A single annotator's preference cannot be distinguished from the models' quality.
     if models < 2 || log.voters_known() != VotersKnown::Several {
         return Ok(Vec::new());
     }
@@ -59,7 +59,7 @@ pub fn neighbours(
     Ok(neighbours)
 }
 
-/// Whether all of so many models have a place, and none is open against the next.
+/// Whether this many models all have a place, and each is separated from the next or equal to it.
 #[must_use]
 pub fn are_separated(neighbours: &[NeighbourPair], models: usize) -> bool {
     models > 1 && neighbours.len() + 1 == models && neighbours.iter().all(|pair| pair.state != NeighbourState::Open)
@@ -77,8 +77,8 @@ mod tests {
 
     const ANNOTATORS: u32 = 8;
 
-    /// Judgements of a campaign with three models, of which the first wins against the others with this probability and the others are
-    /// equal; a unit is judged by `ANNOTATORS` people, who also have tastes.
+    /// Simulated judgements of three models, of which the first wins against the others with this probability and the others are equal;
+    /// `ANNOTATORS` people, who also have preferences, judge each unit.
     fn judgements(first_wins: f64, count: u32, seed: u64) -> Vec<JudgedUnit> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let tastes: Vec<f64> = (0..ANNOTATORS).map(|_| rng.random_range(-0.05..0.05)).collect();
@@ -101,7 +101,7 @@ mod tests {
         (0..count).map(unit).collect()
     }
 
-    /// What somebody finds who looks at every chance and stops where a pair of these models is separated: after how many judgements.
+    /// Number of judgements after which a check at every chance finds a pair of these models separated.
     fn separated(judged: &[JudgedUnit], names: [&str; 2], planned: u64) -> Option<usize> {
         let all: Vec<&JudgedUnit> = judged.iter().collect();
         (1..=all.len()).filter(|count| is_due(*count as u64)).find(|count| {

@@ -1,4 +1,4 @@
-//! Reports of simulated campaigns, whose annotators are known.
+//! Reports of simulated campaigns with known annotators.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,27 +7,27 @@ use super::judged::by_name;
 use super::*;
 use crate::campaign::assignment::{SideBalance, arrange, count_sides};
 
-/// How somebody works.
+/// Behaviour of a simulated annotator.
 #[derive(Clone, Copy, PartialEq)]
 enum Person {
-    /// Sees the better answer with this probability; ties now and then.
+    /// Recognises the better answer with this probability, with occasional ties.
     Honest(f64),
-    /// Answers at random.
+    /// Judges at random.
     Careless,
-    /// Chooses side A with this probability, whatever is shown.
+    /// Chooses side A with this probability, regardless of the answers.
     Sided(f64),
-    /// Says what the first annotator said.
+    /// Copies the first annotator.
     Copier,
 }
 
-/// `units` items with two models each; everybody judges each of them. Person `p` is called `p00`, `p01`, …
+/// Simulates `units` items with two models each, all judged by everybody. Person `p` is called `p00`, `p01`, …
 fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut balances = vec![SideBalance::new(); people.len()];
     let mut judged = Vec::new();
     for unit in 0..units {
         let models = [format!("m{}", unit % 3), format!("m{}", unit % 3 + 1)];
-        // The truth, and how hard it is to see.
+        // The true outcome, and the difficulty of recognising it.
         let truth = if rng.random_bool(0.7) { Outcome::AWins } else { Outcome::BWins };
         let ease: f64 = rng.random_range(0.5..1.0);
         let mut first = None;
@@ -79,28 +79,28 @@ fn flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<AnnotatorFlag>> {
     summaries.into_iter().map(|summary| summary.flags).collect()
 }
 
-/// The flags of the whole report.
+/// Flags of the full report.
 fn reported_flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<AnnotatorFlag>> {
     let judged = simulated(people, units, seed);
     let report = report(&facts(units, people.len()), judged, &LeaderboardOptions::default()).unwrap();
     report.annotators.into_iter().map(|summary| summary.flags).collect()
 }
 
-/// What the reports of simulated campaigns get wrong.
+/// Errors in the reports of simulated campaigns.
 #[derive(Debug, Default, PartialEq)]
 struct WrongFlags {
-    /// Honest annotators with a flag.
+    /// Number of honest annotators with a flag.
     honest: usize,
-    /// Campaigns with one of them.
+    /// Number of campaigns with such an annotator.
     campaigns: usize,
-    /// Annotators without the flag that they deserve: careless, sided, copying.
+    /// Number of annotators without their expected flag: careless, sided, copying.
     missed: [usize; 3],
-    /// Campaigns in which the copied one is taken for the copier.
+    /// Number of campaigns in which the copied annotator is flagged instead of the copier.
     swapped: usize,
 }
 
 impl WrongFlags {
-    /// Counts a campaign of six honest annotators, two careless ones, a sided one and one who copies the first.
+    /// Counts a campaign of six honest annotators, two careless ones, a sided one and a copier of the first.
     fn count(&mut self, found: &[Vec<AnnotatorFlag>]) {
         let honest = found[..6].iter().filter(|flags| !flags.is_empty()).count();
         self.honest += honest;
@@ -113,7 +113,7 @@ impl WrongFlags {
     }
 }
 
-/// 200 campaigns with `LANGYA_TEST_SIZE=long`, whose results `--nocapture` shows.
+/// Simulates 200 campaigns with `LANGYA_TEST_SIZE=long`; `--nocapture` shows the results.
 #[test]
 fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut people = vec![Person::Honest(0.85); 6];
@@ -123,10 +123,10 @@ fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut wrong = WrongFlags::default();
     seeds.clone().for_each(|seed| wrong.count(&reported_flags(&people, 120, seed)));
     println!("seeds {seeds:?}: {wrong:?}");
-    // Three tests flag somebody honest in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at most, and 13 of 200 have
-    // a probability of 1 %.
+    // Three tests flag an honest annotator in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at most, and 13 of 200 have a
+    // probability of 1 %.
     assert!(wrong.honest <= if is_long { 12 } else { 1 }, "{wrong:?}");
-    // No test finds everybody in every campaign: 2 % may be missed where there are many.
+    // No test finds all cases in every campaign: 2 % may be missed in a large number.
     let [careless, sided, copying] = wrong.missed;
     let most = if is_long { 4 } else { 0 };
     assert!(careless <= 2 * most && sided <= most && copying <= most && wrong.swapped <= most / 2, "{wrong:?}");
@@ -134,7 +134,7 @@ fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
 
 #[test]
 fn a_copier_is_named_also_where_one_model_is_better_throughout() {
-    // Then honest annotators agree no more than chance would have it.
+    // Then honest annotators agree no more often than by chance.
     let mut people = vec![Person::Honest(0.8); 9];
     people.push(Person::Copier);
     let mut judged = simulated(&people, 100, 3);
@@ -189,7 +189,7 @@ fn ratings_count_each_first_judgement_once() {
 #[test]
 fn known_answers_are_compared_whatever_the_sides() {
     let judged = simulated(&[Person::Honest(1.0), Person::Careless], 80, 9);
-    // What the first one said is taken as known, so it is right throughout.
+    // The first annotator's judgements are taken as known outcomes, so their accuracy is 1.
     let known = judged.iter().filter(|unit| &*unit.annotator == "p00");
     let gold = known.map(|unit| match unit.judgement {
         UnitJudgement::Outcome(said) => (unit.unit, by_name(said, &unit.shown)),
@@ -297,7 +297,7 @@ fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
 
 #[test]
 fn intervals_over_items_are_wider_where_items_decide() {
-    // Ten annotators say the same of each of 40 items: 400 judgements by ten people, but only 40 items.
+    // Ten annotators agree on each of 40 items: 400 judgements by ten people, but only 40 items.
     let mut judged = Vec::new();
     for unit in 0..40 {
         let outcome = if unit % 5 < 3 { Outcome::AWins } else { Outcome::BWins };
@@ -320,7 +320,7 @@ fn intervals_over_items_are_wider_where_items_decide() {
 
 #[test]
 fn agreement_without_exception_has_no_interval_without_width() {
-    // Three annotators say the same of each of 12 items. No resample says anything else, which does not make it certain.
+    // Three annotators agree on each of 12 items. No resample differs, which does not make it certain.
     let unit = |(item, annotator): (u32, u32), shown: &[&str], judgement| JudgedUnit {
         annotator: format!("p{annotator}").into(),
         unit: item,
@@ -340,7 +340,7 @@ fn agreement_without_exception_has_no_interval_without_width() {
     assert_eq!((agreement.fleiss_interval, agreement.krippendorff_interval), (None, None));
     let pair = &compared.annotator_pairs[0];
     assert_eq!((pair.kappa, pair.kappa_interval), (Some(1.0), None));
-    // The same for a mean score of items that all have it.
+    // The same for a mean score if all items have it.
     let facts = CampaignFacts { task: Task::Score, ..facts(12, 3) };
     let scored = places().map(|place| unit(place, &["x"], UnitJudgement::Score(8))).collect();
     let scored = report(&facts, scored, &LeaderboardOptions::default()).unwrap();

@@ -3,8 +3,10 @@
 //! Agreement of models hides such a lean, because it turns every vote to the order of the models' names. Here a question
 //! whose models stood on other sides is another question, and the labels are A, B and tie.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::chance::{ChanceReport, by_chance};
 use super::metrics::MetricValue;
@@ -13,6 +15,9 @@ use super::vote_intervals::VoteIntervals;
 use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real};
+
+/// Steps of an exact test by voter; a longer one is approximated by the normal distribution.
+const EXACT_STEPS: u64 = 200_000_000;
 
 /// Both files by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,10 +41,13 @@ pub struct SideShares {
     pub ties: u64,
     /// a / (a + b).
     pub share_a: MetricValue,
-    /// Exact two-sided binomial test of equal chances for A and B, which takes votes as independent: where several votes are one voter's,
-    /// or on one question, it is too small. It shows position bias only where sides were assigned at random or every pair was shown in both
-    /// orders.
+    /// Two-sided test of equal chances for A and B. Of several people it takes the votes of each together, as leaning to either side by
+    /// chance (sign flips); where each voted once, that is the exact binomial test. Otherwise it is the binomial test, which takes votes as
+    /// independent and is too small where several are on one question. It shows position bias only where sides were assigned at random or
+    /// every pair was shown in both orders.
     pub p: MetricValue,
+    /// Voters whose votes `p` takes together; `None` where it takes votes as independent.
+    pub voters: Option<usize>,
 }
 
 /// The shares of both files, and agreement with sides kept.
@@ -48,19 +56,61 @@ pub(super) fn by_side(votes: &Votes, verdicts: &Votes, bootstrap: BootstrapOptio
     let (people, judge) = (people.votes(), judge.votes());
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     SideSharesReport {
-        people: shares(&people),
-        judge: shares(&judge),
+        people: shares(&people, leans(&people)),
+        // The judges are these, not a sample of others.
+        judge: shares(&judge, None),
         chance: by_chance(&people, &judge, intervals.chance, bootstrap),
     }
 }
 
-/// Of each voter, the vote that counts of each question and sides.
-fn shares(votes: &VotesByQuestion<'_>) -> SideShares {
+/// Of each voter, the vote that counts of each question and sides. The test is by voter where their leans are given.
+fn shares(votes: &VotesByQuestion<'_>, leans: Option<Vec<i64>>) -> SideShares {
     let choices: Vec<Choice> = votes.questions().flatten().collect();
     let count = |choice| choices.iter().map(|said| u64::from(*said == choice)).sum::<u64>();
     let (a, b) = (count(Choice::First), count(Choice::Second));
     let share_a = if a + b > 0 { Ok(real(a) / real(a + b)) } else { Err(Undefined::Nothing) };
-    SideShares { a, b, ties: count(Choice::Tie), share_a: share_a.into(), p: binomial_test(a, b).into() }
+    let p = leans.as_ref().map_or_else(|| binomial_test(a, b), |leans| Ok(sign_flip_test(leans)));
+    let voters = leans.map(|leans| leans.len());
+    SideShares { a, b, ties: count(Choice::Tie), share_a: share_a.into(), p: p.into(), voters }
+}
+
+/// Votes for A less votes for B of each voter who voted for a side; `None` where they are not several.
+fn leans(votes: &VotesByQuestion<'_>) -> Option<Vec<i64>> {
+    let mut leans: BTreeMap<&str, i64> = BTreeMap::new();
+    for &(voter, choice) in votes.cast().flat_map(|(_, cast)| cast) {
+        match choice {
+            Choice::First => *leans.entry(voter).or_default() += 1,
+            Choice::Second => *leans.entry(voter).or_default() -= 1,
+            Choice::Tie => {}
+        }
+    }
+    (leans.len() > 1).then(|| leans.into_values().collect())
+}
+
+/// Twice the probability, at most 1, that leans of these sizes, each to A or B by a fair coin, add up to no more on one side than they do
+/// on the side that has less.
+fn sign_flip_test(leans: &[i64]) -> f64 {
+    let sizes: Vec<u64> = leans.iter().map(|lean| lean.unsigned_abs()).filter(|size| *size > 0).collect();
+    let (all, found) = (sizes.iter().sum::<u64>(), leans.iter().sum::<i64>().unsigned_abs());
+    let less = (all - found) / 2;
+    if sizes.iter().all(|size| *size == 1) {
+        return binomial_test(all - less, less).unwrap_or(1.0);
+    }
+    let exact = usize::try_from(less).ok().filter(|_| less.saturating_mul(sizes.len() as u64) <= EXACT_STEPS);
+    let Some(less) = exact else {
+        let variance: f64 = sizes.iter().map(|size| real(*size) * real(*size)).sum();
+        return 2.0 * Normal::standard().sf(real(found) / variance.sqrt());
+    };
+    // The probability of each sum on one side, up to that of the side that has less.
+    let mut sums = vec![0.0; less + 1];
+    sums[0] = 1.0;
+    for size in sizes.into_iter().map(|size| usize::try_from(size).unwrap_or(usize::MAX)) {
+        for sum in (0..=less).rev() {
+            let with = sum.checked_sub(size).map_or(0.0, |rest| sums[rest]);
+            sums[sum] = f64::midpoint(sums[sum], with);
+        }
+    }
+    (2.0 * sums.iter().sum::<f64>()).min(1.0)
 }
 
 /// Twice the smaller tail of a fair coin, at most 1.
@@ -112,6 +162,43 @@ mod tests {
         assert!((binomial_test(5, 5).unwrap() - 1.0).abs() < 1e-12);
         assert!(binomial_test(23_176, 3_691).unwrap() < 1e-300);
         assert_eq!(binomial_test(0, 0), Err(Undefined::Nothing));
+    }
+
+    #[test]
+    fn votes_of_one_voter_count_together_in_the_test() {
+        // 3, 2 and 1 to A: of eight ways to flip them, one has nothing on B and one nothing on A.
+        assert!((sign_flip_test(&[3, 2, 1]) - 0.25).abs() < 1e-12);
+        // 3 to A and 2 to B: half of the sums on one side, 0 and 2, are at most 2.
+        assert!((sign_flip_test(&[3, -2]) - 1.0).abs() < 1e-12);
+        assert!((sign_flip_test(&[1; 10]) - binomial_test(10, 0).unwrap()).abs() < 1e-12, "each voted once");
+        assert!((sign_flip_test(&[0, 0]) - 1.0).abs() < 1e-12);
+        let many: Vec<i64> =
+            (0..30_000).map(|voter| if voter % 50 < 26 { 1 + voter % 3 } else { -1 - voter % 3 }).collect();
+        let exact: Vec<i64> = many[..3_000].to_vec();
+        let approximate = |leans: &[i64]| {
+            let sum = real(leans.iter().sum::<i64>().unsigned_abs());
+            let variance: f64 = leans.iter().map(|lean| real(lean.unsigned_abs()).powi(2)).sum();
+            2.0 * Normal::standard().sf(sum / variance.sqrt())
+        };
+        assert!((sign_flip_test(&exact) / approximate(&exact) - 1.0).abs() < 0.05);
+        assert!((sign_flip_test(&many) / approximate(&many) - 1.0).abs() < 1e-12, "too many steps");
+    }
+
+    #[test]
+    fn people_who_vote_often_are_taken_together_and_a_judge_is_not() {
+        let cast = |voters: usize| {
+            let one = |n: usize| vote(&n.to_string(), &format!("voter {}", n % voters), ["x", "y"], Outcome::AWins);
+            Votes((0..20).map(one).collect())
+        };
+        let found = by_side(&cast(4), &cast(4), NONE);
+        assert_eq!((found.people.voters, found.judge.voters), (Some(4), None));
+        assert!((found.people.p.value.unwrap() - 0.125).abs() < 1e-12 && found.judge.p.value.unwrap() < 1e-5);
+        let found = by_side(&cast(1), &cast(1), NONE);
+        assert_eq!(
+            (found.people.voters, found.people.p.value),
+            (None, found.judge.p.value),
+            "one voter, or unknown ones"
+        );
     }
 
     #[test]

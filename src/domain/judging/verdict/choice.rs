@@ -1,28 +1,28 @@
-//! Reads the letter of a multiple-choice answer: the one that stands by itself, if no other does.
+//! Parses the option letter of a multiple-choice answer: the only one that stands alone.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-/// The letter of an option.
+/// Letter of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Letter {
-    /// The first.
+    /// First option.
     A,
-    /// The second.
+    /// Second option.
     B,
-    /// The third.
+    /// Third option.
     C,
-    /// The fourth.
+    /// Fourth option.
     D,
 }
 
 impl Letter {
-    /// All four, in order.
+    /// All letters, in order.
     pub const ALL: [Self; 4] = [Self::A, Self::B, Self::C, Self::D];
 
-    /// Reads a letter as data files have it: A to D, in either width and case.
+    /// Parses a letter of a data file: A to D, half or full width, in either case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
@@ -34,7 +34,7 @@ impl Letter {
         }
     }
 
-    /// The letter as text.
+    /// Returns the letter as text.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl Letter {
     }
 }
 
-/// A letter that is not part of a Latin word or number: Chinese on either side does not bind it.
+/// Letter that is not part of a Latin word or number; adjacent Chinese characters are allowed.
 static STANDING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:^|[^A-Za-z0-9Ａ-Ｚａ-ｚ０-９'’])([A-DＡ-Ｄ])").expect("the pattern is valid"));
 
-/// The letter that an answer asserts: none where it has no letter, or several different ones.
+/// Parses the letter that an answer asserts; `None` if it has no letter, or several different ones.
 #[must_use]
 pub fn parse(answer: &str) -> Option<Letter> {
     let mut asserted = None;
@@ -68,7 +68,7 @@ pub fn parse(answer: &str) -> Option<Letter> {
     asserted
 }
 
-/// Whether a character makes the letter before it part of a word.
+/// Whether a character joins the preceding letter into a word.
 fn binds(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '\'' | '’' | 'Ａ'..='Ｚ' | 'ａ'..='ｚ' | '０'..='９')
 }

@@ -1,7 +1,7 @@
-//! Reads scores by dimension: `{'清晰度': 9, …, '综合得分': 7}`, with whatever quotes, colons and line breaks.
+//! Parses scores by dimension: `{'清晰度': 9, …, '综合得分': 7}`, with any quotes, colons and line breaks.
 //!
-//! The last pair of braces that names the overall score counts, so formulas and earlier drafts do no harm. Without one,
-//! the last overall score in the text counts, and there are no dimensions. A piece of a number or a range is no score, and the top of
+//! The last pair of braces with the overall score is used, so formulas and earlier drafts do no harm. Without one, the last overall score
+//! in the text is used, without dimensions. Part of a number, a range, and the maximum of the scale (满分10分) are no scores.
 //! the scale (满分10分) is none either.
 
 use std::collections::BTreeMap;
@@ -12,39 +12,39 @@ use regex::Regex;
 use super::number::{ScoreReading, half_width, half_width_letter, names_maximum, read};
 use super::{Rating, SCORES, VerdictError, in_range, no_verdict};
 
-/// Names of the overall score. The example in URS's official prompt has it as "Overall".
+/// Names of the overall score. The example in URS's official prompt uses "Overall".
 const OVERALL: [&str; 4] = ["综合得分", "Final Score", "Overall Score", "Overall"];
 
-/// Braces without braces in them, ASCII or full width.
+/// Innermost pair of braces, ASCII or full width.
 static GROUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[{｛][^{}｛｝]*[}｝]").expect("the pattern is valid"));
 
-/// A name, a colon and a number, each with quotes or without.
+/// Name, colon and number, each with or without quotes.
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"['"‘’“”`]?([^'"‘’“”`:：,，{}｛｝\n]+?)['"‘’“”`]?\s*[:：]\s*['"‘’“”`]?(-?[0-9]+(?:\.[0-9]+)?)"#)
         .expect("the pattern is valid")
 });
 
-/// The name of the overall score, as judges spell it.
+/// Name of the overall score, as judges write it.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     let name = r#"(?i)综合得分|(?:final|overall)[ _]*score|\boverall(?:\s*[(（][^()（）]*[)）])?['"‘’“”`]?\s*[:：]"#;
     Regex::new(name).expect("the pattern is valid")
 });
 
-/// An overall score outside of braces, its name explained in brackets or not.
+/// Overall score outside braces, with or without an explanation in brackets after its name.
 static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
     let name = "(?i:综合得分|(?:final|overall)[ _]*score)";
     let explained = r"[^0-9\-()（）]{0,6}[(（][^()（）\n]*[)）][^0-9\-:：=]{0,6}[:：=]";
-    // Of the top of the scale and a number behind it, the number.
+    // Of the scale's maximum and a number after it, the number.
     let scale = r"[^0-9\-]{0,6}满分[为是：:\s]*10[^0-9\-]{0,6}";
     Regex::new(&format!(r"{name}(?:{explained}|{scale})?[^0-9\-]{{0,6}}(-?[0-9]+(?:\.[0-9]+)?)"))
         .expect("the pattern is valid")
 });
 
-/// Reads the scores of the named dimensions and the overall score. A judge that copied the placeholders of the prompt
-/// (维度一, Dimension 1) gave its scores in the order of the names.
+/// Parses the scores of the given dimensions and the overall score. A judge that copied the placeholders of the prompt (维度一, Dimension 1)
+/// gave its scores in the order of the names.
 ///
 /// # Errors
-/// [`VerdictError`] where there is no overall score, or it is outside 1 to 10.
+/// [`VerdictError`] if there is no overall score, or it is outside 1 to 10.
 pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
     let group = GROUP.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
@@ -56,7 +56,7 @@ fn names_overall(group: &str) -> bool {
     NAME.is_match(group)
 }
 
-/// The scores within braces; none where the overall score has no number there.
+/// Parses the scores within braces; `None` if the overall score has no number there.
 fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictError>> {
     let mut overall = None;
     let mut scores = BTreeMap::new();
@@ -77,7 +77,7 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
     }
 }
 
-/// The last overall score in the text; none where there is none, or where it is unclear.
+/// Parses the last overall score in the text; `None` if there is none or it is ambiguous.
 fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
     let reading = |found: regex::Captures<'_>| {
         let number = found.get(1)?;
@@ -90,19 +90,19 @@ fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
     }
 }
 
-/// The dimension that a name means: itself, itself with an explanation in brackets behind it, or its place.
+/// Returns the dimension of a name: by the name itself, by the name before an explanation in brackets, or by its position.
 fn dimension_of<'d>(name: &str, dimensions: &[&'d str]) -> Option<&'d str> {
     let bare = unexplained(name);
     let named = dimensions.iter().find(|known| same_name(known, bare));
     named.or_else(|| dimensions.get(placeholder(bare)?)).copied()
 }
 
-/// A name without the explanation in brackets behind it.
+/// Strips an explanation in brackets after a name.
 fn unexplained(name: &str) -> &str {
     name.split(['(', '（']).next().unwrap_or(name).trim()
 }
 
-/// Whether two names are the same but for spaces, case and the width of digits.
+/// Whether two names are equal up to spaces, case and the width of digits.
 fn same_name(one: &str, other: &str) -> bool {
     let letters = |text: &str| {
         text.chars()
@@ -113,7 +113,7 @@ fn same_name(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// The position of a placeholder, from 0: 维度一 and "Dimension 1" are 0.
+/// Returns the position of a placeholder, from 0: 维度一 and "Dimension 1" are 0.
 fn placeholder(name: &str) -> Option<usize> {
     let place = match name.strip_prefix("维度") {
         Some(place) => place,

@@ -1,8 +1,8 @@
-//! Reads a judge's reply: one file per form of reply. What cannot be read is a [`VerdictError`], never a score.
+//! Parsers of judges' replies, one file per reply format. An unreadable reply is a [`VerdictError`], never a score.
 //!
-//! [`dictionary`] reads scores by dimension with an overall score, [`rating`] reads `[[7]]`, [`pair`] reads `[[A]]` and `[[A>>B]]`, and
-//! [`choice`] reads the letter of a multiple-choice answer. [`original_parsers`] reads as the benchmarks' own programs do, for
-//! comparison with their results.
+//! [`dictionary`] parses scores by dimension with an overall score, [`rating`] parses `[[7]]`, [`pair`] parses `[[A]]` and `[[A>>B]]`, and
+//! [`choice`] parses the letter of a multiple-choice answer. [`original_parsers`] reproduce the benchmarks' own programs, for comparison
+//! with their results.
 
 pub mod choice;
 pub mod dictionary;
@@ -19,68 +19,68 @@ use serde::{Deserialize, Serialize};
 pub use self::choice::Letter;
 pub use self::pair::{GameResult, Margin, Preference};
 
-/// Scores that a judge may give.
+/// Valid range of scores.
 pub const SCORES: RangeInclusive<f64> = 1.0..=10.0;
 
-/// What a judge said of an answer.
+/// Judge's verdict on an answer or a pair of answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Verdict {
     /// A score.
     Rating(Rating),
-    /// Which of two answers is better.
+    /// Preference between two answers.
     Pair {
-        /// As the judge saw the two.
+        /// Preferred side, in the order that the judge saw.
         winner: Preference,
-        /// How far apart they are; none where the judge was not asked.
+        /// Margin of the preference; `None` if the judge was not asked for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         margin: Option<Margin>,
     },
     /// The letter of a multiple-choice answer.
     Choice {
-        /// The letter; none where the answer asserts no single one.
+        /// Letter of the answer; `None` if the answer asserts no single one.
         choice: Option<Letter>,
-        /// Whether it is the right one.
+        /// Whether the letter is correct.
         correct: bool,
     },
 }
 
-/// A score, and the scores by dimension where the judge gave them.
+/// Score, with scores by dimension if the judge gave any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rating {
-    /// The overall score, 1 to 10.
+    /// Overall score, 1 to 10.
     pub score: f64,
-    /// The score that the judge wrote, where `score` is the [expected](super::token_probabilities::expected_score) one.
+    /// Score written by the judge, if `score` is the [expected](super::token_probabilities::expected_score) one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<f64>,
-    /// Score by dimension, 1 to 10. A dimension that the judge left out, or scored outside of that, is absent.
+    /// Score by dimension, 1 to 10. A dimension without a score in this range is absent.
     #[serde(rename = "rating", default)]
     pub dimensions: BTreeMap<String, f64>,
 }
 
 impl Rating {
-    /// The scores as the judge wrote them.
+    /// Creates a rating from the written scores.
     #[must_use]
     pub fn new(score: f64, dimensions: BTreeMap<String, f64>) -> Self {
         Self { score, written: None, dimensions }
     }
 }
 
-/// Why a reply is no verdict.
+/// Error of a reply without a valid verdict.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum VerdictError {
-    /// Nothing in it has the form asked for.
+    /// The reply does not have the requested format.
     #[error("the reply contains no verdict in the requested format")]
     Unreadable,
-    /// A score that cannot be given.
+    /// The score is outside the valid range.
     #[error("the score {0} is outside 1 to 10")]
     OutOfRange(f64),
-    /// The judge would not judge.
+    /// The judge refused to judge.
     #[error("the judge refused")]
     Refused,
 }
 
-/// The beginnings of replies of judges that will not judge. Only asked of a reply without a verdict.
+/// Beginnings of refusals. Only checked in a reply without a verdict.
 const REFUSALS: [&str; 12] = [
     "i'm sorry",
     "i’m sorry",
@@ -96,7 +96,7 @@ const REFUSALS: [&str; 12] = [
     "我无法",
 ];
 
-/// The error for a reply without a verdict: refused where it begins as refusals do.
+/// Returns the error of a reply without a verdict: a refusal if it begins like one.
 fn no_verdict(reply: &str) -> VerdictError {
     let start: String = reply.trim_start().chars().take(16).collect::<String>().to_lowercase();
     match REFUSALS.iter().any(|refusal| start.starts_with(refusal)) {
@@ -105,7 +105,7 @@ fn no_verdict(reply: &str) -> VerdictError {
     }
 }
 
-/// A score in range.
+/// Checks that a score is in the valid range.
 fn in_range(score: f64) -> Result<f64, VerdictError> {
     if SCORES.contains(&score) { Ok(score) } else { Err(VerdictError::OutOfRange(score)) }
 }

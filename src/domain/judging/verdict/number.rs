@@ -1,44 +1,44 @@
-//! Distinguishes the number that a judge gave from a piece of a number, an end of a range and the top of the scale.
+//! Distinguishes a judge's score from part of a number, a range bound and the maximum of the scale.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What stands in the place of a score.
+/// Interpretation of the text at the position of a score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ScoreReading {
-    /// A score, in range or not.
+    /// Score, in the valid range or not.
     Number(f64),
-    /// A piece of a number, a range, or a score on another scale: nobody knows which score it is.
+    /// Part of a number, a range, or a score on another scale, which is ambiguous.
     Unclear,
 }
 
-/// A denominator behind a score, and what follows it.
+/// Denominator after a score, and the text after it.
 static OUT_OF: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[\s*_`\]】(（]*(?:/|(?i:out\s+of))[\s*_`]*([0-9]+(?:\.[0-9]+)?)").expect("the pattern is valid")
 });
 
-/// What makes digits a piece of a number, a bound or an operand: more of them on the same line, behind nothing or such a sign.
+/// Continuation that makes digits part of a number, a bound or an operand: more digits on the same line, adjacent or after such a sign.
 static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
     let signs = r"[-–~～−*×+^]|(?i:to|or)\b|至|到|或";
     Regex::new(&format!(r"^(?:[.,][0-9]|[eE][+-]?[0-9]|[ \t\x{{3000}}]*(?:%|(?:{signs})?[ \t\x{{3000}}]*[0-9]))"))
         .expect("the pattern is valid")
 });
 
-/// Words before the top of the scale.
+/// Words before the maximum of the scale.
 static MAXIMUM: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"out\s+of|/|满分|max(?:imum)?\.?(?:\s+(?:score|rating|possible))*";
     Regex::new(&format!(r"(?i)(?:{words})[\s*_`:：为是=]*$")).expect("the pattern is valid")
 });
 
-/// A text with digits, points, slashes and minus signs of full width in their ASCII forms.
+/// Converts full-width digits, points, slashes and minus signs of a text to ASCII.
 pub(super) fn half_width(text: &str) -> Cow<'_, str> {
     let is_wide = |letter: char| half_width_letter(letter) != letter;
     if text.contains(is_wide) { text.chars().map(half_width_letter).collect::<String>().into() } else { text.into() }
 }
 
-/// A digit, point, slash or minus sign of full width in its ASCII form; any other letter as it is.
+/// Converts a full-width digit, point, slash or minus sign to ASCII; other characters are unchanged.
 pub(super) fn half_width_letter(letter: char) -> char {
     match letter {
         '０'..='９' | '．' | '／' | '－' => {
@@ -48,18 +48,18 @@ pub(super) fn half_width_letter(letter: char) -> char {
     }
 }
 
-/// Reads a number with what stands behind it in the reply.
+/// Interprets a number and the text after it in the reply.
 pub(super) fn read(number: &str, behind: &str) -> ScoreReading {
     let number = number.parse().map_or(ScoreReading::Unclear, ScoreReading::Number);
     if stands_alone(behind) { number } else { ScoreReading::Unclear }
 }
 
-/// Whether the text behind a number leaves it a number, and a score of 10.
+/// Whether a number with this text after it is complete and a score out of 10.
 fn stands_alone(behind: &str) -> bool {
     rest_of_ten(behind).is_some_and(|rest| !GOES_ON.is_match(rest))
 }
 
-/// The text behind a score and its scale, where it has one; none where that is not of 10.
+/// Returns the text after a score and its scale, if it has one; `None` if the scale is not 10.
 pub(super) fn rest_of_ten(behind: &str) -> Option<&str> {
     match OUT_OF.captures(behind) {
         Some(found) => (found[1].parse() == Ok(10.0)).then(|| &behind[found[0].len()..]),
@@ -67,7 +67,7 @@ pub(super) fn rest_of_ten(behind: &str) -> Option<&str> {
     }
 }
 
-/// Whether the text before a number says that it is the top of the scale.
+/// Whether the text before a number identifies it as the maximum of the scale.
 pub(super) fn names_maximum(before: &str) -> bool {
     MAXIMUM.is_match(before)
 }

@@ -1,5 +1,5 @@
-//! Reads replies as the benchmarks' own programs do, faults included. Only for the `compat` switches, whose scores are
-//! to be set beside those programs'.
+//! Parsers that reproduce the benchmarks' own programs, including their faults. Only for the `compat` switches, whose scores are compared
+//! with those programs'.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,10 +15,10 @@ static ALIGNBENCH_OVERALL: LazyLock<Regex> =
 static URS_GROUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^}]+\}").expect("the pattern is valid"));
 static BRACKET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([0-9]+)\]").expect("the pattern is valid"));
 
-/// AlignBench's: the last braces of one line, names in straight quotes and one space behind the colon, any number.
+/// Parses like AlignBench: the last braces of one line, names in straight quotes and one space after the colon, any number.
 ///
 /// # Errors
-/// [`VerdictError::Unreadable`] where that program gives -1.
+/// [`VerdictError::Unreadable`] if that program returns -1.
 pub fn alignbench(reply: &str) -> Result<Rating, VerdictError> {
     let mut dimensions = BTreeMap::new();
     for entry in ALIGNBENCH_ENTRY.captures_iter(last_braces(reply).unwrap_or_default()) {
@@ -30,7 +30,7 @@ pub fn alignbench(reply: &str) -> Result<Rating, VerdictError> {
     Ok(Rating::new(score, dimensions))
 }
 
-/// The text from the first `{` of the line that holds the text's last `{` up to the first `}` behind that one.
+/// Returns the text from the first `{` of the line with the text's last `{` up to the first `}` after the latter.
 fn last_braces(reply: &str) -> Option<&str> {
     let last = reply.rfind('{')?;
     let end = last + reply[last..].find(['}', '\n']).filter(|end| reply[last + end..].starts_with('}'))?;
@@ -39,10 +39,10 @@ fn last_braces(reply: &str) -> Option<&str> {
     Some(&reply[start + 1..end])
 }
 
-/// URS's: the last braces, each known name with one quote or none around it and an ASCII colon.
+/// Parses like URS: the last braces, each known name with one quote or none around it and an ASCII colon.
 ///
 /// # Errors
-/// [`VerdictError::Unreadable`] where that program drops the case.
+/// [`VerdictError::Unreadable`] if that program drops the case.
 pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let group = URS_GROUP.find_iter(reply).last().ok_or(VerdictError::Unreadable)?.as_str();
     let score = |name: &str| {
@@ -56,27 +56,27 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     Ok(Rating::new(overall.ok_or(VerdictError::Unreadable)?, dimensions))
 }
 
-/// MT-Bench-101's: the first whole number in single or double brackets, whatever it is.
+/// Parses like MT-Bench-101: the first whole number in single or double brackets, of any value.
 ///
 /// # Errors
-/// [`VerdictError::Unreadable`] where there is none.
+/// [`VerdictError::Unreadable`] if there is none.
 pub fn mtbench101(reply: &str) -> Result<Rating, VerdictError> {
     let found = BRACKET.captures(reply).ok_or(VerdictError::Unreadable)?;
     let score = number(&found[1]).ok_or(VerdictError::Unreadable)?;
     Ok(Rating::new(score, BTreeMap::new()))
 }
 
-/// FastChat's: `[[A]]` anywhere, else `[[B]]`, else `[[C]]`.
+/// Parses like FastChat: `[[A]]` anywhere, else `[[B]]`, else `[[C]]`.
 ///
 /// # Errors
-/// [`VerdictError::Unreadable`] where there is none.
+/// [`VerdictError::Unreadable`] if there is none.
 pub fn fastchat(reply: &str) -> Result<Preference, VerdictError> {
     let tokens = [("[[A]]", Preference::A), ("[[B]]", Preference::B), ("[[C]]", Preference::Tie)];
     let found = tokens.into_iter().find(|(token, _)| reply.contains(token));
     found.map(|(_, winner)| winner).ok_or(VerdictError::Unreadable)
 }
 
-/// The number that digits make; none where there are so many that it is infinite.
+/// Parses a number; `None` if it has so many digits that it is infinite.
 fn number(digits: &str) -> Option<f64> {
     digits.parse().ok().filter(|number: &f64| number.is_finite())
 }

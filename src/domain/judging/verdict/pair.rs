@@ -1,10 +1,9 @@
-//! Reads `[[A]]`, `[[B]]` or `[[C]]` (a tie), or one of the five verdicts from `[[A>>B]]` to `[[B>>A]]`, and puts the two games of
-//! a pair together. The last mark counts; marks of several verdicts in one list are the form that the judge was asked for, repeated, and
-//! no verdict.
+//! Parses `[[A]]`, `[[B]]` or `[[C]]` (a tie), or one of the five verdicts from `[[A>>B]]` to `[[B>>A]]`, and combines the two games of a
+//! pair. The last mark is used; a list of different verdicts repeats the requested format and is not a verdict.
 //!
-//! The same question is judged twice with the sides swapped. With three verdicts a model wins only where both games say so. With
-//! five, as in Arena-Hard (Li et al. 2024, arXiv 2406.11939; `show_result.py` of arena-hard-auto, `weight=3`), each game counts by
-//! itself, and a clear verdict as three slight ones.
+//! Each question is judged twice with the sides swapped. With three verdicts a model wins only if it wins both games. With five, as in
+//! Arena-Hard (Li et al. 2024, arXiv 2406.11939; `show_result.py` of arena-hard-auto, `weight=3`), each game counts separately, and a clear
+//! verdict as three slight ones.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,19 +13,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Verdict, VerdictError, no_verdict};
 
-/// Which of the two answers that it saw a judge prefers.
+/// Preference of a judge between the two answers that it saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preference {
-    /// The first.
+    /// First answer.
     A,
-    /// The second.
+    /// Second answer.
     B,
-    /// Neither.
+    /// Neither answer.
     Tie,
 }
 
-/// What both games say of the model, against the baseline.
+/// Result of both games for the model against the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GameResult {
     /// Both games prefer the model.
@@ -37,18 +36,18 @@ pub enum GameResult {
     Loss,
 }
 
-/// How far apart the two answers are, where a judge says so.
+/// Margin of a judge's preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Margin {
-    /// One is slightly better, or neither.
+    /// One answer is slightly better, or neither is.
     Slight,
-    /// One is much better.
+    /// One answer is much better.
     Clear,
 }
 
 impl Margin {
-    /// How many votes a verdict counts as.
+    /// Returns the number of votes that a verdict counts as.
     #[must_use]
     pub fn votes(self) -> u16 {
         match self {
@@ -58,21 +57,21 @@ impl Margin {
     }
 }
 
-/// The verdicts among which a judge chooses.
+/// Set of verdicts that a judge can choose from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Levels {
     /// A is better, B is better, or a tie.
     #[default]
     Three,
-    /// Each of the two is slightly or much better, or a tie.
+    /// A or B is slightly or much better, or a tie.
     Five,
 }
 
 impl Levels {
-    /// Reads the last verdict token.
+    /// Parses the last verdict mark.
     ///
     /// # Errors
-    /// [`VerdictError`] where there is none of these levels.
+    /// [`VerdictError`] if the reply has none of these verdicts.
     pub fn parse(self, reply: &str) -> Result<Verdict, VerdictError> {
         match self {
             Self::Three => parse(reply).map(|winner| Verdict::Pair { winner, margin: None }),
@@ -87,7 +86,7 @@ static FIVE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-/// Reads the last of the five verdicts, from whichever side it is written: `[[A>>B]]` says what `[[B<<A]]` does.
+/// Parses the last of the five verdicts in either direction: `[[A>>B]]` means the same as `[[B<<A]]`.
 fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
     let read = |found: regex::Captures<'_>| {
         let (left, right) = match (&found[1], &found[3]) {
@@ -114,10 +113,10 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\[\[|【【|［［)\s*([ABCＡＢＣ])\s*(?:\]\]|】】|］］)").expect("the pattern is valid")
 });
 
-/// Reads the last verdict token.
+/// Parses the last verdict mark.
 ///
 /// # Errors
-/// [`VerdictError`] where there is none.
+/// [`VerdictError`] if the reply has none.
 pub fn parse(reply: &str) -> Result<Preference, VerdictError> {
     let read = |found: regex::Captures<'_>| {
         let says = match &found[1] {
@@ -130,28 +129,28 @@ pub fn parse(reply: &str) -> Result<Preference, VerdictError> {
     last_outside_lists(reply, TOKEN.captures_iter(reply).filter_map(read).collect()).ok_or_else(|| no_verdict(reply))
 }
 
-/// A verdict in its brackets.
+/// Verdict in its brackets.
 struct VerdictMark<T> {
     range: Range<usize>,
     says: T,
 }
 
-/// What stands between the marks of a list, and nothing else.
+/// Separator between the marks of a list.
 static LIST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^(?:[ \t\x{3000},，、;；/|"'“”‘’「」『』`*]|\b(?i:or|and)\b|或者?|和)*$"#)
         .expect("the pattern is valid")
 });
 
-/// What stands between them where the list says when each is to be written.
+/// Separator between marks of a list with the condition of each verdict.
 static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^[\s,，、;；"'“”‘’「」『』`*]*(?:(?i:if|when|where|for)\b|如果|若|助手)[^.。!?！？\n]{0,80}$"#)
         .expect("the pattern is valid")
 });
 
-/// Verdicts of which a list with conditions holds so many at the least: it names all that there are.
+/// Minimum number of verdicts in a list with conditions: it names all of them.
 const ALL_VERDICTS: usize = 3;
 
-/// What the last mark says that is in no list of different verdicts.
+/// Returns the last verdict that is not in a list of different verdicts.
 fn last_outside_lists<T: Copy + PartialEq>(reply: &str, marks: Vec<VerdictMark<T>>) -> Option<T> {
     let between = |one: &VerdictMark<T>, other: &VerdictMark<T>| &reply[one.range.end..other.range.start];
     let is_list = |one: &VerdictMark<T>, other: &VerdictMark<T>| LIST.is_match(between(one, other));
@@ -163,7 +162,7 @@ fn last_outside_lists<T: Copy + PartialEq>(reply: &str, marks: Vec<VerdictMark<T
     outside.flatten().next_back().map(|mark| mark.says)
 }
 
-/// How many different verdicts marks hold.
+/// Counts the different verdicts of marks.
 fn different<'m, T: Copy + PartialEq + 'm>(marks: impl IntoIterator<Item = &'m VerdictMark<T>>) -> usize {
     let mut known: Vec<T> = Vec::new();
     for mark in marks {
@@ -174,7 +173,7 @@ fn different<'m, T: Copy + PartialEq + 'm>(marks: impl IntoIterator<Item = &'m V
     known.len()
 }
 
-/// What two games say: the model is A in the first and B in the second.
+/// Combines two games: the model is A in the first and B in the second.
 #[must_use]
 pub fn both_games(first: Preference, second: Preference) -> GameResult {
     match (first, second) {

@@ -1,7 +1,7 @@
-//! Reads `Rating: [[7]]`: the last score in double brackets, else the last number behind the word.
+//! Parses `Rating: [[7]]`: the last score in double brackets, else the last number after the word.
 //!
-//! The top of the scale ("out of `[[10]]`") and a footnote's mark are no score. A piece of a number or a range (`[[7,5]]`, `[[9-10]]`)
-//! in the place of the last score is no verdict, since nobody gave a number that could be read there.
+//! The maximum of the scale ("out of `[[10]]`") and a footnote mark are no scores. Part of a number or a range (`[[7,5]]`, `[[9-10]]`) at
+//! the position of the last score is not a verdict, since it is ambiguous.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,39 +11,39 @@ use regex::{Captures, Regex};
 use super::number::{ScoreReading, half_width, names_maximum, read, rest_of_ten};
 use super::{Rating, VerdictError, in_range, no_verdict};
 
-/// A text in double brackets, ASCII or full width, that begins with a number, and what follows the number within them.
+/// Text in double brackets, ASCII or full width, that begins with a number, and the text after the number within them.
 static BRACKETS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?:\[\[|【【|［［)[\s*_`'"]*(-?[0-9]+(?:\.[0-9]+)?)([^\[\]【】［］]*)(?:\]\]|】】|］］)"#)
         .expect("the pattern is valid")
 });
 
-/// What may follow the number: the scale, a unit, an explanation without numbers.
+/// Text allowed after the number: the scale, a unit, an explanation without numbers.
 static ADDITION: LazyLock<Regex> = LazyLock::new(|| {
     let scale = r"(?:\s*[(（]?(?:/|(?i:out\s+of))\s*10[)）]?)?";
     Regex::new(&format!(r#"^{scale}\s*(?:分|(?i:points?))?\s*(?:[(（:：][^0-9]*)?[\s*_`'".。]*$"#))
         .expect("the pattern is valid")
 });
 
-/// A number behind the word, with signs such as `**` between them.
+/// Number after the word, with signs such as `**` between them.
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i:rating|score|评级|评分)[\s*_`]*[:：][\s*_`\[【]*(-?[0-9]+(?:\.[0-9]+)?)")
         .expect("the pattern is valid")
 });
 
-/// What makes two marks one range.
+/// Separator that joins two marks into a range.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\]\]|】】|］］)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
 });
 
-/// What stands behind the mark of a footnote, or of a source.
+/// Text after the mark of a footnote or source.
 static FOOTNOTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]*[:：]").expect("the pattern is valid"));
 static LINK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:\((?:https?:|#)|[ \t]*[:：]\s*<?https?:)").expect("the pattern is valid"));
 
-/// Reads a rating of 1 to 10, decimals allowed.
+/// Parses a rating of 1 to 10, decimals allowed.
 ///
 /// # Errors
-/// [`VerdictError`] where there is none, or it is outside 1 to 10.
+/// [`VerdictError`] if there is none, or it is outside 1 to 10.
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
     let in_brackets = |footnotes: bool| {
@@ -51,14 +51,14 @@ pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
         marks.filter_map(|found| of_mark(&text, &found)).last()
     };
     let behind_word = || WORD.captures_iter(&text).filter_map(|found| of_word(&text, &found)).last();
-    // What looks like a footnote is the score where there is no other: "[[7]]: a good answer".
+    // A footnote mark is the score if there is no other: "[[7]]: a good answer".
     match in_brackets(false).or_else(behind_word).or_else(|| in_brackets(true)) {
         Some(ScoreReading::Number(number)) => Ok(Rating::new(in_range(number)?, BTreeMap::new())),
         Some(ScoreReading::Unclear) | None => Err(no_verdict(reply)),
     }
 }
 
-/// Whether a mark begins its line and a colon follows.
+/// Whether a mark begins its line and is followed by a colon.
 fn is_footnote(text: &str, found: &Captures<'_>) -> bool {
     found.get(0).is_some_and(|mark| {
         let begins_line = text[..mark.start()].rsplit('\n').next().is_none_or(|line| line.trim().is_empty());
@@ -66,7 +66,7 @@ fn is_footnote(text: &str, found: &Captures<'_>) -> bool {
     })
 }
 
-/// What a mark says; none for the top of the scale and for the mark of a source.
+/// Interprets a mark; `None` for the maximum of the scale and for a source's mark.
 fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
     let mark = found.get(0)?;
     let (before, behind) = (&text[..mark.start()], &text[mark.end()..]);
@@ -79,13 +79,13 @@ fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
     };
     match names_maximum(before) {
         true if reading == ScoreReading::Number(10.0) => None,
-        // The score before it is one of another scale.
+        // The score before it is on another scale.
         true => Some(ScoreReading::Unclear),
         false => Some(reading),
     }
 }
 
-/// What stands behind the word; none for the top of the scale.
+/// Interprets a number after the word; `None` for the maximum of the scale.
 fn of_word(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
     let number = found.get(1)?;
     (!names_maximum(&text[..number.start()])).then(|| read(number.as_str(), &text[number.end()..]))

@@ -1,4 +1,4 @@
-//! Logs of a few hundred entries, and, in the long form, of a million.
+//! Audits of logs with a few hundred entries and, in the long test, a million.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ fn entry(n: u64) -> String {
     )
 }
 
-/// Feeds a log of so many entries to an audit, tile by tile; `change` may change what is served.
+/// Audits a log of this size tile by tile; `change` may tamper with the served bytes.
 fn audit(
     size: u64,
     known: Option<TreeHead>,
@@ -104,7 +104,7 @@ fn what_does_not_fit_together_is_refused() {
     assert!(matches!(both, AuditError::ChangedTile(_) | AuditError::WrongRoot(600)), "{both}");
 }
 
-/// Measurements with a million entries: `cargo test -p langya-domain a_large_log -- --ignored --nocapture`.
+/// Benchmarks a million entries: `cargo test -p langya-domain a_large_log -- --ignored --nocapture`.
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn a_large_log_is_verified_and_refitted() {

@@ -1,4 +1,4 @@
-//! Against the known answers of RFC 6962, and against the definition, computed the slow way.
+//! Tests against the known answers of RFC 6962, and against a naive implementation of the definition.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::public_log::hash::sha256_hex;
 use crate::public_log::subtree::{TileSet, complete_parts};
 use crate::public_log::tile::{TILE_WIDTH, Tile};
 
-/// The eight leaves of Certificate Transparency's reference test, and the roots of the trees of the first n of them.
+/// Eight leaves of Certificate Transparency's reference test, and the roots of the trees of the first n of them.
 const LEAVES: [&str; 8] =
     ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
 const ROOTS: [&str; 8] = [
@@ -30,7 +30,7 @@ fn leaf(index: u64) -> TreeHash {
     TreeHash::leaf(&index.to_be_bytes())
 }
 
-/// The hash of a range as RFC 6962 writes it down.
+/// Hash of a range by the definition in RFC 6962.
 fn by_definition(leaves: &[TreeHash]) -> TreeHash {
     match leaves {
         [] => TreeHash::of_nothing(),
@@ -42,7 +42,7 @@ fn by_definition(leaves: &[TreeHash]) -> TreeHash {
     }
 }
 
-/// A tree with everything that tiles hold.
+/// Tree with all of its tiles' hashes.
 struct Tree {
     leaves: Vec<TreeHash>,
     levels: Vec<Vec<TreeHash>>,
@@ -68,7 +68,7 @@ impl Tree {
         self.leaves.len() as u64
     }
 
-    /// The hashes of ranges, out of the tiles of a tree of this size only.
+    /// Hashes of ranges, computed only from the tiles of a tree of this size.
     fn hashes(&self, ranges: &[Range<u64>], size: u64) -> Vec<TreeHash> {
         let mut tiles = TileSet::default();
         for tile in TileSet::needed(ranges, size) {

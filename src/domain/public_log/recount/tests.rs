@@ -1,8 +1,8 @@
-//! A log of a few votes.
+//! Recounts of small logs.
 
 use super::*;
 
-/// The rules of an arena by its defaults.
+/// Default rating rules of an arena.
 pub(in crate::public_log) const RULES: RatingRules = RatingRules {
     confidence: 0.95,
     interval: IntervalMethod::Auto,

@@ -1,5 +1,7 @@
 //! Which notes a leaderboard needs.
 
+use std::collections::BTreeMap;
+
 use super::super::counts::tally::Tally;
 use super::super::fit::Direction;
 use super::super::intervals::bootstrap::BootstrapReport;
@@ -7,6 +9,7 @@ use super::super::leaderboard::{Leaderboard, RankedModel};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::TieRule;
+use super::super::sequential_testing::{NeighbourPair, NeighbourState};
 use super::super::vote_log::{VoteLog, VotersKnown};
 use super::voter_numbers::VoterNumbers;
 use crate::alike_names::alike_names;
@@ -96,6 +99,20 @@ pub(super) fn too_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNum
     let has_intervals = leaderboard.models.iter().any(has_interval);
     let is_narrow = has_intervals && leaderboard.interval != IntervalMethod::Jackknife;
     is_narrow.then_some(RatingNote::TooFewVoters { voters, effective })
+}
+
+/// That neighbours are told apart, or found equal, on few voters. The confidence sequence is asymptotic: it holds at every look as the
+/// number of independent units grows, here that of voters.
+pub(super) fn decided_by_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNumbers>) -> Option<RatingNote> {
+    let of_all = numbers.map_or(f64::INFINITY, |numbers| numbers.effective);
+    let by_model: BTreeMap<&str, f64> =
+        leaderboard.models.iter().map(|model| (model.model.as_str(), voters(model))).collect();
+    let fewest = |pair: &NeighbourPair| {
+        [&pair.upper, &pair.lower].into_iter().map(|name| by_model[name.as_str()]).fold(of_all, f64::min)
+    };
+    let decided = leaderboard.neighbours.iter().filter(|pair| pair.state != NeighbourState::Open);
+    let least = decided.map(fewest).filter(|voters| is_few(*voters)).reduce(f64::min)?;
+    Some(RatingNote::DecidedByFewVoters { least })
 }
 
 /// Whether an interval from so many voters, in effect, is only as good as a guess at how voters differ.

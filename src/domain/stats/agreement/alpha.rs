@@ -6,7 +6,7 @@ use crate::stats::distribution::squarable_unit;
 use crate::stats::real_len;
 use crate::stats::{SeriesSide, Undefined};
 
-/// The distance of two values.
+/// Measurement level of the ratings, which sets the distance of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeasurementLevel {
     /// Labels: 0 for equal labels, 1 otherwise.
@@ -28,10 +28,10 @@ pub fn krippendorff(units: &[Vec<f64>], scale: MeasurementLevel) -> Result<f64, 
     krippendorff_of_groups(&groups, scale)
 }
 
-/// As [`krippendorff`], of groups of equal units: the values of one, and how many there are.
+/// Computes [`krippendorff`] from groups of equal units, each as (values of one unit, number of units).
 ///
 /// # Errors
-/// As [`krippendorff`].
+/// The same as for [`krippendorff`].
 pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: MeasurementLevel) -> Result<f64, Undefined> {
     if groups.iter().flat_map(|(values, _)| *values).any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite(SeriesSide::First));
@@ -53,13 +53,13 @@ pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: MeasurementLevel)
 struct DistinctValues {
     places: BTreeMap<u64, usize>,
     counts: Vec<f64>,
-    /// Where each value stands, so that the distance of two is their squared difference; for labels only whether they are equal counts.
+    /// Coordinate of each value: the distance of two values is their squared difference. Unused for labels.
     positions: Vec<f64>,
     scale: MeasurementLevel,
 }
 
 impl DistinctValues {
-    /// Of values, each with how often it was given.
+    /// Builds the table from (value, count) pairs.
     fn new(all: impl Iterator<Item = (f64, f64)>, scale: MeasurementLevel) -> Self {
         let mut sorted: Vec<(f64, f64)> = all.map(|(value, times)| (value + 0.0, times)).collect();
         sorted.sort_by(|(x, _), (y, _)| x.total_cmp(y));
@@ -68,7 +68,7 @@ impl DistinctValues {
         let values = groups.iter().map(|group| group[0].0);
         // α does not depend on the unit.
         let unit = squarable_unit(values.clone().map(f64::abs).fold(0.0, f64::max));
-        // From the smallest on: the digits of large values would be lost in their mean.
+        // Relative to the smallest value: the digits of large values would be lost in their mean.
         let smallest = values.clone().next().unwrap_or_default() / unit;
         Self {
             places: groups.iter().enumerate().map(|(place, group)| (group[0].0.to_bits(), place)).collect(),
@@ -115,8 +115,8 @@ impl DistinctValues {
     }
 }
 
-/// The middle of each value's ratings among all of them. Two middles are apart by the ratings between two values and half of those
-/// of either, the ordinal distance.
+/// Mid-rank of each value. Two mid-ranks differ by the number of ratings between the values plus half of those of either value, which is
+/// the ordinal distance.
 fn middles(counts: &[f64]) -> Vec<f64> {
     let mut below = 0.0;
     let middle = |count: &f64| {

@@ -40,7 +40,7 @@ pub struct Agreement {
     pub pooled: Share,
     /// Mean share over the questions that have a pair of votes.
     pub mean: Result<f64, Undefined>,
-    /// Number of such questions.
+    /// Number of questions that have a pair of votes.
     pub questions: usize,
 }
 
@@ -130,7 +130,7 @@ pub struct PairVote<'a> {
 
 impl<'a> VotesByQuestion<'a> {
     /// Groups votes by question and swaps votes on the models in the other order. Of several votes of one voter on one
-    /// question, the last counts, so that nobody is compared with themselves.
+    /// question, the last counts, so that no voter is compared with themselves.
     pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
         let mut gathered = Self::default();
         for PairVote { question, voter, models: [one, other], choice } in votes {
@@ -162,7 +162,7 @@ impl<'a> VotesByQuestion<'a> {
         self.questions.get(&key).map_or_else(Vec::new, |cast| choices(cast))
     }
 
-    /// The votes of each question that both have, with the votes of the other.
+    /// Pairs the votes on each question that both sets have.
     pub fn beside(&self, other: &Self) -> impl Iterator<Item = (Vec<Choice>, Vec<Choice>)> {
         self.questions.iter().filter_map(|(key, cast)| Some((choices(cast), choices(other.questions.get(key)?))))
     }

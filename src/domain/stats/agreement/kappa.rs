@@ -58,7 +58,7 @@ pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
     Kappa::new(agreed / items, expected, one.len())
 }
 
-/// As [`cohen`], of pairs of labels and how often each was given; labels are small numbers.
+/// Computes [`cohen`] from pairs of labels with their counts; labels are small numbers.
 ///
 /// # Errors
 /// [`Undefined::Nothing`] without pairs, [`Undefined::NoVariation`].
@@ -89,19 +89,19 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
     fleiss_of_groups(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>())
 }
 
-/// As [`fleiss`], of groups of equal items: the counts of one, and how many there are.
+/// Computes [`fleiss`] from groups of equal items, each as (label counts of one item, number of items).
 ///
 /// # Errors
-/// As [`fleiss`].
+/// The same as for [`fleiss`].
 pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> {
     Rated::new(groups.iter().map(|&(counts, items)| (nonzero(counts), items)))?.fleiss()
 }
 
-/// As [`fleiss`], of groups of equal items: the number of the label that each rater gave to one, and how many items there are. It takes
-/// the time and memory of the ratings, however many labels there are.
+/// Computes [`fleiss`] from groups of equal items, each as (label of each rater, number of items). Time and memory are linear in the
+/// number of ratings and independent of the number of labels.
 ///
 /// # Errors
-/// As [`fleiss`].
+/// The same as for [`fleiss`].
 pub fn fleiss_of_labels<'l>(groups: impl IntoIterator<Item = (&'l [usize], usize)>) -> Result<Kappa, Undefined> {
     Rated::new(groups.into_iter().map(|(labels, items)| (counted(labels), items)))?.fleiss()
 }
@@ -114,10 +114,10 @@ pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> 
     Rated::new(counts.iter().map(|item| (nonzero(item), 1)))?.randolph(labels)
 }
 
-/// As [`randolph`], of groups of equal items, as [`fleiss_of_labels`] takes them.
+/// Computes [`randolph`] from groups of equal items in the form of [`fleiss_of_labels`].
 ///
 /// # Errors
-/// As [`randolph`].
+/// The same as for [`randolph`].
 pub fn randolph_of_labels<'l>(
     groups: impl IntoIterator<Item = (&'l [usize], usize)>,
     labels: usize,
@@ -125,7 +125,7 @@ pub fn randolph_of_labels<'l>(
     Rated::new(groups.into_iter().map(|(given, items)| (counted(given), items)))?.randolph(labels)
 }
 
-/// The labels of an item, each with how often it was given.
+/// Labels of an item with their counts.
 type LabelCounts = Vec<(usize, u64)>;
 
 fn nonzero(counts: &[u64]) -> LabelCounts {
@@ -144,7 +144,7 @@ fn raters(item: &[(usize, u64)]) -> u64 {
 
 /// The items with the most common number of raters.
 struct Rated {
-    /// Equal items, and how many there are.
+    /// Groups of equal items with their sizes.
     groups: Vec<(LabelCounts, usize)>,
     items: usize,
     raters: u64,

@@ -1,5 +1,5 @@
-//! How well one leaderboard predicts another, given the uncertainty of both (Li et al. 2024, "From crowdsourced data to
-//! high-quality benchmarks", section 3).
+//! Agreement of two leaderboards, given the uncertainty of both (Li et al. 2024, "From crowdsourced data to high-quality
+//! benchmarks", section 3).
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -58,7 +58,7 @@ pub fn confident_agreement(benchmark: &[Interval], reference: &[Interval]) -> Re
 /// A value with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Value.
+    /// Estimated value.
     pub value: f64,
     /// Standard error.
     pub error: f64,
@@ -92,7 +92,7 @@ fn probability(x: Estimate, y: Estimate) -> f64 {
     }
 }
 
-/// Whether the first interval lies above the second; `None` if they overlap.
+/// Whether the first interval is above the second; `None` if they overlap.
 fn order(one: Interval, other: Interval) -> Option<bool> {
     if one.lower > other.upper {
         Some(true)

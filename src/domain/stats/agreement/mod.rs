@@ -4,7 +4,7 @@
 //! - [`choices`]: both chose between two answers (MT-Bench's agreement between two kinds of judge), or gave labels.
 //! - [`kappa`] and [`alpha`]: agreement of labels beyond chance.
 //! - [`wins`]: win rates, and the bias of a judge towards one generator.
-//! - [`leaderboards`]: how well one leaderboard predicts another (Arena-Hard's measures).
+//! - [`leaderboards`]: agreement of two leaderboards (Arena-Hard's measures).
 
 pub mod alpha;
 pub mod choices;

@@ -9,10 +9,10 @@ use crate::stats::{Share, Undefined};
 /// The scores of the answers to one question, by model; `None` for an answer that lacks a score.
 pub type ScoredQuestion = Vec<Option<AnswerScores>>;
 
-/// A mean score without the rounding of its sum, so that equal means are equal: nobody scores in trillionths.
+/// Rounds a mean score to 12 decimals, so that means that differ by floating-point error alone are equal.
 #[must_use]
 pub fn without_rounding(mean: f64) -> f64 {
-    // Numbers so large have no digits behind the point.
+    // Larger numbers have no decimals.
     if mean.abs() < 1e16 { (mean * 1e12).round() / 1e12 } else { mean }
 }
 
@@ -36,13 +36,13 @@ pub struct SampleLevel {
     pub mean: Result<f64, Undefined>,
 }
 
-/// How a judge's tie counts for two answers that people scored differently.
+/// Treatment of a judge's tie on two answers that people scored differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JudgeTies {
-    /// As a disagreement.
+    /// Counts as a disagreement.
     #[default]
     Disagree,
-    /// Not at all: the pair is left out.
+    /// Leaves the pair out.
     Drop,
 }
 

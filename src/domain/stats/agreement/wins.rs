@@ -9,13 +9,13 @@ use crate::stats::{Share, Undefined};
 /// Results of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WinCounts {
-    /// Won.
+    /// Number of wins.
     pub wins: u64,
-    /// Tied.
+    /// Number of ties.
     pub ties: u64,
-    /// Lost.
+    /// Number of losses.
     pub losses: u64,
-    /// Neither won nor tied: both answers are bad.
+    /// Comparisons in which both answers are bad: neither wins nor ties.
     pub both_bad: u64,
 }
 
@@ -34,8 +34,8 @@ impl WinCounts {
         Share { of: self.wins, total: self.wins + self.losses }.rate()
     }
 
-    /// The win-and-tie rate, SuperCLUE's score as a share: wins and ties of all comparisons. Where both answers are bad, nobody has won
-    /// or tied.
+    /// The win-and-tie rate, SuperCLUE's score as a share: wins and ties of all comparisons. Comparisons in which both answers are bad are
+    /// neither.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] without comparisons.

@@ -1,4 +1,4 @@
-//! Whether the best mixture correlates with the target more than chance explains: a permutation test.
+//! Permutation test of the correlation of the best mixture with the target.
 
 use nalgebra::DVector;
 use rand::seq::SliceRandom;
@@ -9,21 +9,21 @@ use crate::stats::resample::{BootstrapOptions, replicates};
 
 /// Maximum number of subsets of series that a permutation test solves; with many series it takes fewer permutations.
 const MOST_SUBSETS: u32 = 1 << 20;
-/// Correlations of two permutations that differ by less are equal but for rounding.
+/// Maximum rounding error of the correlations of two permutations.
 const ROUNDING: f64 = 1e-9;
 
-/// How often chance reaches the correlation of a best mixture.
+/// Result of a permutation test of a best mixture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PermutationTest {
-    /// One-sided: of a mixture that correlates as much as this one or more.
+    /// One-sided p-value: probability of a correlation at least this large by chance.
     pub p: f64,
     /// Number of random permutations.
     pub permutations: u32,
 }
 
-/// Whether the best mixture correlates with the target more than the best mixtures do by chance. The target is permuted, the weights are
-/// fitted again to each permutation, and p = (1 + permutations whose best mixture reaches the correlation) / (1 + permutations), which
-/// is valid for any number of them (Phipson and Smyth 2010). All weights here are exact optima, whatever the step of a grid.
+/// Tests whether the best mixture correlates with the target more than chance explains. The target is permuted, the weights are fitted
+/// again to each permutation, and p = (1 + permutations whose best mixture reaches the correlation) / (1 + permutations), which is
+/// valid for any number of them (Phipson and Smyth 2010). All weights here are exact optima, whatever the step of a grid.
 ///
 /// # Errors
 /// [`MixtureError`].

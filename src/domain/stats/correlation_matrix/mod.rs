@@ -1,4 +1,4 @@
-//! Correlations of every two of many series, with bootstrap intervals from resampled values.
+//! Correlation matrix of many series, with bootstrap intervals from resampled values.
 //!
 //! The results equal those of [`super::correlation`] bit for bit. Each replicate turns every series into a `PreparedSeries`
 //! once, which makes a correlation with another series cheap; replicates run on all cores, whose number does not change
@@ -39,7 +39,7 @@ pub struct ColumnCorrelations {
     /// Correlations of the values.
     pub found: [Result<Correlation, Undefined>; 3],
     /// Percentile intervals over the replicates, each over the positions that both have in it; `None` if both columns
-    /// are fixed. Replicates that all give one number have no interval: that does not make the number certain.
+    /// are fixed. Equal replicates give no interval: they do not make the number certain.
     pub resampled: Option<[Result<Resampled, Undefined>; 3]>,
 }
 
@@ -54,7 +54,7 @@ impl ColumnCorrelations {
     }
 }
 
-/// The cells of every two columns.
+/// Correlation matrix of columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// Cells of columns i < j, ordered by j, then by i.
@@ -78,13 +78,13 @@ fn place(i: usize, j: usize) -> usize {
     j * (j - 1) / 2 + i
 }
 
-/// The correlations of two columns.
+/// Computes the correlations of two columns.
 #[must_use]
 pub fn pair(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> ColumnCorrelations {
     all_pairs(&[x, y], level).cell(0, 1)
 }
 
-/// The correlations of every two columns.
+/// Computes the correlations of all pairs of columns.
 #[must_use]
 pub fn matrix(columns: &[DataColumn], level: ConfidenceLevel) -> Matrix {
     all_pairs(&columns.iter().collect::<Vec<_>>(), level)

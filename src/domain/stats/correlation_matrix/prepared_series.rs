@@ -22,7 +22,7 @@ pub(super) struct PreparedSeries {
 }
 
 impl PreparedSeries {
-    /// `None` for a series without correlations.
+    /// Prepares a series; `None` if it has no correlations.
     pub(super) fn new(values: &[f64]) -> Option<Self> {
         usable(values, SeriesSide::First).ok()?;
         let ranks = ranks(values);

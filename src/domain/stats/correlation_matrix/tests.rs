@@ -138,7 +138,7 @@ fn a_fixed_column_keeps_its_values_in_every_replicate() {
 
 #[test]
 fn an_order_that_no_replicate_changes_has_no_interval() {
-    // Far apart, so that the order is the same in every replicate while Pearson's r moves a little.
+    // The values are far apart, so that their order is the same in every replicate while Pearson's r varies a little.
     let values = [1.0, 10.0, 100.0, 1000.0].map(Some);
     let samples = (0..20).map(|at| [1.0, 10.0, 100.0, 1000.0 + f64::from(at)].map(Some).to_vec()).collect();
     let sampled = DataColumn { values: values.to_vec(), samples };

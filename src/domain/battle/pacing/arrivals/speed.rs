@@ -1,14 +1,14 @@
-//! How fast a model writes, as far as it has written.
+//! Measured writing speed of a model.
 
 use std::time::Duration;
 
 use crate::stats::real_len;
 
-/// How much slower than measured text is shown after a single gap; less after more of them. A tempo that the model does not
-/// keep shows, and a few gaps say little about the tempo.
+/// Slowdown relative to the measured speed after a single gap; it decreases with the number of gaps. A tempo that the model cannot
+/// sustain is visible, and few gaps measure the tempo poorly.
 const UNSURE: f64 = 0.5;
 
-/// Gaps between chunks, and what came after them.
+/// Number of gaps between chunks, with their total time and the bytes after them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Speed {
     pub(super) gaps: usize,
@@ -29,12 +29,12 @@ impl Speed {
         self.time = self.time.saturating_sub(gap);
     }
 
-    /// Time in which the model writes so many bytes at the mean.
+    /// Mean time for this number of bytes.
     pub(super) fn time_of(self, bytes: f64) -> Duration {
         self.time.mul_f64(bytes / real_len(self.bytes.max(1)))
     }
 
-    /// Time in which it does so, as far as the measurement is to be trusted.
+    /// Time for this number of bytes with a margin for the uncertainty of the measurement.
     pub(super) fn kept_time_of(self, bytes: f64) -> Duration {
         self.time_of(bytes).mul_f64(1.0 + UNSURE / real_len(self.gaps.max(1)))
     }

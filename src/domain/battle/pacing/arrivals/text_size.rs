@@ -1,7 +1,7 @@
-//! How much text there is, in characters and in bytes of UTF-8.
+//! Text sizes in characters and in bytes of UTF-8.
 //!
-//! What is shown is cut by characters. How fast a model writes is measured in bytes: a model writes tokens, and a token
-//! has about as many bytes in every script, while it has three or four times as many characters in English as in Chinese.
+//! Visible text is cut by characters. Speed is measured in bytes: a model writes tokens, and a token has about as many bytes in every
+//! script, while it has three or four times as many characters in English as in Chinese.
 
 use std::ops::AddAssign;
 
@@ -24,7 +24,7 @@ impl TextSize {
         Self { chars, bytes }
     }
 
-    /// What this text has more characters than its `beginning`; `None` where it has fewer.
+    /// Size of this text without its `beginning`; `None` where the beginning has more characters.
     pub(super) fn rest_after(self, beginning: Self) -> Option<Self> {
         (self.chars >= beginning.chars).then(|| self.saturating_sub(beginning))
     }
@@ -37,15 +37,15 @@ impl AddAssign for TextSize {
     }
 }
 
-/// How many bytes a text has a character.
+/// Bytes per character of a text.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::battle::pacing) struct BytesPerChar(f64);
 
 impl BytesPerChar {
-    /// A text of ASCII alone: then bytes are characters.
+    /// ASCII text, one byte per character.
     pub(in crate::battle::pacing) const ONE: Self = Self(1.0);
 
-    /// That of a text; one where there is none.
+    /// Bytes per character of a text; one for an empty text.
     pub(super) fn of(text: TextSize) -> Self {
         if text.chars == 0 { Self::ONE } else { Self(real_len(text.bytes) / real_len(text.chars)) }
     }
@@ -55,13 +55,13 @@ impl BytesPerChar {
         Self(self.0.max(other.0))
     }
 
-    /// Bytes of so many characters, on average.
+    /// Mean bytes of this number of characters.
     pub(in crate::battle::pacing) fn bytes_of(self, chars: usize) -> f64 {
         self.0 * real_len(chars)
     }
 }
 
-/// The largest whole number that is not greater than a number of bytes.
+/// Rounds a number of bytes down.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of bytes in memory")]
 pub(in crate::battle::pacing) fn whole_bytes(bytes: f64) -> usize {
     bytes as usize

@@ -9,7 +9,7 @@ use crate::stats::real_len;
 const TREES: usize = 40;
 const DEPTH: usize = 9;
 const SMALLEST_LEAF: usize = 6;
-/// Thresholds that are tried for a feature.
+/// Number of thresholds tried for a feature.
 const THRESHOLDS: usize = 12;
 const EPOCHS: usize = 200;
 const RATE: f64 = 0.5;
@@ -22,7 +22,7 @@ pub(super) struct Dataset {
 }
 
 impl Dataset {
-    /// One half to train with, the other one to test.
+    /// Splits the rows into a training half and a test half.
     pub(super) fn halves(self) -> (Self, Self) {
         let middle = self.rows.len() / 2;
         let (mut train, mut test) = (self, Self::default());
@@ -41,7 +41,7 @@ impl Dataset {
         counts
     }
 
-    /// Share of the most frequent class: who always says that one is right so often.
+    /// Share of the most frequent class: the accuracy of always predicting it.
     pub(super) fn largest_class(&self) -> f64 {
         let all: Vec<usize> = (0..self.rows.len()).collect();
         let largest = self.counts(&all, self.classes()).into_iter().max().unwrap_or(0);
@@ -60,7 +60,7 @@ enum Node {
     Split { feature: usize, threshold: f64, below: Box<Node>, above: Box<Node> },
 }
 
-/// Trees on resampled rows that vote.
+/// Random forest: trees on resampled rows that vote.
 pub(super) struct Forest {
     trees: Vec<Node>,
     classes: usize,
@@ -138,7 +138,7 @@ fn best_split(data: &Dataset, rows: &[usize], classes: usize, rng: &mut impl Rng
     best.1
 }
 
-/// Gini impurity of values with their classes after a split; infinite where a part is too small. `counts` is where classes are counted.
+/// Gini impurity of values with their classes after a split; infinite where a part is too small. `counts` is scratch space.
 fn impurity(column: &[(f64, usize)], threshold: f64, counts: &mut [Vec<usize>; 2]) -> f64 {
     counts.iter_mut().for_each(|counts| counts.fill(0));
     column.iter().for_each(|(value, class)| counts[usize::from(*value >= threshold)][*class] += 1);

@@ -1,11 +1,11 @@
-//! What an attacker measures on the wire.
+//! Timing features of an attacker who sees the wire.
 
 use std::time::Duration;
 
 use super::wire::ShownSteps;
 use crate::stats::real_len;
 
-/// Of the wait, the gaps of the common part and the tail, what surrounds the first end, and the counts.
+/// Computes the features: the wait, the gaps of the common part and of the tail, those around the first end, and the counts.
 pub(super) fn features(shown: &ShownSteps) -> Vec<f64> {
     let gaps: Vec<f64> = shown.steps.windows(2).map(|pair| seconds(pair[1] - pair[0])).collect();
     let (common, tail) = gaps.split_at(shown.first_end.min(gaps.len()));
@@ -42,7 +42,7 @@ fn ratio(one: f64, other: f64) -> f64 {
     one / other.max(1e-3)
 }
 
-/// Mean, spread, median, extremes, and gaps that are half as long again as the median.
+/// Mean, standard deviation, median, extremes, and the number of gaps longer than 1.5 medians.
 fn summary(part: &[f64]) -> [f64; 6] {
     let Some(length) = Some(count(part)).filter(|length| *length > 0.0) else { return [0.0; 6] };
     let mut sorted = part.to_vec();
@@ -54,7 +54,7 @@ fn summary(part: &[f64]) -> [f64; 6] {
     [mean, spread, median, sorted[0], sorted[sorted.len() - 1], long]
 }
 
-/// Share of the gaps that differ from the one before by more than a timer does.
+/// Share of the gaps that differ from the previous one by more than a timer's jitter.
 fn changes(part: &[f64]) -> f64 {
     ratio(real_len(part.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.002).count()), count(part))
 }
@@ -65,7 +65,7 @@ fn most_alike(common: &[f64], tail: &[f64]) -> f64 {
     ratio(real_len(tail.iter().take(40).filter(occurs).count()), count(&tail[..tail.len().min(40)]))
 }
 
-/// Where the first long gap is, as a share.
+/// Relative position of the first gap longer than 1.5 medians.
 fn first_long(part: &[f64], median: f64) -> f64 {
     let at = part.iter().position(|gap| *gap > 1.5 * median).unwrap_or(part.len());
     ratio(real_len(at), count(part))

@@ -1,4 +1,4 @@
-//! Simulated models: when the text of a reply comes.
+//! Simulated models: arrival times of the text of replies.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ pub(super) const FAST: usize = 0;
 pub(super) const SLOW: usize = 1;
 pub(super) const REASONING: usize = 2;
 pub(super) const BURSTY: usize = 3;
-/// Not among the published pairs: often it stops after its first words for longer than any reserve.
+/// Model outside the published pairs: it often stalls after its first words for longer than any reserve.
 pub(super) const STALLING: usize = 4;
-/// Far apart in speed: a quantum every 5 and every 60 milliseconds.
+/// Two models far apart in speed: a quantum every 5 and every 60 milliseconds.
 pub(super) const RUSHING: usize = 5;
 pub(super) const CRAWLING: usize = 6;
-/// Writes a line every few seconds: of a short reply that is no tempo.
+/// Model that writes a line every few seconds, which is no tempo in a short reply.
 pub(super) const LINE_BY_LINE: usize = 7;
 
-/// The model that counts as the slower one comes last.
+/// Published pairs; the second model counts as the slower one.
 pub(super) const PAIRS: [[usize; 2]; 6] =
     [[FAST, BURSTY], [FAST, REASONING], [FAST, SLOW], [BURSTY, REASONING], [BURSTY, SLOW], [REASONING, SLOW]];
 
-/// How a model writes.
+/// Timing parameters of a model.
 struct WritingModel {
     /// Median time of the first token in seconds, and the spread of its logarithm.
     first: (f64, f64),
@@ -109,20 +109,20 @@ const MODELS: [WritingModel; 8] = [
 /// Characters of the shorter reply.
 const LENGTHS: [usize; 8] = [200, 300, 440, 650, 960, 1_400, 2_050, 3_000];
 
-/// What comes of a side.
+/// Arrival on a side: characters of text, or the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SideArrival {
     Text(usize),
     End,
 }
 
-/// Both replies as they come, in the order of time.
+/// Arrivals of both replies in the order of time.
 pub(super) struct Battle {
     pub(super) arrivals: Vec<(Duration, Side, SideArrival)>,
     pub(super) longer_is_slower: bool,
-    /// What each side writes, again and again.
+    /// Repeated character of each side's reply.
     pub(super) letters: [&'static str; 2],
-    /// Time in which the model of each side usually writes a byte.
+    /// Usual time per byte of each side's model.
     pub(super) usual_byte_times: [Duration; 2],
 }
 
@@ -130,19 +130,19 @@ pub(super) struct Battle {
 pub(super) const ENGLISH: &str = "x";
 pub(super) const CHINESE: &str = "语";
 
-/// Two replies of different lengths, of a quick and a slow model. The models' sides are drawn.
+/// Simulates replies of different lengths of a quick and a slow model, on random sides.
 pub(super) fn battle(models: [usize; 2], rng: &mut impl Rng) -> Battle {
     let short = LENGTHS[rng.random_range(0..LENGTHS.len())] + rng.random_range(0..60);
     let long = short * rng.random_range(115..400) / 100;
     battle_of(models, [short, long], rng)
 }
 
-/// The same with these numbers of characters.
+/// Simulates a battle with these numbers of characters.
 pub(super) fn battle_of(models: [usize; 2], lengths: [usize; 2], rng: &mut impl Rng) -> Battle {
     battle_in_scripts(models, lengths, [ENGLISH; 2], rng)
 }
 
-/// The same with the shorter and the longer reply in these scripts.
+/// Simulates a battle with the shorter and the longer reply in these scripts.
 pub(super) fn battle_in_scripts(
     [quick, slow]: [usize; 2],
     [short, long]: [usize; 2],
@@ -163,7 +163,7 @@ pub(super) fn battle_in_scripts(
     Battle { arrivals, longer_is_slower, letters, usual_byte_times }
 }
 
-/// A model writes as many bytes a second in every script.
+/// Simulates one reply. A model writes as many bytes a second in every script.
 fn reply(
     model: usize,
     letter: &str,

@@ -1,4 +1,4 @@
-//! Simulated battles on the wire: the pacer itself, and what the arena did before it had a reserve.
+//! Frame times of simulated battles: under the pacer, and under the arena's former rule without a reserve.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, TICK};
 /// Characters of a step.
 pub(super) const QUANTUM: usize = 12;
 
-/// How text is released.
+/// Release rule of the simulation.
 pub(super) enum ReleaseRule {
     Paced(fn(ClassDraw) -> Pace),
     Timed(Pace),
@@ -21,14 +21,14 @@ pub(super) enum ReleaseRule {
     },
 }
 
-/// What happens after the first end, without a reserve.
+/// Rule for the steps after the first end, without a reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
     OwnSpeed,
     MeanTempoAtMost,
 }
 
-/// The moments of the steps.
+/// Times of the steps.
 #[derive(Debug, PartialEq)]
 pub(super) struct ShownSteps {
     pub(super) steps: Vec<Duration>,
@@ -49,7 +49,7 @@ impl ReleaseRule {
     }
 }
 
-/// As a turn of the arena plays it: text is read when a step is due, and otherwise at intervals.
+/// Plays a battle as a turn of the arena does: text is read when a step is due, and otherwise at intervals.
 fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
     Side::BOTH.into_iter().for_each(|side| pacer.set_usual_byte_time(side, battle.usual_byte_times[side.index()]));
     let mut shown = ShownSteps { steps: Vec::new(), first_end: usize::MAX };
@@ -94,7 +94,7 @@ fn as_it_comes(battle: &Battle, tail: Tail) -> ShownSteps {
     ShownSteps { steps, first_end }
 }
 
-/// When each step of a side can be taken at the earliest.
+/// Earliest time of each step of a side.
 fn step_arrivals(battle: &Battle, side: Side) -> Vec<Duration> {
     let (mut chars, mut steps) = (0, Vec::new());
     for (at, _, came) in battle.arrivals.iter().filter(|(_, of, _)| *of == side) {
