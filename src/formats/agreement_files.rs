@@ -12,7 +12,7 @@ use crate::standard_input::input_name;
 use crate::table_error::TableFileError;
 use crate::votes::{RowError, TextTable, is_short_word, read_table};
 
-/// Names of the columns, those of LMArena, FastChat and llmfao among them.
+/// Names of the columns, including those of LMArena, FastChat and llmfao.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
 const TURN: [&str; 1] = ["turn"];
 const VOTER: [&str; 15] = [
@@ -35,30 +35,30 @@ const VOTER: [&str; 15] = [
 const FIRST: [&str; 3] = ["model_a", "left", "model_1"];
 const SECOND: [&str; 3] = ["model_b", "right", "model_2"];
 const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
-/// The second as exports of campaigns have it.
+/// The second name is that of campaign exports.
 const MODEL: [&str; 2] = ["model", "model_a"];
 const SCORE: [&str; 1] = ["score"];
 
-/// What a file holds.
+/// Contents of a file: votes or scores.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sheet {
     /// Preferences between two models.
     Votes(Votes),
-    /// How good each answer is.
+    /// Scores of single answers.
     Scores(ScoreSheet),
 }
 
-/// A file that was read.
+/// File of votes or scores with its path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetFile {
-    /// Its name in errors.
+    /// Path of the file, for errors.
     pub path: PathBuf,
-    /// What it holds.
+    /// Contents of the file.
     pub sheet: Sheet,
 }
 
 impl SheetFile {
-    /// Reads a file as `langya fit` reads it: of votes where it has a column of winners, and otherwise of scores.
+    /// Reads a file like `langya fit`: as votes if it has a column of winners, otherwise as scores.
     ///
     /// # Errors
     /// [`AgreementError::File`] for a missing column or the first row that cannot be used.
@@ -79,7 +79,7 @@ impl Sheet {
         }
     }
 
-    /// Who voted or gave scores.
+    /// Names of the voters or judges.
     fn raters(&self) -> Vec<String> {
         let raters: BTreeSet<&String> = match self {
             Self::Votes(votes) => votes.0.iter().map(|vote| &vote.voter).collect(),
@@ -96,7 +96,7 @@ impl Sheet {
     }
 }
 
-/// Reads a file with a question, two models, a winner and, where there are several, who voted.
+/// Reads a file of votes: question, two models, winner and, where there are several, voter.
 ///
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that is no vote.
@@ -141,7 +141,7 @@ fn outcome(winner: &str, [first, second]: [&str; 2]) -> Result<Outcome, String> 
     }
 }
 
-/// A row without a score is left out.
+/// Reads scores; a row without a score is left out.
 fn scores_of(table: SheetReader) -> Result<ScoreSheet, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
@@ -158,7 +158,7 @@ fn scores_of(table: SheetReader) -> Result<ScoreSheet, TableFileError> {
     Ok(ScoreSheet(scores))
 }
 
-/// Where it stands what was judged and by whom.
+/// Positions of the columns of question, turn and voter.
 struct JudgedColumns {
     question: usize,
     turn: Option<usize>,
@@ -198,7 +198,7 @@ impl SheetReader {
         self.place(names).ok_or_else(|| self.bad(format!("no column is called {}", names.join(" or "))))
     }
 
-    /// What `read` makes of each row; a row of which it makes nothing is left out.
+    /// Maps rows by `read`; rows mapped to `None` are left out.
     fn rows<T>(&self, read: impl Fn(&[String]) -> Result<Option<T>, String>) -> Result<Vec<T>, TableFileError> {
         let mut rows = Vec::new();
         for (place, row) in &self.table.rows {
@@ -212,7 +212,7 @@ impl SheetReader {
     }
 }
 
-/// Why there is no report.
+/// Error of an agreement report.
 #[derive(Debug, thiserror::Error)]
 pub enum AgreementError {
     /// A file cannot be used.
@@ -227,13 +227,13 @@ pub enum AgreementError {
     Mixed {
         /// The file of votes.
         votes: PathBuf,
-        /// That of scores.
+        /// The file of scores.
         scores: PathBuf,
     },
     /// More comparisons than were planned.
     #[error(transparent)]
     Planned(#[from] PlannedTooFew),
-    /// The verdicts are several judges'.
+    /// The file has verdicts of several judges.
     #[error(
         "{} has verdicts of {} judges ({}): compare one with --judge NAME, or treat them as one group with --pool-judges",
         input_name(file),
@@ -246,7 +246,7 @@ pub enum AgreementError {
         /// The judges.
         judges: Vec<String>,
     },
-    /// The judge that was asked for said nothing.
+    /// The file has no verdicts of the requested judge.
     #[error("{} has no verdicts of the judge {wanted:?}: its judges are {}", input_name(file), judges.join(", "))]
     NoSuchJudge {
         /// The file of verdicts.
@@ -256,25 +256,25 @@ pub enum AgreementError {
         /// The judges of the file.
         judges: Vec<String>,
     },
-    /// A bias is asked for of votes.
+    /// A rating bias was requested for a file of votes.
     #[error("{} holds votes: the bias of a judge is that of its scores", input_name(.0))]
     BiasOfVotes(PathBuf),
 }
 
-/// Whose verdicts of a file are compared.
+/// Selection of the judges whose verdicts are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum JudgeChoice {
-    /// Those of the only judge there is.
+    /// The only judge of the file.
     #[default]
     Only,
-    /// Those of one by name.
+    /// One judge by name.
     Named(String),
-    /// Those of all judges, as one group.
+    /// All judges, as one group.
     Pooled,
 }
 
 impl JudgeChoice {
-    /// Leaves the verdicts of the judges that are chosen.
+    /// Keeps the verdicts of the chosen judges.
     fn apply(&self, mut verdicts: SheetFile) -> Result<SheetFile, AgreementError> {
         let judges = verdicts.sheet.raters();
         match self {
@@ -291,8 +291,8 @@ impl JudgeChoice {
     }
 }
 
-/// Compares what people said in a file with what a judge said in another, and people with each other. Without a file of
-/// the judge's, all that is about a judge is undefined.
+/// Computes the agreement of people's ratings in one file with a judge's in another, and of people with each other. Without a
+/// judge's file, the results about the judge are undefined.
 ///
 /// # Errors
 /// [`AgreementError`].

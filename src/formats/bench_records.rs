@@ -1,4 +1,4 @@
-//! Answers, verdicts and scores of benchmarks that were made elsewhere, as records of files.
+//! Records of externally produced benchmark answers, verdicts and scores.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -17,22 +17,22 @@ const ANSWER: [&str; 2] = ["answer", "text"];
 const JUDGE: [&str; 2] = ["judge_model", "judge"];
 const JUDGED: [&str; 3] = ["raw_text", "judgment", "judgement"];
 
-/// An answer of a file.
+/// Imported answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenAnswer {
     /// The item.
     pub item: String,
     /// The turn, from 1.
     pub turn: u32,
-    /// Who gave it.
+    /// Model that gave the answer.
     pub model: String,
-    /// What it answers: see [`ask_sha256`].
+    /// Hash of the prompt that it answers: see [`ask_sha256`].
     pub ask_sha256: String,
     /// The answer.
     pub text: String,
 }
 
-/// A verdict of a file.
+/// Imported verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenVerdict {
     /// The item.
@@ -47,24 +47,24 @@ pub struct GivenVerdict {
     pub judge_prompt_sha256: String,
     /// The baseline; empty if there was none.
     pub baseline: String,
-    /// Which game of a pair.
+    /// Game of the pair (order of the two answers).
     pub game: Game,
-    /// The judge's own words; empty where only the score is known.
+    /// The judge's reply; empty where only the score is known.
     pub raw_text: String,
-    /// What was read in them.
+    /// Verdict parsed from the reply.
     pub parsed: Result<Verdict, Status>,
 }
 
-/// The published scores of a file.
+/// Imported scores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GivenScores {
     /// The scores.
     pub scores: Vec<GivenScore>,
-    /// Number of records whose score is blank: nothing could be judged.
+    /// Number of records with a blank score, for which nothing could be judged.
     pub blank: u64,
 }
 
-/// A published score of a file.
+/// Imported score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenScore {
     /// Name of the series, or of the file.
@@ -77,12 +77,11 @@ pub struct GivenScore {
     pub model: String,
     /// The score.
     pub score: f64,
-    /// Where it can be read.
+    /// Source of the score.
     pub source: String,
 }
 
-/// Reads answers to the items of a suite: records of `item`, `model` and `answer`, with a `turn` where that is not the first
-/// that the suite asks.
+/// Reads answers to the items of a suite: records of `item`, `model` and `answer`, with a `turn` unless it is the suite's first.
 ///
 /// # Errors
 /// [`BenchFileError`] with the line and the field that is wrong.
@@ -110,7 +109,7 @@ pub fn answers(suite: &dyn Suite, items: &[Item], path: &Path) -> Result<Vec<Giv
     Ok(all)
 }
 
-/// The answers of one model to one item, each to the question that the suite asks then.
+/// Assigns the answers of one model to one item to the suite's prompts, turn by turn.
 fn placed(
     suite: &dyn Suite,
     path: &Path,
@@ -150,9 +149,8 @@ fn placed(
     }
 }
 
-/// Reads verdicts that judges gave elsewhere: records of `item`, `model`, `judge` and the judge's own words under
-/// `raw_text` or `judgment`, or only a `score` with a `rating` by dimension; with `turn`, `game` and `baseline` where the suite
-/// has them.
+/// Reads externally produced verdicts: records of `item`, `model`, `judge` and the judge's reply under `raw_text` or `judgment`, or
+/// only a `score` with a `rating` by dimension; with `turn`, `game` and `baseline` where the suite has them.
 ///
 /// # Errors
 /// [`BenchFileError`] with the line and the field that is wrong.
@@ -198,7 +196,7 @@ fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Resu
     })
 }
 
-/// A verdict of which only the score is known; one that is out of range is kept as that. Dimensions outside of it are absent.
+/// Reads a verdict of which only the score is known; a score out of range has that status. Dimensions out of range are absent.
 fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verdict, Status>, BenchFileError> {
     let score = record.real(path, "score")?;
     let score = score.ok_or_else(|| record.refuse(path, "it has neither raw_text nor judgment nor score: give one"))?;
@@ -214,8 +212,8 @@ fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verd
     }
 }
 
-/// Reads published scores: records of `suite`, `model` and `score`, with `part`, `series` and `source`. Without a series, the
-/// scores of each judge and baseline are one, as an export of scores has them.
+/// Reads published scores: records of `suite`, `model` and `score`, with `part`, `series` and `source`. Without a series, the scores of
+/// each judge and baseline form one, as in an export of scores.
 ///
 /// # Errors
 /// [`BenchFileError`] with the line and the field that is wrong.
@@ -245,7 +243,7 @@ pub fn scores(path: &Path) -> Result<GivenScores, BenchFileError> {
     Ok(found)
 }
 
-/// The name of the file, with the judge and the baseline of the score where the record names them.
+/// Builds a series name from the file name, with the judge and the baseline where the record names them.
 fn series_of(record: &Record, path: &Path) -> String {
     let told = [&JUDGE[..], &["baseline"]].into_iter().filter_map(|names| record.text(names));
     std::iter::once(name_of(path)).chain(told.filter(|name| !name.is_empty())).collect::<Vec<_>>().join("@")

@@ -1,4 +1,4 @@
-//! The files of a campaign: its own, its answers and its known outcomes.
+//! Files of a campaign: its plan, its answers and its gold outcomes.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ const MODEL_A: [&str; 1] = ["model_a"];
 const MODEL_B: [&str; 1] = ["model_b"];
 const OUTCOME: [&str; 2] = ["outcome", "winner"];
 
-/// Why a campaign cannot be made from its files.
+/// Error of reading a campaign's files.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignFileError {
     /// A file cannot be read.
@@ -40,12 +40,12 @@ pub enum CampaignFileError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The campaign's own file is wrong.
+    /// The campaign's plan is invalid.
     #[error("{}: {error}", path.display())]
     Plan {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in the plan.
         error: PlanError,
     },
     /// A table cannot be read.
@@ -56,7 +56,7 @@ pub enum CampaignFileError {
     Column {
         /// The file.
         path: PathBuf,
-        /// The names that the column may have.
+        /// Accepted names of the column.
         column: String,
     },
     /// A row or an item cannot be used.
@@ -64,19 +64,19 @@ pub enum CampaignFileError {
     Item {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error in the item.
         error: ItemError,
     },
 }
 
-/// A campaign as its files describe it.
+/// Contents of a campaign's files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CampaignFiles {
-    /// Its own file.
+    /// Its plan.
     pub plan: CampaignPlan,
     /// Its items with their answers.
     pub items: Vec<CampaignItem>,
-    /// Its known outcomes.
+    /// Its gold outcomes.
     pub gold: Vec<GoldRow>,
 }
 
@@ -87,10 +87,10 @@ struct ConversationTurn {
     content: String,
 }
 
-/// Reads a campaign's own file.
+/// Reads a campaign's plan.
 ///
 /// # Errors
-/// [`CampaignFileError`] names the file and the way out.
+/// [`CampaignFileError`] names the file and the remedy.
 pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
     let unreadable = |source| CampaignFileError::Unreadable { path: path.to_owned(), source };
     let text = read_text(path).map_err(unreadable)?;
@@ -100,17 +100,17 @@ pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
 /// Reads a campaign file and the files that it names, relative to it.
 ///
 /// # Errors
-/// [`CampaignFileError`] names the file, the row and the way out.
+/// [`CampaignFileError`] names the file, the row and the remedy.
 pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
     let plan = read_plan(path)?;
     let rows = read_answers(&beside(path, &plan.answers), plan.rubric)?;
     with_answers(path, plan, rows)
 }
 
-/// A campaign whose answers do not come from a file of its own, with its known outcomes.
+/// Builds a campaign from answers given as rows, with the gold outcomes of its files.
 ///
 /// # Errors
-/// [`CampaignFileError`] names the row and the way out.
+/// [`CampaignFileError`] names the row and the remedy.
 pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Result<CampaignFiles, CampaignFileError> {
     let named = plan.prompts().unwrap_or(&plan.answers);
     let of_answers = |error| CampaignFileError::Item { path: beside(path, named), error };
@@ -128,16 +128,16 @@ pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Re
     Ok(CampaignFiles { plan, items, gold })
 }
 
-/// A file that the campaign file at this path names, which is never the standard input.
+/// Resolves a file name relative to the campaign file at this path; never the standard input.
 fn beside(path: &Path, name: &str) -> PathBuf {
     let named = path.parent().unwrap_or(Path::new(".")).join(name);
     if is_standard_input(&named) { Path::new(".").join(named) } else { named }
 }
 
-/// Reads the prompts that the models of a campaign are asked.
+/// Reads the prompts of a campaign.
 ///
 /// # Errors
-/// [`CampaignFileError`] names the row and the way out.
+/// [`CampaignFileError`] names the row and the remedy.
 pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignPrompt>, CampaignFileError> {
     let path = &beside(path, plan.prompts().unwrap_or(&plan.answers));
     let of_rows = |error| CampaignFileError::Item { path: path.clone(), error };
@@ -160,7 +160,7 @@ pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignProm
     Ok(rows)
 }
 
-/// The names of the columns about items, and others.
+/// Names of the item columns, and of others.
 fn names_about(others: &[&'static str]) -> Vec<&'static str> {
     [&ITEM[..], &PROMPT, &CONVERSATION, &REFERENCE, &CATEGORY, &SUBCATEGORY, &LANGUAGE, others].concat()
 }
@@ -169,14 +169,14 @@ fn cell(row: &[String], at: Option<usize>) -> String {
     at.map_or_else(String::new, |at| row[at].clone())
 }
 
-/// The columns that say what an item is.
+/// Positions of the item columns.
 struct AboutItems {
     item: usize,
     prompt: Option<usize>,
     conversation: Option<usize>,
     reference: Option<usize>,
     category: Option<usize>,
-    /// Only where the rubric tells items apart by it.
+    /// Present only if the rubric distinguishes items by it.
     subcategory: Option<usize>,
     language: Option<usize>,
 }
@@ -199,13 +199,13 @@ impl AboutItems {
         })
     }
 
-    /// What an annotator reads.
+    /// Prompt text shown to annotators.
     fn prompt(&self, row: &[String]) -> String {
         let asked = Some(cell(row, self.prompt)).filter(|text| !text.is_empty());
         asked.unwrap_or_else(|| conversation_text(&cell(row, self.conversation)))
     }
 
-    /// What a model is asked: a text, or the messages of a conversation.
+    /// Messages to a model: a prompt, or the messages of a conversation.
     fn messages(&self, row: &[String]) -> Result<Vec<Message>, String> {
         let (prompt, conversation) = (cell(row, self.prompt), cell(row, self.conversation));
         if !prompt.is_empty() || !conversation.trim_start().starts_with('[') {
@@ -237,7 +237,7 @@ fn read_answers(path: &Path, rubric: Option<CampaignRubric>) -> Result<Vec<Answe
     Ok(table.rows.iter().map(row).collect())
 }
 
-/// A conversation as an annotator reads it: who said what. What is no list of turns is taken as it is.
+/// Formats a conversation for annotators, with the role of each turn. A text that is no list of turns stays unchanged.
 fn conversation_text(text: &str) -> String {
     let Ok(turns) = serde_json::from_str::<Vec<ConversationTurn>>(text) else { return text.to_owned() };
     if let [ConversationTurn { content, .. }] = turns.as_slice() {
@@ -275,7 +275,7 @@ impl<'p> CampaignTable<'p> {
         Ok(Self { path, columns, rows: rows.into_iter().map(|(place, row)| (place.to_string(), row)).collect() })
     }
 
-    /// The first column that has the earliest of these names.
+    /// Position of the column with the first of these names that the table has.
     fn place(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| self.columns.iter().position(|column| column == name))
     }

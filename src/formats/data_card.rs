@@ -1,39 +1,39 @@
-//! The README of a published data set of votes, with the head of YAML that dataset hubs read.
+//! README of a published data set of votes, with the YAML front matter of dataset hubs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a data set holds, counted while it is written.
+/// Statistics of a data set, counted while it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatasetStatistics {
-    /// All votes in it.
+    /// Number of votes.
     pub votes: u64,
-    /// Those that count towards ratings.
+    /// Number of rated votes.
     pub rated: u64,
-    /// Those that a rule excludes, by rule.
+    /// Excluded votes by rule.
     pub excluded: BTreeMap<String, u64>,
-    /// By outcome.
+    /// Votes by outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// By language.
+    /// Votes by language.
     pub languages: BTreeMap<String, u64>,
-    /// Votes on each model.
+    /// Votes by model.
     pub models: BTreeMap<String, u64>,
-    /// Different voters that have a name.
+    /// Number of distinct voters with a pseudonym.
     pub voters: u64,
-    /// The days of the first vote and of the last.
+    /// Dates of the first and the last vote.
     pub days: Option<(String, String)>,
-    /// Numbers in the log of the first vote and of the last.
+    /// Log numbers of the first and the last vote.
     pub sequence: Option<(i64, i64)>,
 }
 
-/// What the operator says of a data set.
+/// Metadata of a data set given by the operator.
 #[derive(Debug, Clone)]
 pub struct DatasetFacts<'f> {
     /// The arena's name.
     pub name: &'f str,
-    /// Its licence, as hubs spell it, such as `cc-by-4.0`.
+    /// Its licence in the spelling of hubs, such as `cc-by-4.0`.
     pub licence: &'f str,
-    /// Whether conversations are in it.
+    /// Whether it includes conversations.
     pub with_text: bool,
     /// The vote after which it begins; 0 for the whole log.
     pub after: i64,
@@ -41,7 +41,7 @@ pub struct DatasetFacts<'f> {
     pub program: &'f str,
 }
 
-/// Two letters of a language that the arena names, for the head; others are left out there and stand in the table.
+/// ISO 639-1 code of one of the arena's languages, for the front matter; other languages are listed only in the table.
 fn language_code(name: &str) -> Option<&'static str> {
     const CODES: [(&str, &str); 16] = [
         ("English", "en"),
@@ -64,7 +64,7 @@ fn language_code(name: &str) -> Option<&'static str> {
     CODES.iter().find(|(known, code)| name == *known || name == *code).map(|(_, code)| *code)
 }
 
-/// The whole file.
+/// Renders the README.
 #[must_use]
 pub fn data_card(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
     let mut card = head(facts, found);
@@ -162,7 +162,7 @@ fn table(title: &str, counts: &BTreeMap<String, u64>) -> String {
     format!("\n### {title}\n\n| | votes |\n|---|---:|\n{}", lines.collect::<String>())
 }
 
-/// A name in a table of Markdown: nothing of it is markup.
+/// Escapes a name for a cell of a Markdown table.
 fn cell(name: &str) -> String {
     if name.is_empty() {
         return "–".to_owned();
@@ -180,7 +180,7 @@ fn in_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A text as YAML reads it: a string of JSON is one.
+/// Quotes a text for YAML, as a JSON string where needed.
 fn yaml(text: &str) -> String {
     let is_plain = text.chars().next().is_some_and(|c| c.is_ascii_lowercase())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));

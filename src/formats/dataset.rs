@@ -1,4 +1,4 @@
-//! The vote log as a data set for others: Parquet in shards, a data card, and the sum of every file.
+//! Published data set of the vote log: Parquet shards, a data card, and a checksum of every file.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -17,19 +17,19 @@ use crate::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLUMNS};
 use crate::tables::export_rows::VoteLogRow;
 use crate::tables::{Format, TableWriter};
 
-/// The folder of the shards.
+/// Folder of the shards.
 const SHARDS: &str = "data";
 
-/// What is written, and what the card says of it.
+/// Options of a data set.
 #[derive(Debug, Clone)]
 pub struct DatasetPlan<'p> {
-    /// What the card says.
+    /// Facts for the data card.
     pub facts: DatasetFacts<'p>,
-    /// Votes of a shard at most.
+    /// Maximum number of votes of a shard.
     pub shard_votes: u64,
 }
 
-/// Writes rows into one shard after the other, each named by the numbers of its first and its last vote.
+/// Writer of a data set, shard by shard; a shard is named by the numbers of its first and its last vote.
 pub struct DatasetWriter<'w> {
     folder: &'w Path,
     plan: &'w DatasetPlan<'w>,
@@ -46,19 +46,19 @@ struct Shard {
 }
 
 impl<'w> DatasetWriter<'w> {
-    /// Begins a data set in a folder, which is made where it is missing.
+    /// Begins a data set in a folder, which is created if missing.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn begin(folder: &'w Path, plan: &'w DatasetPlan<'w>) -> io::Result<Self> {
         fs::create_dir_all(folder.join(SHARDS))?;
         Ok(Self { folder, plan, open: None, done: Vec::new(), counted: DatasetCounts::default() })
     }
 
-    /// Adds a vote, after those before it in the log.
+    /// Adds a vote; votes come in log order.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn write(&mut self, vote: &VoteRow, row: &VoteLogRow<'_>) -> io::Result<()> {
         self.counted.add(vote);
         let shard = match &mut self.open {
@@ -75,10 +75,10 @@ impl<'w> DatasetWriter<'w> {
         if shard.votes >= self.plan.shard_votes { self.close() } else { Ok(()) }
     }
 
-    /// Ends the last shard and writes the card and the sums. Returns what the data set holds.
+    /// Ends the last shard and writes the card and the checksums. Returns the statistics of the data set.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn finish(mut self) -> io::Result<DatasetStatistics> {
         self.close()?;
         let found = self.counted.statistics();
@@ -102,7 +102,7 @@ impl<'w> DatasetWriter<'w> {
     }
 }
 
-/// The statistics under way.
+/// Running statistics.
 #[derive(Default)]
 struct DatasetCounts {
     found: DatasetStatistics,
@@ -139,7 +139,7 @@ fn day(at: Timestamp) -> Option<String> {
     Some(Instant::from_millisecond(at.0).ok()?.to_zoned(TimeZone::UTC).date().to_string())
 }
 
-/// `SHA256SUMS`, as `sha256sum --check` reads it; every file is on the disk then.
+/// Writes `SHA256SUMS` for `sha256sum --check`, after syncing every file to the disk.
 fn write_sums(folder: &Path, files: &[PathBuf]) -> io::Result<()> {
     let mut sums = String::new();
     for name in files {
@@ -154,7 +154,7 @@ fn write_sums(folder: &Path, files: &[PathBuf]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Takes bytes into a digest.
+/// Writer that updates a digest.
 struct HashWriter<'d>(&'d mut Sha256);
 
 impl Write for HashWriter<'_> {

@@ -8,37 +8,37 @@ use crate::domain::benchmark::superclue::construction::{Draft, ReviewProgress};
 use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
 use crate::domain::benchmark::superclue::review::{ReviewDecision, Reviewed};
 
-/// What the reviews come to.
+/// Result of the reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The accepted drafts as a data file of superclue-close, in the order of the drafts; empty where there are none.
     pub items: String,
-    /// Every readable draft with how far it has come.
+    /// Review status of every readable draft.
     pub statuses: Vec<DraftReviewStatus>,
-    /// Replies that are no drafts, so nobody reviews them.
+    /// Number of replies that are no valid drafts and are not reviewed.
     pub unreadable: u64,
 }
 
-/// How far a draft has come.
+/// Review status of a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftReviewStatus {
     /// Its id.
     pub id: String,
-    /// Where it is.
+    /// Its progress.
     pub progress: ReviewProgress,
-    /// Reviewers whose decision is missing; empty unless the draft is open.
+    /// Reviewers with a missing decision; empty unless the draft is open.
     pub waits_for: Vec<String>,
 }
 
-/// People of each stage.
+/// Reviewers by stage.
 type Teams = BTreeMap<u32, BTreeSet<String>>;
 
-/// Takes the decisions of files, in their order, on a file of drafts: records of `id`, `stage`, `reviewer` and `decision`
+/// Applies the decisions of files, in their order, to a file of drafts: records of `id`, `stage`, `reviewer` and `decision`
 /// (accept, revise or reject), with `question`, `options` and `answer` where they are revised. A record without a decision
-/// says nothing.
+/// is ignored.
 ///
 /// # Errors
-/// [`BenchFileError`] with the line and what is wrong with it.
+/// [`BenchFileError`] with the line and the reason.
 pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileError> {
     let lines = read(drafts)?;
     let lines = drafts::read(&lines).map_err(|error| BenchFileError::Data { path: drafts.to_owned(), error })?;
@@ -62,12 +62,12 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
     Ok(Review { items, statuses, unreadable })
 }
 
-/// A draft of which nobody has said anything, by its id; none where the reply could not be read.
+/// Draft without decisions, by its id; `None` if the reply is no valid draft.
 fn begun(line: &DraftLine) -> Option<(&str, Reviewed)> {
     Some((line.id.as_str(), Reviewed::new(line.draft.clone().ok()?)))
 }
 
-/// The last line of each id, where its first one stood.
+/// Keeps the last line of each id, at the position of its first one.
 fn latest(lines: Vec<DraftLine>) -> Vec<DraftLine> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut latest: Vec<DraftLine> = Vec::new();

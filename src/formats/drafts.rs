@@ -1,4 +1,4 @@
-//! The file of drafts that grows while a model is asked: what is in it was flushed to the disk, and only one process writes it.
+//! Append-only file of drafts: lines are synced to the disk, and only one process writes it.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use super::locked_file::LockedFile;
 use super::records::BenchFileError;
 use crate::domain::benchmark::superclue::drafts::{DraftLine, HEAD, read};
 
-/// A file of drafts, open for more.
+/// File of drafts, open for appending.
 #[derive(Debug)]
 pub struct DraftFile {
     path: PathBuf,
@@ -16,11 +16,10 @@ pub struct DraftFile {
 }
 
 impl DraftFile {
-    /// Opens a file, or makes an empty one, and reads what is in it. A last line that a killed process left half written is
-    /// taken off.
+    /// Opens or creates a file and reads its drafts. An incomplete last line, left by a killed process, is removed.
     ///
     /// # Errors
-    /// [`BenchFileError`], also where another process writes to it; the file is as it was then.
+    /// [`BenchFileError`], also if another process writes to it; the file is then unchanged.
     pub fn open(path: &Path) -> Result<(Self, Vec<DraftLine>), BenchFileError> {
         let unwritable = |source| BenchFileError::Unwritable { path: path.to_owned(), source };
         let file = lock(path).map_err(unwritable)?;
@@ -36,7 +35,7 @@ impl DraftFile {
         Ok((Self { path: path.to_owned(), file }, lines))
     }
 
-    /// Adds lines, which are on the disk when it returns.
+    /// Appends lines and syncs them to the disk.
     pub fn append(&self, lines: &[DraftLine]) -> Result<(), BenchFileError> {
         let text: String = lines.iter().map(DraftLine::to_json).collect();
         let written = (&*self.file).write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
@@ -55,7 +54,7 @@ fn lock(path: &Path) -> io::Result<LockedFile> {
     })
 }
 
-/// The length without a last line that is the beginning of a draft and has no end. Anything else stays, for it is not ours.
+/// Length without an incomplete draft in the last line. Other content is kept, since this program did not write it.
 fn whole_lines(bytes: &[u8]) -> usize {
     let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = &bytes[last..];

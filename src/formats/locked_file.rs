@@ -1,22 +1,22 @@
-//! Files that one process at a time writes to.
+//! Files with an exclusive or shared lock.
 
 use std::fs::{File, TryLockError};
 use std::ops::Deref;
 
-/// An open file with an exclusive or shared lock. Dropping it frees the lock at once, also while a child process that has not yet
-/// begun its own program still holds a copy of the handle; that copy alone would keep the lock.
+/// An open file with an exclusive or shared lock. Dropping it releases the lock at once, even while a child process before its `exec`
+/// still holds a copy of the handle, which alone would keep the lock.
 #[derive(Debug)]
 pub struct LockedFile(File);
 
 impl LockedFile {
     /// # Errors
-    /// [`TryLockError::WouldBlock`] where another handle has the lock, or the error of the file system.
+    /// [`TryLockError::WouldBlock`] if another handle has the lock, or the error of the file system.
     pub fn lock(file: File) -> Result<Self, TryLockError> {
         file.try_lock()?;
         Ok(Self(file))
     }
 
-    /// As [`Self::lock`], of a lock that others may share, and that keeps an exclusive one away.
+    /// Takes a shared lock, which excludes exclusive ones.
     ///
     /// # Errors
     /// [`TryLockError::WouldBlock`] where another handle has the exclusive lock, or the error of the file system.
@@ -36,7 +36,7 @@ impl Deref for LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // A lock that cannot be freed here is freed with the last handle.
+        // A lock that cannot be released here is released with the last handle.
         let _ = self.0.unlock();
     }
 }

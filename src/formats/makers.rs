@@ -8,11 +8,11 @@ use crate::domain::rating::makers::Makers;
 use crate::table_error::TableFileError;
 
 const MODEL: &str = "model";
-/// Names of the other column; the settings call it `organization`.
+/// Names of the maker column; the settings call it `organization`.
 const MAKER: [&str; 2] = ["maker", "organization"];
 
-/// Reads a table with the columns `model` and `maker` from any kind of file that votes come in, or the standard input of `-`. A
-/// model without a maker is as one that has no row.
+/// Reads a table with the columns `model` and `maker` from any format of vote files; `-` is the standard input. A model without a maker
+/// is treated as absent.
 ///
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that cannot be used.

@@ -1,4 +1,4 @@
-//! Files to rows and back, without a database.
+//! File formats: parsing and writing of rows, without a database.
 
 pub mod agreement_files;
 pub mod bench_records;

@@ -7,7 +7,7 @@ use crate::domain::csv_injection::restored;
 use crate::read_file_or_pipe;
 use crate::votes::delimiter_of;
 
-/// Why a table or one of its columns cannot be read.
+/// Error of reading a table or one of its columns.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelTableError {
     /// The file cannot be read.
@@ -15,10 +15,10 @@ pub enum ModelTableError {
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A cell of a column that is read is no number.
+    /// A cell is not a number.
     #[error(
         "{}: model {model:?} has {text:?} in column {column:?}: write a number such as 3.5, or leave the cell empty where there is none",
         file.display()
@@ -30,13 +30,13 @@ pub enum ModelTableError {
         model: String,
         /// The column.
         column: String,
-        /// What stands there.
+        /// Text of the cell.
         text: String,
     },
     /// Two columns have the requested name.
     #[error("the table has two columns {0:?}: give one of them another name")]
     Twice(String),
-    /// There is no such column.
+    /// The table has no such column.
     #[error("the table has no column {name:?}: its columns are {known}")]
     Column {
         /// The requested column.
@@ -46,10 +46,10 @@ pub enum ModelTableError {
     },
 }
 
-/// What stands in a cell where there is no number, in any case of letters.
+/// Texts of a missing number, in any letter case.
 const MISSING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "nan", "null"];
 
-/// What the file should be.
+/// Description of the expected file, for errors.
 const EXPECTED: &str = "a table is a CSV file with a header line and one line for each model";
 
 /// A table of numbers with one row per model.
@@ -102,7 +102,7 @@ impl ModelTable {
         columns.filter(|(at, _)| has_number(*at)).map(|(_, name)| name.as_str()).collect()
     }
 
-    /// The numbers of a column by model; models whose cell says that there is none are left out.
+    /// The numbers of a column by model; models with a missing number are left out.
     ///
     /// # Errors
     /// [`ModelTableError::Column`], [`ModelTableError::Twice`], [`ModelTableError::Cell`].
@@ -125,10 +125,10 @@ impl ModelTable {
     }
 }
 
-/// What the parser does not understand, and what to do.
+/// Error message of the CSV parser, with the line and a remedy.
 fn in_words(error: &csv::Error, text: &[u8]) -> String {
     let begin = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(text.len()));
-    // Line ends before a record belong to it.
+    // The position of a record includes the line ends before it.
     let before = text.iter().skip(begin).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     let line = 1 + text.iter().take(begin + before).filter(|byte| **byte == b'\n').count();
     match error.kind() {

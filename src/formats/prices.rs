@@ -10,13 +10,13 @@ use crate::table_error::TableFileError;
 const MODEL: &str = "model";
 const INPUT: &str = "input_price";
 const OUTPUT: &str = "output_price";
-/// Columns that may be missing, or empty in a row; the settings call the first two `price_date` and `price_source`.
+/// Optional columns; the settings call the first two `price_date` and `price_source`.
 const DATE: [&str; 2] = ["date", "price_date"];
 const SOURCE: [&str; 2] = ["source", "price_source"];
 const CURRENCY: [&str; 1] = ["currency"];
 
-/// Reads a table with the columns `model`, `input_price`, `output_price` and, where they are known, `date`, `source` and
-/// `currency`, from any kind of file that votes come in, or the standard input of `-`. Prices are of a million tokens.
+/// Reads a table with the columns `model`, `input_price`, `output_price` and, where known, `date`, `source` and `currency`, from any
+/// format of vote files; `-` is the standard input. Prices are of a million tokens.
 ///
 /// # Errors
 /// [`TableFileError`] for a missing column or the first row that cannot be used.
@@ -43,7 +43,7 @@ struct PriceRow<'t> {
 }
 
 impl PriceRow<'_> {
-    /// What stands in the first of these columns that the table has; `None` where it is empty.
+    /// Text in the first of these columns that the table has; `None` if empty.
     fn cell(&self, names: &[&str]) -> Option<&str> {
         let place = names.iter().find_map(|name| self.table.columns.iter().position(|column| column == name))?;
         Some(self.cells[place].trim()).filter(|cell| !cell.is_empty())

@@ -1,7 +1,6 @@
-//! Images that visitors add to a question: read within limits, turned upright, made no larger than models look at, and encoded again.
+//! Sanitising of visitors' images: decoded within limits, oriented upright, scaled down to the maximum size, and encoded again.
 //!
-//! What is written holds pixels alone: where, when and with what a picture was taken stays behind, as does whatever else a
-//! file may carry.
+//! The output holds pixels alone: metadata such as place, time and camera is removed.
 
 use std::borrow::Cow;
 use std::io::{self, Cursor};
@@ -13,64 +12,64 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader};
 
 use crate::domain::battle::message::ImageType;
 
-/// Pixels of a side of what is kept; providers make larger ones smaller themselves.
+/// Maximum pixels of a side of the output; providers scale larger images down themselves.
 pub const MAX_SIDE: u32 = 2048;
-/// Pixels of what is read at most: a small file may unpack to gigabytes.
+/// Maximum pixels of the input: a small file may decompress to gigabytes.
 pub const MAX_PIXELS: u64 = 50_000_000;
-/// Bytes that it unpacks to at most, twice of which are in memory while it is turned: enough for [`MAX_PIXELS`] of four bytes
-/// each, and not for those of eight that a PNG with 16 bits a colour has.
+/// Maximum bytes of the decoded input, held twice in memory while it is rotated: enough for [`MAX_PIXELS`] of four bytes each, but not of
+/// eight, as in a PNG with 16 bits a colour.
 const MAX_UNPACKED_BYTES: u64 = 200 << 20;
-/// Bytes of what is kept at most; a PNG that is larger becomes a JPEG.
+/// Maximum bytes of a PNG in the output; a larger one becomes a JPEG.
 const MAX_PNG_BYTES: usize = 3 << 20;
 const JPEG_QUALITY: u8 = 90;
-/// What a PNG begins with.
+/// Signature of PNG files.
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Ancillary chunks that are kept: transparency, and the orientation of the camera.
 const KEPT_ANCILLARY_CHUNKS: [&[u8]; 2] = [b"tRNS", b"eXIf"];
-/// Bytes of a PNG chunk beside its data: length, type and checksum.
+/// Bytes of a PNG chunk besides its data: length, type and checksum.
 const PNG_CHUNK_FRAME: usize = 12;
 
 /// An image without metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanImage {
-    /// How it is to be read.
+    /// Media type of the bytes.
     pub media_type: ImageType,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
-    /// The file.
+    /// Bytes of the image file.
     pub bytes: Vec<u8>,
 }
 
-/// Why a file is no image that models are shown; the message says what to do.
+/// Reason why an image is rejected; the message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableImage {
     /// Neither PNG, JPEG nor WebP.
     #[error("this is not a PNG, JPEG or WebP image: choose another file")]
     UnknownFormat,
-    /// More pixels than are read.
+    /// More pixels than the maximum.
     #[error("the image has {width} × {height} pixels, more than {MAX_PIXELS} in all: make it smaller")]
     TooManyPixels {
-        /// Pixels across.
+        /// Width in pixels.
         width: u32,
-        /// Pixels down.
+        /// Height in pixels.
         height: u32,
     },
-    /// Pixels that take more memory than is given to an image.
+    /// Decoded size above the maximum.
     #[error(
         "the image unpacks to {bytes} bytes, more than {MAX_UNPACKED_BYTES}: save it with 8 bits a colour, or make it smaller"
     )]
     TooManyBytes {
-        /// Bytes that it unpacks to.
+        /// Decoded bytes.
         bytes: u64,
     },
-    /// Broken, or of a kind that nobody reads.
+    /// Corrupt, or of an unsupported kind.
     #[error("the image cannot be read: save it again as PNG or JPEG")]
     Unreadable(#[source] ImageError),
 }
 
-/// Decodes an image and encodes it again: PNG where it was one or has transparent parts, otherwise JPEG.
+/// Decodes an image and encodes it again: as PNG if it was one or has transparent parts, otherwise as JPEG.
 ///
 /// # Errors
 /// [`UnusableImage`].
@@ -95,14 +94,14 @@ fn read(file: &[u8]) -> Result<(DynamicImage, ImageFormat), UnusableImage> {
     if bytes > MAX_UNPACKED_BYTES {
         return Err(UnusableImage::TooManyBytes { bytes });
     }
-    // Where the camera's note cannot be read, the image is shown as it lies.
+    // Without a readable Exif orientation the image is not rotated.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(UnusableImage::Unreadable)?;
     image.apply_orientation(orientation);
     Ok((image, format))
 }
 
-/// Reads the head of a file.
+/// Reads the header of a file.
 fn open(file: &[u8]) -> Result<(impl ImageDecoder + '_, ImageFormat), UnusableImage> {
     let reader = ImageReader::new(Cursor::new(without_metadata(file))).with_guessed_format();
     let reader = reader.map_err(|error: io::Error| UnusableImage::Unreadable(error.into()))?;
@@ -111,8 +110,8 @@ fn open(file: &[u8]) -> Result<(impl ImageDecoder + '_, ImageFormat), UnusableIm
     Ok((reader.into_decoder().map_err(UnusableImage::Unreadable)?, format))
 }
 
-/// A PNG without the chunks that are not needed: the decoder would unpack a colour profile of 200 kB to 200 MB with the head. Other files
-/// as they are.
+/// Removes unneeded chunks of a PNG: the decoder would decompress a colour profile of 200 kB to 200 MB with the header. Other files are
+/// returned unchanged.
 fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
     let mut kept = PNG_SIGNATURE.to_vec();
@@ -124,12 +123,12 @@ fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
         }
         rest = following;
     }
-    // An incomplete chunk is for the decoder to refuse.
+    // The decoder refuses an incomplete chunk.
     kept.extend_from_slice(rest);
     Cow::Owned(kept)
 }
 
-/// The first chunk of a PNG, and what follows it; `None` where it is incomplete.
+/// Splits off the first chunk of a PNG; `None` if it is incomplete.
 fn split_chunk(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = usize::try_from(u32::from_be_bytes(*bytes.first_chunk()?)).ok()?;
     bytes.split_at_checked(length.checked_add(PNG_CHUNK_FRAME)?)
@@ -257,11 +256,11 @@ mod tests {
         );
     }
 
-    /// Depth and colours in the head of a PNG.
+    /// Bit depth and colour type in the header of a PNG.
     const EIGHT_BITS_RGB: [u8; 2] = [8, 2];
     const SIXTEEN_BITS_RGBA: [u8; 2] = [16, 6];
 
-    /// The head of a PNG with sides of so many pixels, and nothing else.
+    /// The header of a PNG with sides of this many pixels, and nothing else.
     fn png_head(side: u32, depth_and_colours: [u8; 2]) -> Vec<u8> {
         let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
         file.extend(side.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Files of records made elsewhere, as lines of JSON or as CSV with a header: each record with the line on which it begins.
+//! Files of external records, as JSON lines or as CSV with a header: each record with the line on which it begins.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use super::votes::delimiter_of;
 use crate::domain::benchmark::suite_data_file::{DataError, RecordLines, text};
 use crate::domain::csv_injection::restored;
 
-/// Columns of long texts, in which an apostrophe before a formula may be the text's own.
+/// Columns of long texts, in which an apostrophe before a formula may be part of the text.
 const TEXTS: [&str; 5] = ["answer", "text", "raw_text", "judgment", "judgement"];
 
-/// Why a file cannot be used. Nothing of it is, then.
+/// Error of reading or writing a file of records; no record of the file is used.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchFileError {
     /// The file cannot be opened or read.
@@ -24,7 +24,7 @@ pub enum BenchFileError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The file takes nothing.
+    /// The file cannot be written.
     #[error("cannot write {}: {source}; choose another file with --out", .path.display())]
     Unwritable {
         /// Its path.
@@ -32,12 +32,12 @@ pub enum BenchFileError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// It is not what it should be.
+    /// The data is invalid.
     #[error("{} {error}", .path.display())]
     Data {
         /// Its path.
         path: PathBuf,
-        /// What is wrong, and on which line.
+        /// The error, with its line.
         error: DataError,
     },
     /// A record cannot be used.
@@ -47,12 +47,12 @@ pub enum BenchFileError {
         path: PathBuf,
         /// The line on which it begins, from 1.
         line: u64,
-        /// What is wrong with it, and the way out.
+        /// The reason and the remedy.
         reason: String,
     },
 }
 
-/// Reads a file whole.
+/// Reads a whole file.
 ///
 /// # Errors
 /// [`BenchFileError::Unreadable`].
@@ -60,13 +60,13 @@ pub fn read(path: &Path) -> Result<Vec<u8>, BenchFileError> {
     read_file(path).map_err(|source| BenchFileError::Unreadable { path: path.to_owned(), source })
 }
 
-/// One record.
+/// Record of a file.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The line on which it begins, from 1.
     pub line: u64,
     fields: Map<String, Value>,
-    /// Columns of a CSV file in which nothing stands.
+    /// Names of the empty columns of a CSV file.
     blank: Vec<String>,
 }
 
@@ -91,9 +91,18 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(line, text): (u64, &str)| match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(Record { line, fields, blank: Vec::new() }),
+        Err(_) if names_no_number(text) => {
+            let known = "the line is not JSON, which knows neither NaN nor Infinity";
+            Err((line, format!("{known}: write a number, or null or no record where there is none")))
+        }
         _ => Err((line, "the line is not a JSON object: write one object per line".to_owned())),
     };
     lines.map(record).collect()
+}
+
+/// Whether a line has, outside of quotes, what some programs write for numbers that are none.
+fn names_no_number(line: &str) -> bool {
+    line.split('"').step_by(2).any(|outside| ["NaN", "Infinity"].iter().any(|name| outside.contains(name)))
 }
 
 fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
@@ -117,7 +126,7 @@ fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
 }
 
 impl Record {
-    /// This record with what is wrong with it.
+    /// Creates the error of this record.
     pub fn refuse(&self, path: &Path, reason: impl Into<String>) -> BenchFileError {
         BenchFileError::Record { path: path.to_owned(), line: self.line, reason: reason.into() }
     }
@@ -136,18 +145,18 @@ impl Record {
         }
     }
 
-    /// Whether nothing stands under this name: an empty cell, or a null.
+    /// Whether the field is an empty cell or null.
     pub fn is_blank(&self, name: &str) -> bool {
         self.blank.iter().any(|blank| blank == name) || self.fields.get(name).is_some_and(Value::is_null)
     }
 
-    /// A text that may be empty: also one whose cell is.
+    /// A text that may be empty, also from an empty cell.
     pub fn text_or_blank(&self, names: &[&str]) -> Option<String> {
         let is_blank = names.iter().any(|name| self.blank.iter().any(|blank| blank == name));
         self.text(names).or_else(|| is_blank.then(String::new))
     }
 
-    /// The numbers of an object, by name; of none where there is no such field. A cell of a CSV file holds it as JSON.
+    /// The numbers of an object, by name; empty without such a field. A cell of a CSV file holds the object as JSON.
     pub fn numbers(&self, path: &Path, names: &[&str]) -> Result<BTreeMap<String, f64>, BenchFileError> {
         let read = match self.value(names) {
             None => return Ok(BTreeMap::new()),
@@ -157,24 +166,29 @@ impl Record {
         read.map_err(|_| self.refuse(path, format!("{} must be an object with one number per name", names[0])))
     }
 
-    /// A text that has to be there.
+    /// A required text.
     pub fn needed(&self, path: &Path, names: &[&str]) -> Result<String, BenchFileError> {
         let text = self.text(names).filter(|text| !text.trim().is_empty());
         text.ok_or_else(|| self.refuse(path, format!("it has no {}: every record needs one", names.join(" or "))))
     }
 
-    /// A whole number, where there is one.
+    /// An optional positive whole number.
     pub fn number(&self, path: &Path, name: &str) -> Result<Option<u32>, BenchFileError> {
         let Some(text) = self.text(&[name]) else { return Ok(None) };
         let number = text.trim().parse().ok().filter(|number| *number > 0);
         number.map(Some).ok_or_else(|| self.refuse(path, format!("{name} is {text:?}: write a number from 1")))
     }
 
-    /// A decimal number, where there is one.
+    /// An optional decimal number.
     pub fn real(&self, path: &Path, name: &str) -> Result<Option<f64>, BenchFileError> {
         let Some(text) = self.text(&[name]) else { return Ok(None) };
         let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-        number.map(Some).ok_or_else(|| self.refuse(path, format!("{name} is {text:?}: write a number")))
+        number.map(Some).ok_or_else(|| {
+            self.refuse(
+                path,
+                format!("{name} is {text:?}: write a number, or leave the record out where there is none"),
+            )
+        })
     }
 }
 
@@ -228,6 +242,12 @@ mod tests {
         refused("{\"answer\": \"x\"}\n{\"answer\": \" \"}", "line 2: it has no answer or text");
         refused("answer,turn\nx,1\nx,0\n", "line 3: turn is \"0\": write a number from 1");
         refused("answer,turn\nx\n", "line 2: it has another number of fields");
+        let without_number =
+            "line 1: the line is not JSON, which knows neither NaN nor Infinity: write a number, or null";
+        for value in ["NaN", " -Infinity"] {
+            refused(&format!("{{\"answer\": \"x\", \"score\":{value}}}"), without_number);
+        }
+        refused("{\"answer\": \"a: NaN\"", "line 1: the line is not a JSON object");
         refused("", "line 1: the file has no records");
     }
 }

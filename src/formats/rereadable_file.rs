@@ -1,4 +1,4 @@
-//! A file, or a copy of what comes from a pipe, that can be read more than once.
+//! Files that can be read more than once; data from a pipe is copied.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -17,13 +17,13 @@ const BLOCK: usize = 1 << 16;
 #[derive(Debug)]
 pub struct RereadableFile {
     file: File,
-    /// Where its bytes begin: of a redirected file, other processes may have read a part.
+    /// Start offset: other processes may have read a part of a redirected file.
     start: u64,
 }
 
 impl RereadableFile {
-    /// A file as it is; `-` is the standard input. What is no file, such as a pipe or a socket, gives its bytes once: they are copied
-    /// into a file of the folder for temporary files. `most` says how many bytes this folder takes.
+    /// Opens a file; `-` is the standard input. A pipe or a socket, readable only once, is copied to the folder for temporary files.
+    /// `most` returns the maximum bytes for this folder.
     ///
     /// # Errors
     /// The file or pipe cannot be read, or the copy cannot be written.
@@ -37,17 +37,17 @@ impl RereadableFile {
         Ok(Self { file: copy_at_most(source, most(&folder)?, &folder)?, start: 0 })
     }
 
-    /// The file from its beginning. All readers of it have one place in the file, so one must be done before the next is asked for.
+    /// Returns a reader from the beginning. All readers share one position, so one must be finished before the next is requested.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn reader(&self) -> io::Result<File> {
         let mut reader = self.file.try_clone()?;
         reader.seek(SeekFrom::Start(self.start))?;
         Ok(reader)
     }
 
-    /// 32 hexadecimal digits that stand for its bytes.
+    /// Computes a digest of the contents, as 32 hexadecimal digits.
     ///
     /// # Errors
     /// It cannot be read.

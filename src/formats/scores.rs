@@ -32,16 +32,16 @@ pub struct ScoreRow {
     pub part: String,
     /// The score, unrounded; `None` if nothing could be judged.
     pub score: Option<f64>,
-    /// Sample standard deviation of the values whose mean it is.
+    /// Sample standard deviation of the values behind the mean.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
     /// Number of valid judgements.
     pub judged: u64,
-    /// Number of judgements due.
+    /// Number of expected judgements.
     pub total: u64,
     /// Whether fewer than 95 % of the judgements are valid.
     pub flagged: bool,
-    /// Whether the judge is evaluated too.
+    /// Whether the judge is also evaluated.
     pub judge_is_evaluated: bool,
     /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
@@ -71,7 +71,7 @@ pub struct ItemScoreRow {
 }
 
 impl ItemScoreRow {
-    /// The score of every item by each judge, model by model; what was not judged is left out.
+    /// Scores of every item by each judge, model by model; unjudged items are left out.
     #[must_use]
     pub fn all(suite: &dyn Suite, data: &SuiteData, sample: u32, judged: &[ScoredJudgement]) -> Vec<Self> {
         let mut groups: BTreeMap<(&str, &str), Vec<&Judgement>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Simulated votes as a file in the columns of the vote log, and the true strengths as CSV.
+//! Writes simulated votes in the columns of the vote log, and the true strengths as CSV.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::tables::{Column, Format, TableWriter};
 /// Time of the first vote, 2025-01-01; each following vote is one second later.
 const FIRST_SECOND: f64 = 1_735_689_600.0;
 
-/// A file of simulated votes that is written part by part.
+/// Writer of simulated votes.
 pub struct SimulatedVotesFile<'p, W: Write + Send> {
     table: TableWriter<W>,
     pairing_policy: &'p str,
@@ -21,7 +21,7 @@ pub struct SimulatedVotesFile<'p, W: Write + Send> {
 }
 
 impl<'p, W: Write + Send> SimulatedVotesFile<'p, W> {
-    /// Writes what stands before the first vote.
+    /// Begins the file.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -29,7 +29,7 @@ impl<'p, W: Write + Send> SimulatedVotesFile<'p, W> {
         Ok(Self { table: TableWriter::begin(format, columns(), out)?, pairing_policy, written: 0 })
     }
 
-    /// Draws so many votes and writes them.
+    /// Draws and writes this number of votes.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -42,7 +42,7 @@ impl<'p, W: Write + Send> SimulatedVotesFile<'p, W> {
         Ok(())
     }
 
-    /// Writes what stands behind the last vote.
+    /// Completes the file.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -121,7 +121,7 @@ impl<'a> SimulatedRow<'a> {
     }
 }
 
-/// All headings, list items and bold spans are of one kind.
+/// Counts of a side; all headings, list items and bold spans have the same kind.
 fn text_counts(vote: &SimulatedVote, side: usize) -> TextCounts {
     let [tokens, headings, unordered, bold_stars] = vote.counts.map(|sides| sides[side].into());
     TextCounts { tokens, headings: [0, headings, 0, 0, 0, 0], unordered, bold_stars, ..TextCounts::default() }

@@ -1,20 +1,20 @@
-//! `-` in place of the name of a file: the standard input, which is read from where it stands. Opening `/dev/stdin` instead fails for
-//! another user's pipe and for a socket, and begins a redirected file anew.
+//! `-` as a file name: the standard input, read from its current position. Opening `/dev/stdin` instead fails for another user's pipe and
+//! for a socket, and restarts a redirected file.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Display, Path};
 
-/// The name that stands for the standard input; `./-` is a file of this name.
+/// Name of the standard input; `./-` is a file of this name.
 const STANDARD_INPUT: &str = "-";
 
-/// More than one file of a command is the standard input.
+/// Error: more than one input of a command is the standard input.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("standard input can be read only once: use - for one file only")]
 pub struct StandardInputTwice;
 
-/// Refuses `-` where it stands more than once among the files that a command reads.
+/// Refuses more than one `-` among the inputs of a command.
 ///
 /// # Errors
 /// [`StandardInputTwice`].
@@ -23,29 +23,29 @@ pub fn check_given_once(files: impl IntoIterator<Item = impl AsRef<Path>>) -> Re
     if given > 1 { Err(StandardInputTwice) } else { Ok(()) }
 }
 
-/// Whether a name stands for the standard input.
+/// Whether a path is the standard input.
 #[must_use]
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// Opens a file to read it; of `-`, the standard input as it is open already.
+/// Opens a file for reading; `-` duplicates the open standard input.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub fn open_input(path: &Path) -> io::Result<File> {
     if is_standard_input(path) { io::stdin().as_fd().try_clone_to_owned().map(File::from) } else { File::open(path) }
 }
 
-/// What the system says of a file without opening it; of `-`, of the standard input.
+/// Metadata of a file without opening it; `-` is the standard input.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub fn input_metadata(path: &Path) -> io::Result<Metadata> {
     if is_standard_input(path) { open_input(path)?.metadata() } else { std::fs::metadata(path) }
 }
 
-/// The name of a file in messages; of `-`, "the standard input".
+/// Name of a file in messages; "the standard input" for `-`.
 #[must_use]
 pub fn input_name(path: &Path) -> Display<'_> {
     if is_standard_input(path) { Path::new("the standard input").display() } else { path.display() }

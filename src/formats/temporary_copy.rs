@@ -1,4 +1,4 @@
-//! A copy of what can be read only once, such as what comes from a pipe.
+//! Temporary copy of a source that can be read only once, such as a pipe.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,11 +7,11 @@ use std::path::Path;
 /// Bytes copied at a time.
 const BLOCK: u64 = 1 << 16;
 
-/// Copies all of a source into a file of this folder, and returns it at its beginning. The file has no name, so that it goes with
-/// the process however that ends. A source of more than `most` bytes is refused.
+/// Copies a source into an unnamed file of this folder, and returns it at its beginning. Without a name, the file is deleted when the
+/// process ends in any way. A source of more than `most` bytes is refused.
 ///
 /// # Errors
-/// The source cannot be read or gives more, or the folder takes no copy: then the error says how to name another folder.
+/// The source cannot be read or is too large, or the folder cannot be written: then the error says how to name another folder.
 pub(crate) fn copy_at_most(source: impl Read, most: u64, folder: &Path) -> io::Result<File> {
     let unwritable = |error: io::Error| {
         let reason =

@@ -1,14 +1,14 @@
-//! Reads a text file whole: how large it may be, and what its first bytes say that it is.
+//! Reads whole text files within a size limit, and detects other file types by their first bytes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Bytes of a file of rows.
+/// Maximum bytes of a file of rows.
 const MOST_BYTES: u64 = 1 << 30;
-/// Bytes of a file that a person writes, such as a prompt or a study.
+/// Maximum bytes of a hand-written file, such as a prompt or a study.
 const MOST_WRITTEN_BYTES: u64 = 16 << 20;
-/// Bytes that are looked at before the rest is read.
+/// Bytes inspected before the rest is read.
 const LOOK: u64 = 64 << 10;
 
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -18,11 +18,11 @@ const SEVEN_ZIP: &[u8] = b"7z\xbc\xaf\x27\x1c";
 /// Bytes 4 to 9 of a file by bzip2, which begins with `BZh` and a digit.
 const BZIP2: &[u8] = b"1AY&SY";
 
-/// Reads a file of rows. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block, and a
-/// file of more than a gibibyte or of no text before it takes the memory.
+/// Reads a file of rows. A path that is no regular file (a pipe, a device, a folder) is refused before it could block, and a file of
+/// more than a gibibyte or of binary data before it is read into memory.
 ///
 /// # Errors
-/// The system's, and the refusals above.
+/// I/O errors, and the refusals above.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
@@ -30,18 +30,18 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_file_or_pipe(path)
 }
 
-/// As [`read_file`], also from a pipe, whose end is waited for.
+/// Reads a file of rows like [`read_file`], also from a pipe up to its end.
 ///
 /// # Errors
-/// As [`read_file`].
+/// The same as for [`read_file`].
 pub fn read_file_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
     read_whole(path, MOST_BYTES, "split it")
 }
 
-/// Reads a text that a person writes, which has at most 16 MiB, without its byte order mark; also from a pipe.
+/// Reads a hand-written text of at most 16 MiB, without its byte order mark; also from a pipe.
 ///
 /// # Errors
-/// As [`read_file_or_pipe`], and for a text that is not UTF-8.
+/// The same as for [`read_file_or_pipe`], and an error for a text that is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let bytes = read_whole(path, MOST_WRITTEN_BYTES, "it may be another file than you meant")?;
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8: convert it, for example with iconv"))?;
@@ -63,11 +63,10 @@ fn read_whole(path: &Path, most: u64, advice: &str) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
-/// Refuses a file whose first bytes are no text in UTF-8. A NUL behind the first line of a text is left to its reader, which
-/// names the place.
+/// Refuses a file whose first bytes are not UTF-8 text. A NUL after the first line is left to the parser, which names the place.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] with what the file is, and what to do.
+/// [`ErrorKind::InvalidData`] with the type of the file and the remedy.
 pub(crate) fn refuse_binary(head: &[u8]) -> io::Result<()> {
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
         return Err(invalid("it is UTF-16: convert it, for example with iconv -f UTF-16 -t UTF-8"));
@@ -123,7 +122,7 @@ mod tests {
         assert!(refuse_binary(b"").is_ok());
     }
 
-    /// A sparse file takes no room on the disk, but would take all of its length in memory.
+    /// A sparse file takes no disk space, but would take its full length in memory.
     #[test]
     fn a_file_that_is_too_long_is_refused_before_it_is_read() {
         let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -1,4 +1,4 @@
-//! A visitor's own battles as JSON: what they asked and were shown, their votes, and what they agreed to.
+//! JSON export of a visitor's own data: battles with prompts and replies, votes, and consents.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,29 +9,29 @@ use crate::domain::battle::vote_receipt::Receipt;
 use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 
-/// What an export says of a battle beside what its page shows.
+/// Data of a battle that an export has in addition to its page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnBattleFacts {
-    /// When it began.
+    /// Start time.
     pub began_at: Timestamp,
     /// The models of sides A and B that the visitor may know.
     pub models: [Option<ModelId>; 2],
-    /// Whether a link shows it to others.
+    /// Whether it is shared by a link.
     pub is_shared: bool,
 }
 
-/// A text that the visitor agreed to.
+/// Consent text that the visitor agreed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgreedText<'t> {
-    /// Names the text.
+    /// Version of the text.
     pub version: &'t str,
-    /// When the visitor agreed.
+    /// Time of the consent.
     pub agreed_at: Timestamp,
     /// The text in every language, as JSON.
     pub body: &'t str,
 }
 
-/// The battles so far.
+/// Export of a visitor's battles.
 #[derive(Default)]
 pub struct OwnBattlesExport(Vec<ExportedBattle>);
 
@@ -50,7 +50,7 @@ struct ExportedBattle {
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<String>,
     turns: Vec<PastTurn>,
-    /// Where the images beside the first question are.
+    /// Paths of the first prompt's images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<String>,
     texts_deleted: bool,
@@ -103,7 +103,7 @@ impl OwnBattlesExport {
         });
     }
 
-    /// The file: these battles of a visitor, and what the visitor agreed to.
+    /// Renders the file: the battles and the consents of a visitor.
     #[must_use]
     pub fn to_json<'t>(
         &self,

@@ -1,5 +1,5 @@
-//! The picture that other sites show beside a link to a battle: 1200 × 630 pixels, what their previews are made for. It has no words,
-//! since a server has no fonts to rely on and the question stands in the title: two replies, and which of them was chosen.
+//! Link preview image (Open Graph) of a battle, 1200 × 630 pixels: two replies with the chosen one marked. It has no text, since a server
+//! may have no fonts and the title has the prompt.
 
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
@@ -15,26 +15,26 @@ const LINE: Rgb = Rgb([0xdd, 0xd6, 0xc8]);
 const EDGE: Rgb = Rgb([0x85, 0x82, 0x7a]);
 const SEAL: Rgb = Rgb([0xb2, 0x3a, 0x2a]);
 const SEAL_FIGURE: Rgb = Rgb([0xfd, 0xf8, 0xee]);
-/// Of the letters A and B.
+/// Colours of the letters A and B.
 const SIDES: [Rgb; 2] = [Rgb([0x28, 0x54, 0x8f]), Rgb([0x83, 0x54, 0x0d])];
-/// Of what was chosen, where the arena has no colour of its own.
+/// Default accent colour.
 const JADE: Rgb = Rgb([0x1d, 0x67, 0x55]);
 
 /// Width and height of a reply.
 const CARD: (f32, f32) = (500.0, 400.0);
 /// Left edges of the two replies, and the top of both.
 const CARDS: ([f32; 2], f32) = ([80.0, 620.0], 80.0);
-/// How long the lines of a reply are: those of A, those of B.
+/// Lengths of the lines of replies A and B.
 const TEXT: [[f32; 5]; 2] = [[420.0, 380.0, 405.0, 300.0, 180.0], [390.0, 420.0, 250.0, 400.0, 320.0]];
 
-/// The name of the picture's file.
+/// File name of the image.
 #[must_use]
 pub fn preview_file(outcome: Option<Outcome>) -> String {
     format!("{}.png", outcome.map_or("without-vote", Outcome::as_str))
 }
 
-/// The picture of a battle with this outcome, or of one without a vote, as PNG. `accent` marks what was chosen. `None` where there
-/// is no memory for it.
+/// Renders the image of a battle with this outcome, or without a vote, as PNG. `accent` is the colour of the mark. `None` if memory is
+/// insufficient.
 #[must_use]
 pub fn preview_picture(outcome: Option<Outcome>, accent: Option<Rgb>) -> Option<Vec<u8>> {
     let mut picture = Pixmap::new(SIZE.0, SIZE.1)?;
@@ -46,7 +46,7 @@ pub fn preview_picture(outcome: Option<Outcome>, accent: Option<Rgb>) -> Option<
     picture.encode_png().ok()
 }
 
-/// What the vote says of one reply.
+/// Result of one reply in the vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Chosen,
@@ -99,7 +99,7 @@ fn draw_reply(picture: &mut Pixmap, side: usize, mark: Mark, accent: Rgb) -> Opt
     Some(())
 }
 
-/// A or B, 68 pixels high, as strokes.
+/// Path of the letter A or B, 68 pixels high.
 fn letter(side: usize, x: f32, y: f32) -> Option<Path> {
     if side == 0 {
         return lines(&[
@@ -119,7 +119,7 @@ fn letter(side: usize, x: f32, y: f32) -> Option<Path> {
     path.finish()
 }
 
-/// The seal of the masthead, in the middle below the replies.
+/// Draws the logo of the page header, centred below the replies.
 fn draw_seal(picture: &mut Pixmap) -> Option<()> {
     let place = Transform::from_scale(2.75, 2.75).post_translate(556.0, 512.0);
     let mut ground = PathBuilder::new();
@@ -144,7 +144,7 @@ fn draw_seal(picture: &mut Pixmap) -> Option<()> {
     Some(())
 }
 
-/// Straight lines from point to point, each list a line of its own.
+/// Path of polylines, one for each list of points.
 fn lines(drawn: &[&[(f32, f32)]]) -> Option<Path> {
     let mut path = PathBuilder::new();
     for points in drawn {

@@ -1,4 +1,4 @@
-//! What people look at: charts as SVG, replies as safe HTML, reports, the documentation.
+//! Rendering: charts as SVG, replies as safe HTML, reports, the documentation.
 
 pub mod chart;
 pub mod docs;

@@ -1,22 +1,22 @@
-//! Short texts as QR codes, for a telephone's camera: an SVG path whose modules are squares of one unit.
+//! QR codes of short texts as an SVG path whose modules are squares of one unit.
 
 use std::fmt::Write as _;
 
 use qrcode::{Color, QrCode};
 
-/// Light modules around the code, which readers need (ISO/IEC 18004, 6.3.8).
+/// Width of the quiet zone in modules (ISO/IEC 18004, 6.3.8).
 const QUIET: usize = 4;
 
-/// A code to draw dark on light.
+/// QR code to draw dark on light.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QrPicture {
-    /// Width and height, with the light edge.
+    /// Width and height, with the quiet zone.
     pub size: usize,
     /// The dark modules, as the `d` of a path.
     pub path: String,
 }
 
-/// The code of a text; `None` for one that is too long (about 2,300 bytes).
+/// Encodes a text; `None` if it is too long (about 2,300 bytes).
 #[must_use]
 pub fn picture(text: &str) -> Option<QrPicture> {
     let code = QrCode::new(text).ok()?;
@@ -24,7 +24,7 @@ pub fn picture(text: &str) -> Option<QrPicture> {
     let mut path = String::new();
     for (y, row) in code.to_colors().chunks(width).enumerate() {
         let mut x = 0;
-        // Neighbours in a row are one rectangle, so that no seam shows between them.
+        // Neighbours in a row are one rectangle, so that no seam is visible between them.
         for run in row.chunk_by(|left, right| left == right) {
             if run[0] == Color::Dark {
                 let length = run.len();

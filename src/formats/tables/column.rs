@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a column holds.
+/// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// A text.
@@ -17,12 +17,12 @@ pub enum ValueKind {
     Json,
 }
 
-/// A column: the path of a value in the row's object, its kind, and whether a row may lack it.
+/// Column of a table: the path of a value in the row's object, its kind, and whether a row may lack it.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     /// Names from the row's object to the value, joined by dots.
     pub path: &'static str,
-    /// What it holds.
+    /// Type of its values.
     pub kind: ValueKind,
     /// Whether a row may lack it.
     pub optional: bool,
@@ -41,13 +41,13 @@ impl Column {
         Self { path, kind, optional: true }
     }
 
-    /// The name of the value that it is of, or is nested in.
+    /// The first name of the path.
     #[must_use]
     pub fn root(&self) -> &'static str {
         self.path.split_once('.').map_or(self.path, |(root, _)| root)
     }
 
-    /// Its value in a row.
+    /// Returns its value in a row.
     #[must_use]
     pub fn of<'r>(&self, row: &'r Value) -> &'r Value {
         self.path.split('.').try_fold(row, |value, name| value.get(name)).unwrap_or(&Value::Null)

@@ -1,10 +1,10 @@
-//! What the replies of a battle look like, under the names of LMArena's logs (`conv_metadata`).
+//! Text counts of a battle's replies under the names of LMArena's logs (`conv_metadata`).
 
 use serde::Serialize;
 
 use crate::domain::battle::text_counts::TextCounts;
 
-/// Text counts under LMArena's names; none where the counts of a battle are not known.
+/// Text counts under LMArena's names; `None` if the counts of a battle are unknown.
 #[derive(Serialize)]
 pub struct ConversationMetadata {
     sum_assistant_a_tokens: Option<u64>,
@@ -42,8 +42,8 @@ struct BoldCount {
 }
 
 impl ConversationMetadata {
-    /// From the counts of both sides. They are not known where all of them are 0, as votes of a file without counts are kept: no two
-    /// replies are empty.
+    /// Converts the counts of both sides. All counts at 0 mean unknown, since votes from a file without counts are stored so: two replies
+    /// are never both empty.
     #[must_use]
     pub fn new(counts: &[TextCounts; 2]) -> Self {
         let is_known = *counts != [TextCounts::default(); 2];

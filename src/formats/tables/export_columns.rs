@@ -1,4 +1,4 @@
-//! The columns of every table that the program writes, under LMArena's names where it has them.
+//! Columns of the exported tables, under LMArena's names where they exist.
 
 use super::Column;
 use super::ValueKind::{Flag, Json, Number, Real, Text};
@@ -82,9 +82,9 @@ pub const VOTE_COLUMNS: [Column; 44] = [
     Column::optional("duration_ms_b", Number),
     Column::needed("rated", Flag),
 ];
-/// The last column of the vote log: why a vote is not rated.
+/// The last column of the vote log: rule that excludes a vote from the ratings.
 pub const EXCLUSION: Column = Column::optional("exclusion", Text);
-/// What was said on each side, where an export has the conversations.
+/// Conversation of each side, in exports with conversations.
 pub const CONVERSATIONS: [Column; 2] = [Column::needed("conversation_a", Json), Column::needed("conversation_b", Json)];
 
 /// The columns of a battle.
@@ -118,7 +118,7 @@ pub const REPLY_COLUMNS: [Column; 10] = [
     Column::needed("duration_ms", Number),
 ];
 
-/// The columns of a leaderboard, as `langya fit --format csv` has them.
+/// The columns of a leaderboard from `langya fit --format csv`.
 pub const LEADERBOARD_COLUMNS: [Column; 29] = [
     Column::needed("model", Text),
     Column::needed("rank", Number),

@@ -1,4 +1,4 @@
-//! The records of an export, made of what is stored.
+//! Rows of exports, built from stored records.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::domain::preference_filter::PreferenceSupport;
 use crate::domain::preference_pairs::{PreferencePair, winner_and_loser};
 use crate::domain::time::Timestamp;
 
-/// One row of the log.
+/// Row of the vote log.
 #[derive(Serialize)]
 pub struct VoteLogRow<'a> {
     seq: i64,
@@ -46,7 +46,7 @@ pub struct VoteLogRow<'a> {
     conversation_b: Option<Vec<Message>>,
 }
 
-/// What one side was asked and what it answered.
+/// Builds the conversation of one side: prompts and replies.
 #[must_use]
 pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<Message> {
     let mut said = Vec::with_capacity(2 * turns.len());
@@ -59,7 +59,7 @@ pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<
 }
 
 impl<'a> VoteLogRow<'a> {
-    /// A vote with its final labels and, where they are exported, the conversations of both sides.
+    /// Creates the row of a vote with its final labels and, if exported, the conversations of both sides.
     #[must_use]
     pub fn new(
         vote: &'a VoteRow,
@@ -67,7 +67,7 @@ impl<'a> VoteLogRow<'a> {
         conversation_a: Option<Vec<Message>>,
         conversation_b: Option<Vec<Message>>,
     ) -> Self {
-        // Imported votes without a time are kept with 0.
+        // Imported votes without durations are stored with 0.
         let duration_ms = |side: usize| Some(vote.duration_ms[side]).filter(|milliseconds| *milliseconds > 0);
         Self {
             seq: vote.seq,
@@ -100,7 +100,7 @@ impl<'a> VoteLogRow<'a> {
     }
 }
 
-/// One battle, voted on or not.
+/// Row of a battle, with or without a vote.
 #[derive(Serialize)]
 pub struct BattleExportRow<'a> {
     battle_id: &'a str,
@@ -123,7 +123,7 @@ pub struct BattleExportRow<'a> {
 }
 
 impl<'a> BattleExportRow<'a> {
-    /// A battle and, where they are exported, the conversations of both sides.
+    /// Creates the row of a battle with, if exported, the conversations of both sides.
     #[must_use]
     pub fn new(battle: &'a BattleLine, said: [Option<Vec<Message>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
@@ -147,7 +147,7 @@ impl<'a> BattleExportRow<'a> {
     }
 }
 
-/// One side's reply in one turn.
+/// Row of one side's reply in one turn.
 #[derive(Serialize)]
 pub struct ReplyRecord<'a> {
     battle_id: &'a str,
@@ -163,7 +163,7 @@ pub struct ReplyRecord<'a> {
 }
 
 impl<'a> ReplyRecord<'a> {
-    /// A reply to this prompt.
+    /// Creates the row of a reply to this prompt.
     #[must_use]
     pub fn new(battle: &'a BattleId, prompt: &'a str, row: &'a ReplyRow) -> Self {
         let reply = &row.reply;
@@ -182,7 +182,7 @@ impl<'a> ReplyRecord<'a> {
     }
 }
 
-/// A vote as a preference. A trainer reads the first three fields; `rating_margin` is in points and no loss margin.
+/// Row of a preference data set. Trainers read the first three fields; `rating_margin` is in rating points and is not a loss margin.
 #[derive(Serialize)]
 pub struct PreferenceRow<'a> {
     #[serde(flatten)]
@@ -198,7 +198,7 @@ pub struct PreferenceRow<'a> {
 }
 
 impl<'a> PreferenceRow<'a> {
-    /// A vote with its pair of replies.
+    /// Creates the row of a vote with its pair of replies.
     #[must_use]
     pub fn new(vote: &'a VoteRow, pair: &'a PreferencePair, support: PreferenceSupport) -> Self {
         let (chosen_model, rejected_model) =
@@ -217,7 +217,7 @@ impl<'a> PreferenceRow<'a> {
     }
 }
 
-/// The voter's name in the export; empty for an imported vote that names no voter.
+/// Export pseudonym of the voter; empty for an imported vote without a voter.
 fn pseudonym(visitor: Option<&VisitorId>) -> String {
     visitor.map(|visitor| voter_pseudonym(visitor.as_str())).unwrap_or_default()
 }
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(judge("session-of-ann"), judge("session-of-ann"));
         assert_ne!(judge("session-of-ann"), judge("session-of-bob"));
         assert!(!row("session-of-ann").to_string().contains("session-of-ann"));
-        // The plain hash of a session stands in the database; an export must not be looked up there.
+        // The database stores the plain hash of a session; an export must not be linkable to it.
         assert_eq!(judge(""), "", "votes without a voter are not one person's");
         let plain = sha256(b"session-of-ann");
         assert!(!plain.starts_with(&judge("session-of-ann")));

@@ -1,4 +1,4 @@
-//! Rows as a file of one of three formats.
+//! Table files in one of three formats.
 
 mod column;
 pub mod conversation_metadata;
@@ -18,7 +18,7 @@ use serde_json::Value;
 pub use column::{Column, ValueKind};
 use parquet::ParquetTable;
 
-/// How a table is written.
+/// File format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One JSON object per line.
@@ -30,14 +30,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the extension of a file's name stands for, in either case.
+    /// Derives the format from a file name's extension, ignoring case.
     #[must_use]
     pub fn of_extension(path: &Path) -> Option<Self> {
         Self::from_str(path.extension()?.to_str()?, true).ok()
     }
 }
 
-/// A file that takes rows.
+/// Writer of a table.
 pub struct TableWriter<W: Write + Send> {
     rows: u64,
     form: FileWriter<W>,
@@ -50,7 +50,7 @@ enum FileWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Writes what stands before the first row.
+    /// Begins the file.
     pub fn begin(format: Format, columns: Vec<Column>, out: W) -> io::Result<Self> {
         let form = match format {
             Format::Jsonl => FileWriter::Lines(BufWriter::new(out)),
@@ -83,7 +83,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Writes what stands behind the last row; returns how many there were.
+    /// Completes the file; returns the number of rows.
     pub fn finish(self) -> io::Result<u64> {
         match self.form {
             FileWriter::Lines(mut out) | FileWriter::Delimited(mut out, _) => out.flush()?,
@@ -101,8 +101,8 @@ fn write_line<'c>(out: &mut impl Write, cells: impl Iterator<Item = Cow<'c, str>
     out.write_all(b"\n")
 }
 
-/// Every text stands in quotes, so that a reader that guesses a file's form from its first lines, as DuckDB does, finds
-/// them there, and so that an empty text is not taken for none.
+/// Formats a CSV cell. Every text is quoted, so that readers that detect the dialect from the first lines, as DuckDB does, find quotes
+/// there, and so that an empty text differs from a missing one.
 fn cell(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed(""),

@@ -1,4 +1,4 @@
-//! A Parquet file, row group by row group.
+//! Writer of Parquet files, row group by row group.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use super::column::{Column, ValueKind};
 
-/// Rows and bytes of text of a row group at most: what an export holds in memory.
+/// Maximum rows and text bytes of a row group, which an export holds in memory.
 const GROUP_ROWS: usize = 20_000;
 const GROUP_BYTES: usize = 16 << 20;
 
-/// A file under way.
+/// Parquet file being written.
 pub(super) struct ParquetTable<W: Write + Send> {
     columns: Vec<Column>,
     waiting: Waiting,
@@ -32,7 +32,7 @@ struct Waiting {
     bytes: usize,
 }
 
-/// The values of a column, and for each row whether it has one.
+/// Values of a column, with the definition level of each row.
 #[derive(Default)]
 struct Cells {
     texts: Vec<ByteArray>,
@@ -94,7 +94,7 @@ impl<W: Write + Send> ParquetTable<W> {
 }
 
 impl Cells {
-    /// Adds the value of a row, and returns about how many bytes that takes.
+    /// Adds the value of a row, and returns its approximate size in bytes.
     fn push(&mut self, kind: ValueKind, value: &Value) -> usize {
         self.there.push(i16::from(!value.is_null()));
         if value.is_null() {
@@ -126,7 +126,7 @@ fn write_column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-/// A group of fields; those whose paths begin alike stand in one group within it.
+/// Builds a group type; fields whose paths share a first name are nested in a group.
 fn group(name: &str, fields: Vec<(&str, &Column)>) -> Result<TypePtr, ParquetError> {
     let mut types = Vec::new();
     let mut rest = fields.as_slice();
@@ -144,7 +144,7 @@ fn group(name: &str, fields: Vec<(&str, &Column)>) -> Result<TypePtr, ParquetErr
         types.push(group(outer, within)?);
     }
     let group = Type::group_type_builder(name).with_fields(types);
-    // The outermost group is the schema itself, which is not repeated in any way.
+    // The outermost group is the schema itself, which has no repetition.
     let group = if name == "row" { group } else { group.with_repetition(Repetition::REQUIRED) };
     group.build().map(Arc::new)
 }

@@ -1,4 +1,4 @@
-//! Rows become votes: what each format hands over is checked here, and put into columns.
+//! Converts rows of all formats to votes: validates them and appends them to columns.
 
 use std::borrow::Cow;
 
@@ -13,25 +13,25 @@ use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 
-/// The rule under which votes are left out whose voter saw the names of the models.
+/// Exclusion rule of votes whose voter saw the names of the models.
 pub(super) const NAMED_MODE: &str = "named_mode";
-/// The rule where a log says that a vote is not rated, and not why.
+/// Exclusion rule of votes that a log marks as unrated without a reason.
 pub(super) const UNRATED: &str = "unrated";
 
-/// The rule where a voter chose no model and did not call both equal, as ComparIA keeps some votes.
+/// Exclusion rule of votes that neither choose a model nor call both equal, as in ComparIA's logs.
 pub(super) const NO_CHOICE: &str = "no_choice";
 
 /// Votes of a part of a file.
 #[derive(Debug)]
 pub(super) struct VoteBatch {
     pub(super) log: VoteLog,
-    /// Which of the wanted columns the file has anything in.
+    /// Wanted columns with at least one value in the file.
     pub(super) seen: ColumnSet,
-    /// The lines or rows that the part takes up.
+    /// Number of lines or rows of the part.
     pub(super) rows: u64,
-    /// The line or row that is being read, where each row names its own columns.
+    /// The current line or row, where each row names its own columns.
     pub(super) current_row: u64,
-    /// The columns that flags name, where each row names its own columns.
+    /// Columns given by flags, where each row names its own columns.
     pub(super) given: GivenColumns,
     /// Whether a vote has a time.
     pub(super) timed: bool,
@@ -39,7 +39,7 @@ pub(super) struct VoteBatch {
     pub(super) first_untimed: Option<u64>,
 }
 
-/// What a row says beside models and outcome.
+/// Values of a row besides models and outcome.
 #[derive(Debug, Default)]
 pub(super) struct Details<'r> {
     pub(super) seconds: Option<f64>,
@@ -55,14 +55,14 @@ pub(super) struct Details<'r> {
     /// Reasons for sides A and B.
     pub(super) reasons: [Option<Cow<'r, str>>; 2],
     pub(super) pair_probability: Option<f64>,
-    /// Times of both sides.
+    /// Reply times of both sides.
     pub(super) timings: Option<[ReplyTiming; 2]>,
     /// Counts by feature and side.
     pub(super) style: [Option<[u32; 2]>; 4],
 }
 
 impl VoteBatch {
-    /// No votes yet. A file with times has them kept until its votes are in order.
+    /// Creates an empty batch. Times are kept for sorting, even if not wanted.
     pub(super) fn new(wanted: ColumnSet, timed: bool) -> Self {
         let columns = ColumnSet { seconds: wanted.seconds || timed, ..wanted };
         let log = VoteLog::with_columns(columns);
@@ -70,7 +70,7 @@ impl VoteBatch {
         Self { log, seen, rows: 0, current_row: 0, given, timed: false, first_untimed: None }
     }
 
-    /// Puts what follows in the file behind this.
+    /// Appends the next part of the file.
     pub(super) fn append(&mut self, other: &Self) {
         self.log.append(&other.log);
         self.seen = either(self.seen, other.seen);
@@ -80,11 +80,11 @@ impl VoteBatch {
         self.given.append(&other.given);
     }
 
-    /// The votes with the columns that are wanted and that the files have.
+    /// Returns the votes with the wanted columns that the files have.
     pub(super) fn into_log(self, wanted: ColumnSet) -> VoteLog {
         let Self { mut log, seen, .. } = self;
         if log.is_empty() {
-            // What no vote contradicts may be asked for.
+            // Without votes, all wanted columns are returned.
             log.seconds = log.seconds.filter(|_| wanted.seconds);
             return log;
         }
@@ -105,7 +105,7 @@ impl VoteBatch {
         log
     }
 
-    /// Counts votes that are left out.
+    /// Counts an excluded vote under its rule.
     pub(super) fn exclude(&mut self, rule: &str) {
         if let Some(votes) = self.log.excluded.get_mut(rule) {
             *votes += 1;
@@ -114,7 +114,7 @@ impl VoteBatch {
         }
     }
 
-    /// Adds one row completely, or nothing of it.
+    /// Adds one row completely, or not at all.
     pub(super) fn add(&mut self, record: &impl FileRow, header: &Header) -> Result<(), RowError> {
         for column in header.multiples.iter().filter(|column| !record.cell(column.at).is_empty()) {
             self.leave_unread(&column.name);
@@ -138,14 +138,14 @@ impl VoteBatch {
         Ok(())
     }
 
-    /// Notes a column that has something in it and is not read.
+    /// Records a non-empty column that is not read.
     pub(super) fn leave_unread(&mut self, column: &str) {
         if !self.log.unread_columns.contains(column) {
             self.log.unread_columns.insert(column.to_owned());
         }
     }
 
-    /// Counts a vote that a rule leaves out, and keeps what slices select it by where they are wanted.
+    /// Counts a vote excluded by a rule, and keeps its labels for slices where wanted.
     fn exclude_vote(&mut self, rule: &str, details: &Details<'_>) {
         self.note_time(details);
         self.log.exclude_vote(rule);
@@ -169,7 +169,7 @@ impl VoteBatch {
         }
     }
 
-    /// Leaves out the votes without a time, and counts them by this reason.
+    /// Excludes the votes without a time, and counts them under this reason.
     pub(super) fn exclude_untimed(&mut self, reason: &str) {
         let Some(seconds) = &self.log.seconds else { return };
         let keep: Vec<bool> = seconds.iter().map(|time| time.is_finite()).collect();
@@ -218,7 +218,7 @@ impl VoteBatch {
     }
 }
 
-/// Adds what a row says beside models and outcome to the columns that there are.
+/// Adds a row's values besides models and outcome to the columns present.
 fn add_details(log: &mut VoteLog, seen: &mut ColumnSet, details: &Details<'_>) {
     for (labels, seen, text) in [
         (&mut log.voters, &mut seen.voters, &details.voter),
@@ -283,7 +283,7 @@ struct RowReader<'r, R> {
 }
 
 impl<'r, R: FileRow> RowReader<'r, R> {
-    /// What the best known column says that is not empty.
+    /// First non-empty cell of a field, in the order of its known names.
     fn first(&self, field: Field) -> Option<(Cell<'r>, &'r ColumnMapping)> {
         let cells = self.header.all(field).iter().map(|column| (self.record.cell(column.at), column));
         cells.into_iter().find(|(cell, _)| !cell.is_empty())
@@ -302,7 +302,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         self.first(field).map_or(Ok(None), |(cell, column)| cell.number(&column.name))
     }
 
-    /// A number that its column may have.
+    /// Number of a field, checked against its range.
     fn bounded(&self, field: Field) -> Result<Option<f64>, RowError> {
         let Some((cell, column)) = self.first(field) else { return Ok(None) };
         let Some(number) = cell.number(&column.name)? else { return Ok(None) };
@@ -310,7 +310,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         Ok(Some(number))
     }
 
-    /// ComparIA's votes that choose no model and do not call both equal: either column may be empty there.
+    /// Whether a ComparIA vote neither chooses a model nor calls both equal: either column may be empty there.
     fn is_undecided(&self) -> bool {
         let from_comparia = || self.first(Field::ModelA).is_some_and(|(_, column)| column.name == COMPARIA_MODEL_A);
         self.first(Field::Winner).is_none()
@@ -334,7 +334,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         }
     }
 
-    /// The time, which every row of a file with times must have.
+    /// Time of the vote, required in every row of a file with times.
     fn seconds(&self) -> Result<Option<f64>, RowError> {
         if let Some((cell, column)) = self.first(Field::Time) {
             return cell.seconds(&column.name).map(Some);
@@ -351,13 +351,13 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         }
     }
 
-    /// The rule that keeps the vote out of the rating. A word that says neither yes nor no is refused: taken for yes, it would
-    /// rate votes that are not to be.
+    /// Rule that excludes the vote from the rating. A word that is neither yes nor no is refused: taken for yes, it would include votes
+    /// that should be excluded.
     fn exclusion(&self) -> Result<Option<Cow<'r, str>>, RowError> {
         let flag = |field| self.first(field).map_or(Ok(None), |(cell, column)| cell.known_flag(&column.name));
         let rated = flag(Field::Rated)?;
         if rated != Some(true) {
-            // A rule alone excludes, too.
+            // A rule alone also excludes.
             let rule = self.first(Field::Exclusion).and_then(|(cell, _)| cell.text());
             let rule = rule.or_else(|| (rated == Some(false)).then_some(Cow::Borrowed(UNRATED)));
             if rule.is_some() {
@@ -380,7 +380,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         (!names.is_empty()).then(|| names.join(",").into())
     }
 
-    /// The times of both sides, where any is given.
+    /// Reply times of both sides, if any is given.
     fn timings(&self) -> Result<Option<[ReplyTiming; 2]>, RowError> {
         let mut timings = [ReplyTiming::default(); 2];
         for (timing, [first_token, duration]) in timings.iter_mut().zip(TIMINGS) {
@@ -390,7 +390,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         Ok((timings != <[ReplyTiming; 2]>::default()).then_some(timings))
     }
 
-    /// Counts by feature and side, from columns of their own or from nested ones.
+    /// Counts by feature and side, from flat or nested columns.
     fn style(&self, metadata: Option<&Value>) -> Result<[Option<[u32; 2]>; 4], RowError> {
         let mut counts = [[None; 2]; 4];
         for &(at, feature, side) in &self.header.style {
@@ -405,7 +405,7 @@ impl<'r, R: FileRow> RowReader<'r, R> {
     }
 }
 
-/// A tag of LMArena's files: where its flag is nested in `category_tag`, or `is_code` beside it.
+/// Tag of LMArena's files, with the path of its flag in `category_tag`; `None` for `is_code`, a column of its own.
 pub(super) struct FileTag {
     pub(super) name: &'static str,
     pub(super) path: Option<(&'static str, &'static str)>,
@@ -422,7 +422,7 @@ pub(super) const TAGS: [FileTag; 4] = [
 /// The features of style, for messages.
 pub(super) const STYLE_NAMES: [&str; 4] = ["tokens", "headings", "lists", "bold"];
 
-/// Refuses a number that its column cannot have.
+/// Refuses a number outside of its column's range.
 pub(super) fn check_range(field: Field, number: f64, column: &str) -> Result<(), RowError> {
     let (is_within, range) = match field {
         Field::PairProbability => {
@@ -437,7 +437,7 @@ pub(super) fn check_range(field: Field, number: f64, column: &str) -> Result<(),
     Err(RowError::Range { column: column.to_owned(), text: number.to_string(), range })
 }
 
-/// Adds to what other columns of the same feature and side say.
+/// Adds a count to those of other columns of the same feature and side.
 pub(super) fn add_count(sum: &mut Option<u32>, number: f64, column: &str) -> Result<(), RowError> {
     if number < 0.0 {
         return Err(RowError::Number { column: column.to_owned(), text: number.to_string() });
@@ -446,7 +446,7 @@ pub(super) fn add_count(sum: &mut Option<u32>, number: f64, column: &str) -> Res
     Ok(())
 }
 
-/// The counts of a feature, unless one side's is missing.
+/// Counts of a feature; `None` if one side's is missing.
 pub(super) fn known_on_both_sides([a, b]: [Option<u32>; 2]) -> Option<[u32; 2]> {
     Some([a?, b?])
 }
@@ -473,7 +473,7 @@ fn json_count(value: &Value, column: &str) -> Result<Option<u32>, RowError> {
     Ok(sum)
 }
 
-/// An object without names counts nothing, which is 0; null is no count.
+/// Adds the numbers of a value: an empty object counts as 0; null is no count.
 fn add_json(sum: &mut Option<u32>, value: &Value, column: &str) -> Result<(), RowError> {
     match value {
         Value::Object(counts) if counts.is_empty() => add_count(sum, 0.0, column),
@@ -483,7 +483,7 @@ fn add_json(sum: &mut Option<u32>, value: &Value, column: &str) -> Result<(), Ro
     }
 }
 
-/// A count as it is kept; what is below zero is none.
+/// Converts a count; negative values become 0.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! One value of one row, whatever the format of its file.
+//! Value of a cell, independent of the file's format.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::error::{RowError, shortened};
 use crate::domain::rating::prompt_label_names::join_names;
 use crate::domain::time::parse_moment;
 
-/// A number of seconds above this is a number of milliseconds: as seconds it would be past the year 5000.
+/// Maximum of a number of seconds; larger numbers are milliseconds, since as seconds they would be past the year 5000.
 const LARGEST_SECONDS: f64 = 1e11;
 
 /// A row of a file, by positions of columns.
@@ -17,10 +17,10 @@ pub(super) trait FileRow {
     fn cell(&self, at: usize) -> Cell<'_>;
 }
 
-/// A value.
+/// Value of a cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cell<'r> {
-    /// Nothing, or an empty text.
+    /// No value, or an empty text.
     Empty,
     Text(&'r str),
     Json(&'r Value),
@@ -35,7 +35,7 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// As a text; a list of texts is joined by commas.
+    /// Converts to a text; a list of texts is joined by commas.
     pub(super) fn text(self) -> Option<Cow<'r, str>> {
         let text: Cow<'r, str> = match self {
             Self::Empty => return None,
@@ -45,8 +45,8 @@ impl<'r> Cell<'r> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// As a label; the names of a list, without the white space around them, are joined so that
-    /// [`split_names`](crate::domain::rating::prompt_label_names::split_names) gives them back.
+    /// Converts to a label; the trimmed names of a list are joined so that
+    /// [`split_names`](crate::domain::rating::prompt_label_names::split_names) restores them.
     pub(super) fn label(self) -> Option<Cow<'r, str>> {
         let Self::Json(Value::Array(items)) = self else { return self.text() };
         let names: Vec<Cow<'_, str>> = items.iter().filter_map(json_text).collect();
@@ -54,7 +54,7 @@ impl<'r> Cell<'r> {
         (!joined.is_empty()).then_some(joined.into())
     }
 
-    /// Whether it says yes.
+    /// Converts to a flag; `None` for other values.
     pub(super) fn flag(self) -> Option<bool> {
         match self {
             Self::Json(Value::Bool(flag)) => Some(*flag),
@@ -62,14 +62,14 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// Whether it says yes; `None` where nothing stands.
+    /// Converts to a flag; `None` if empty, an error for other values.
     pub(super) fn known_flag(self, column: &str) -> Result<Option<bool>, RowError> {
         let Some(text) = self.text() else { return Ok(None) };
         let refused = || RowError::Flag { column: column.to_owned(), text: shortened(&text) };
         parse_flag(&text).map(Some).ok_or_else(refused)
     }
 
-    /// As a finite number.
+    /// Converts to a finite number.
     pub(super) fn number(self, column: &str) -> Result<Option<f64>, RowError> {
         let Some(text) = self.text() else { return Ok(None) };
         let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
@@ -77,7 +77,7 @@ impl<'r> Cell<'r> {
         number.map(Some).ok_or_else(refused)
     }
 
-    /// As seconds since 1970.
+    /// Converts to seconds since 1970.
     pub(super) fn seconds(self, column: &str) -> Result<f64, RowError> {
         parse_seconds(&self.text().unwrap_or_default()).ok_or_else(|| self.no_time(column))
     }
@@ -87,7 +87,7 @@ impl<'r> Cell<'r> {
         RowError::Time { column: column.to_owned(), text: shortened(&self.text().unwrap_or_default()) }
     }
 
-    /// As nested JSON, which a file of lines holds as text.
+    /// Converts to nested JSON, which a delimited file holds as text.
     pub(super) fn nested(self) -> Option<Cow<'r, Value>> {
         match self {
             Self::Empty => None,
@@ -108,7 +108,7 @@ fn json_text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A word for yes or no, as programs and people write them.
+/// Parses a word for yes or no.
 pub(super) fn parse_flag(text: &str) -> Option<bool> {
     let is_one_of = |words: [&str; 6]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_one_of(["true", "1", "1.0", "yes", "y", "t"]) {
@@ -120,33 +120,33 @@ pub(super) fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// A number of seconds or milliseconds, or a date and time; one without a zone is UTC.
+/// Parses a number of seconds or milliseconds, or a date and time; without a zone it is UTC.
 pub(super) fn parse_seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
         return as_seconds(number);
     }
-    Some(parse_moment(text)?.as_duration().as_secs_f64())
+    in_calendar(parse_moment(text)?.as_duration().as_secs_f64())
 }
 
-/// A number of seconds, or of milliseconds where it is too large for them. A date without its separators is neither: read as seconds,
+/// Interprets a number as seconds, or as milliseconds if too large for seconds. A date without separators is neither: read as seconds,
 /// 20251121 would be in August 1970.
 pub(super) fn as_seconds(number: f64) -> Option<f64> {
     let seconds = in_calendar(if number.abs() > LARGEST_SECONDS { number / 1000.0 } else { number });
     seconds.filter(|_| !is_written_date(number))
 }
 
-/// Whether a number reads as a date from 1970 to 2100, alone or with hours and minutes, or with seconds too: 20251121, 202511210830,
+/// Whether a number reads as a date from 1900 to 2199, alone or with hours and minutes, or with seconds too: 20251121, 202511210830,
 /// 20251121083000. As seconds or milliseconds these are in 1970, in 1976, or hundreds of years ahead.
 fn is_written_date(number: f64) -> bool {
     [1.0, 1e4, 1e6].into_iter().any(|clock| {
         let date = (number / clock).floor();
         let (month, day) = ((date % 10_000.0 / 100.0).floor(), date % 100.0);
-        (19_700_101.0..=21_001_231.0).contains(&date) && (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day)
+        (19_000_101.0..=21_991_231.0).contains(&date) && (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day)
     })
 }
 
-/// What is years beyond every calendar is in another unit, or no time.
+/// Refuses times thousands of years away, which are in another unit or not times.
 pub(super) fn in_calendar(seconds: f64) -> Option<f64> {
     Some(seconds).filter(|seconds| seconds.abs() <= LARGEST_SECONDS)
 }

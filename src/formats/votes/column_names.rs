@@ -1,15 +1,15 @@
-//! Which column of a file holds what: the names that the field's files use, and those that flags give.
+//! Mapping of column names to fields: known names of public vote logs, and names given by flags.
 
 use std::collections::HashMap;
 
 use super::error::HeaderError;
 
-/// What a column can hold.
+/// Field of a vote that a column can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     ModelA,
     ModelB,
-    /// A word for the outcome, or the name of the model that won.
+    /// A word for the outcome, or the name of the winning model.
     Winner,
     /// LMArena's 55k file has one column of zeros and ones for each outcome.
     WinnerA,
@@ -18,7 +18,7 @@ pub(super) enum Field {
     /// ComparIA: whether neither model was chosen because both were equal.
     BothEqual,
     Voter,
-    /// Seconds since 1970, milliseconds where the number is too large for them, or a date.
+    /// Seconds since 1970, milliseconds if the number is too large for seconds, or a date.
     Time,
     Millis,
     Language,
@@ -45,7 +45,7 @@ pub(super) enum Field {
     Metadata,
     /// Open WebUI: the nested rating.
     Feedback,
-    /// Open WebUI: what the rating is about.
+    /// Open WebUI: metadata of the rating.
     FeedbackMeta,
     /// The id of the battle in the arena that exported the vote.
     BattleId,
@@ -54,7 +54,7 @@ pub(super) enum Field {
 /// ComparIA's column for the model on side A.
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
-/// Names of each field, best known first. Those of the two models belong together by position.
+/// Known names of each field in order of preference. Those of the two models correspond by position.
 const KNOWN: [(Field, &[&str]); 33] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
@@ -104,11 +104,11 @@ const KNOWN: [(Field, &[&str]); 33] = [
     (Field::BattleId, &["battle_id"]),
 ];
 
-/// Of each side, the columns of the times of a reply in milliseconds: until its first token, and until its end.
+/// Columns of the reply times of each side in milliseconds: until the first token, and until the end.
 pub(super) const TIMINGS: [[Field; 2]; 2] =
     [[Field::FirstTokenA, Field::DurationA], [Field::FirstTokenB, Field::DurationB]];
 
-/// Columns that are counted for style control, by feature: tokens, headings, lists, bold. `@` is the side.
+/// Columns of counts for style control, by feature: tokens, headings, lists, bold. `@` is the side.
 const STYLE: [&[&str]; 4] = [
     &["tokens_@", "conv_metadata.sum_assistant_@_tokens"],
     &[
@@ -125,10 +125,10 @@ const STYLE: [&[&str]; 4] = [
     &["bold_@", "conv_metadata.bold_count_@.**", "conv_metadata.bold_count_@.__"],
 ];
 
-/// Columns that would say how many votes a row stands for. Each row is one vote, so they are not read.
+/// Columns of vote multiplicities. Each row is one vote, so they are not read.
 const MULTIPLES: [&str; 3] = ["weight", "count", "n_votes"];
 
-/// Names of columns where a file does not use the known ones.
+/// Column names given by flags, for files that do not use the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnNames {
     /// The model on side A.
@@ -139,7 +139,7 @@ pub struct ColumnNames {
     pub winner: Option<String>,
     /// The voter.
     pub voter: Option<String>,
-    /// When.
+    /// The time of the vote.
     pub time: Option<String>,
     /// The language.
     pub language: Option<String>,
@@ -169,7 +169,7 @@ impl ColumnNames {
         given.as_deref()
     }
 
-    /// Whether a column of this name would say how many votes a row stands for.
+    /// Whether a column of this name holds multiplicities.
     fn is_multiple(&self, name: &str) -> bool {
         MULTIPLES.contains(&name) && !self.all_given().any(|given| given == name)
     }
@@ -179,7 +179,7 @@ impl ColumnNames {
         KNOWN.iter().filter_map(|(field, _)| self.given(*field))
     }
 
-    /// The names under which a field may stand. A flag leaves one; another column for the same thing is then not looked at.
+    /// Accepted names of a field. A name given by a flag replaces all others.
     fn names(&self, field: Field) -> Vec<&str> {
         let replaced = (field == Field::Millis && self.time.is_some())
             || (matches!(field, Field::WinnerA | Field::WinnerB | Field::WinnerTie | Field::BothEqual)
@@ -198,20 +198,20 @@ pub(super) struct ColumnMapping {
     pub(super) name: String,
 }
 
-/// Where the columns of one file stand.
+/// Positions of the columns of one file.
 #[derive(Debug, Clone)]
 pub(super) struct Header {
     columns: Vec<Vec<ColumnMapping>>,
     /// Columns that count towards a feature of style: their position, the feature and the side.
     pub(super) style: Vec<(usize, usize, usize)>,
-    /// Columns that would say how many votes a row stands for, which are not read.
+    /// Columns of vote multiplicities, which are not read.
     pub(super) multiples: Vec<ColumnMapping>,
-    /// Whether votes have times: then every one must.
+    /// Whether votes have times: then every vote must have one.
     pub(super) timed: bool,
 }
 
 impl Header {
-    /// Finds the columns in the names of a file, or says which one is missing or there twice.
+    /// Finds the columns in the header of a file; an error names a missing or duplicate one.
     pub(super) fn find(names: &[&str], given: &ColumnNames) -> Result<Self, HeaderError> {
         let place = |name: &str| names.iter().position(|column| column.trim() == name);
         let columns = KNOWN.map(|(field, _)| {
@@ -241,7 +241,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Of two columns with one name nobody knows which is meant.
+    /// Refuses two columns with one name, which are ambiguous.
     fn refuse_doubles(&self, names: &[&str]) -> Result<(), HeaderError> {
         let known = self.columns.iter().flatten().map(|column| column.at);
         let mut used = known.chain(self.style.iter().map(|(at, ..)| *at));
@@ -249,8 +249,8 @@ impl Header {
         used.find(is_double).map_or(Ok(()), |at| Err(HeaderError::Twice(names[at].trim().to_owned())))
     }
 
-    /// Every known name, for a file in which each row names its own columns; and their positions. Whether such a file has times
-    /// shows only once all rows were read.
+    /// Header of all known names with their positions, for a file in which each row names its own columns. Whether such a file has times is
+    /// known only after all rows were read.
     pub(super) fn of_any(given: &ColumnNames) -> (Self, HashMap<String, usize>) {
         let mut positions = HashMap::new();
         let columns = KNOWN.map(|(field, _)| {
@@ -278,17 +278,17 @@ impl Header {
         (Self { columns: columns.into(), style, multiples, timed: false }, positions)
     }
 
-    /// The columns that may hold a field, best known first.
+    /// The columns that may hold a field, in order of preference.
     pub(super) fn all(&self, field: Field) -> &[ColumnMapping] {
         &self.columns[field as usize]
     }
 
-    /// The best known column that holds a field.
+    /// The preferred column of a field.
     pub(super) fn one(&self, field: Field) -> Option<&ColumnMapping> {
         self.all(field).first()
     }
 
-    /// Takes the first two names for the models that stand together.
+    /// Chooses the first pair of model columns that the file has.
     fn choose_models(&mut self, given: &ColumnNames) -> Result<(), HeaderError> {
         let (a, b) = (given.names(Field::ModelA), given.names(Field::ModelB));
         let find = |field, name: &str| self.all(field).iter().find(|column| column.name == name).cloned();

@@ -32,7 +32,7 @@ pub(super) fn read(job: &ReadJob<'_>, text: Text, delimiter: u8) -> Result<FileV
     Ok(FileVotes { votes, timed: header.timed })
 }
 
-/// How one file's lines are read.
+/// Reader of one file's lines.
 struct DelimitedLayout<'f> {
     job: &'f ReadJob<'f>,
     header: &'f Header,
@@ -83,7 +83,7 @@ impl DelimitedLayout<'_> {
     }
 }
 
-/// The error of bytes that are no text.
+/// Error of bytes that are not UTF-8.
 pub(super) fn utf8_error() -> RowError {
     RowError::Malformed("not UTF-8: save the file as UTF-8".into())
 }

@@ -1,4 +1,4 @@
-//! Why a file of votes cannot be used.
+//! Errors of reading files of votes.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::standard_input::input_name;
 
-/// Columns that a message lists at most.
+/// Maximum number of columns listed in a message.
 const MOST_LISTED_COLUMNS: usize = 40;
 
-/// Why a file of votes cannot be used. Nothing of it is, then.
+/// Error of reading a file of votes; no vote of the file is used.
 #[derive(Debug, thiserror::Error)]
 pub enum VoteFileError {
     /// The file cannot be opened or read.
@@ -20,7 +20,7 @@ pub enum VoteFileError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The file begins like Parquet and is not.
+    /// The file has Parquet's signature and is invalid.
     #[error(
         "cannot read the Parquet file {}: {source}; if it was cut off or damaged, fetch or write it again",
         input_name(.path)
@@ -28,7 +28,7 @@ pub enum VoteFileError {
     Parquet {
         /// Its path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's error.
         source: parquet::errors::ParquetError,
     },
     /// Its columns are not those of votes.
@@ -36,7 +36,7 @@ pub enum VoteFileError {
     Columns {
         /// The file.
         path: PathBuf,
-        /// Which one is missing or too many.
+        /// The missing or duplicate column.
         reason: HeaderError,
     },
     /// A row is not a vote.
@@ -44,28 +44,28 @@ pub enum VoteFileError {
     Row {
         /// The file.
         path: PathBuf,
-        /// Where the row stands.
+        /// Position of the row.
         place: FilePosition,
-        /// What is wrong with it.
+        /// The reason.
         reason: RowError,
     },
 }
 
-/// What is wrong with the names of a file's columns.
+/// Error in the header of a file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// A column that every file of votes has, under one of its known names.
+    /// A required column is missing under all of its known names.
     #[error(
         "no column {0}: it must have model_a, model_b and winner (or left, right and winner), or name them with \
          --model-a, --model-b and --winner"
     )]
     Missing(&'static str),
-    /// A column that a flag names.
+    /// A column given by a flag is missing.
     #[error("no column {name}: name one of its columns, which are {columns}")]
     NotThere {
         /// The column that the flag names.
         name: String,
-        /// The columns of the file; of one in which each row names its own, those of a row.
+        /// The columns of the file; those of one row in a file in which each row names its own.
         columns: String,
     },
     /// Two columns have one name.
@@ -74,7 +74,7 @@ pub enum HeaderError {
 }
 
 impl HeaderError {
-    /// The error of a flag that names none of these columns.
+    /// Creates the error of a flag that names none of these columns.
     pub(super) fn not_there<'n>(name: &str, columns: impl Iterator<Item = &'n str>) -> Self {
         let columns: Vec<String> = columns.map(|name| shortened(name.trim())).filter(|name| !name.is_empty()).collect();
         let more = match columns.len().saturating_sub(MOST_LISTED_COLUMNS) {
@@ -86,7 +86,7 @@ impl HeaderError {
     }
 }
 
-/// Where a row stands in its file.
+/// Position of a row in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilePosition {
     /// The line on which it begins, from 1, in a file of lines.
@@ -104,7 +104,7 @@ impl fmt::Display for FilePosition {
     }
 }
 
-/// What is wrong with one row.
+/// Error in one row.
 #[derive(Debug, thiserror::Error)]
 pub enum RowError {
     /// It is not in the file's format, is not UTF-8 or has another number of fields than the header.
@@ -116,10 +116,10 @@ pub enum RowError {
     /// Both sides are the same model.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlay),
-    /// The winner column says something unknown.
+    /// The winner column has an unknown value.
     #[error("unknown winner {0:?}: write model_a, model_b, tie or both_bad")]
     Winner(String),
-    /// The winner column says the word for one side, which is the name of the model on the other.
+    /// The winner column has the word for one side, which is the name of the model on the other.
     #[error(
         "the winner {0:?} is side {0} or the model {0:?}, which is on the other side: write model_a or model_b in the column of winners"
     )]
@@ -129,10 +129,10 @@ pub enum RowError {
     Time {
         /// The time column.
         column: String,
-        /// What stands there.
+        /// Text of the cell.
         text: String,
     },
-    /// The times are whole numbers, and the file does not say of what.
+    /// The times are whole numbers without a unit.
     #[error(
         "{column} holds whole numbers and the file does not say whether they count seconds, milliseconds or days: write \
          it as a timestamp, as a date, or as seconds with a fraction"
@@ -141,30 +141,30 @@ pub enum RowError {
         /// The time column.
         column: String,
     },
-    /// A count, a probability or a length is no number.
+    /// A count, a probability or a length is not a number.
     #[error("{column} is {text:?}: give a number")]
     Number {
         /// The column.
         column: String,
-        /// What stands there.
+        /// Text of the cell.
         text: String,
     },
-    /// A number is not among those that its column may have.
+    /// A number is outside of its column's range.
     #[error("{column} is {text:?}: give {range}")]
     Range {
         /// The column.
         column: String,
-        /// What stands there.
+        /// Text of the cell.
         text: String,
-        /// What may stand there.
+        /// The accepted range.
         range: &'static str,
     },
-    /// It does not say whether the vote is rated, or whether the models were hidden.
+    /// The flag for a rated vote, or for hidden models, is neither true nor false.
     #[error("{column} is {text:?}: write true or false")]
     Flag {
         /// The column.
         column: String,
-        /// What stands there.
+        /// Text of the cell.
         text: String,
     },
 }
@@ -186,7 +186,7 @@ impl RowError {
     }
 }
 
-/// The beginning of a text, for a message.
+/// Truncates a text for a message.
 pub(super) fn shortened(text: &str) -> String {
     text.chars().take(40).collect()
 }

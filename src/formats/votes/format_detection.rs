@@ -1,4 +1,4 @@
-//! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
+//! Detects the format and the compression of a file by its first bytes; the name is ignored.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek};
@@ -17,7 +17,7 @@ const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Bytes of text that are looked at for its format.
+/// Bytes of text inspected to detect the format.
 const LOOK: u64 = 64 * 1024;
 
 /// A file of votes, opened.
@@ -36,11 +36,11 @@ pub(super) enum VoteFile {
 pub(super) type Text = Box<dyn Read + Send>;
 
 impl VoteFile {
-    /// The votes of a file from where it stands.
+    /// Detects the format of a file from its current position.
     pub(super) fn open(mut file: File, limits: ReadLimits) -> io::Result<Self> {
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
-            // Places in Parquet count from its beginning, which a pipe has left behind and a redirected file may have elsewhere.
+            // Offsets in Parquet count from the beginning of the data: a pipe cannot seek to it, and a redirected file may begin elsewhere.
             let is_whole = file.metadata()?.is_file() && file.stream_position()? == head.len() as u64;
             let whole = if is_whole { file } else { on_disk(head, Bounded::unpacked(file, limits))? };
             return SharedFile::new(whole).map(Self::Parquet);
@@ -74,14 +74,14 @@ impl VoteFile {
         let text: Text = Box::new(Cursor::new(head).chain(rest));
         Ok(match first {
             Some(b'[') => Self::Array(text),
-            // Nothing at all is how a log without votes looks in lines.
+            // An empty file is an empty log of JSON lines.
             Some(b'{') | None => Self::Lines(text),
             _ => Self::Delimited(text, delimiter),
         })
     }
 }
 
-/// What a packed file unpacks to. Where it cannot be unpacked, the error says what to do.
+/// Decompressing reader whose errors say what to do.
 struct Unpacked<R>(R);
 
 impl<R: Read> Read for Unpacked<R> {
@@ -96,19 +96,19 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// A file of what can be read only once: the columns of Parquet are read from several places, and may be more than fits into memory.
+/// Copies a stream to a temporary file: Parquet needs random access, and may not fit into memory.
 fn on_disk(head: Vec<u8>, rest: impl Read) -> io::Result<File> {
     copy_at_most(Cursor::new(head).chain(rest), u64::MAX, &std::env::temp_dir())
 }
 
-/// The first bytes, fewer only where the file ends.
+/// Reads the first bytes, fewer only at the end of the file.
 fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     source.take(LOOK).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// What the first line has most of.
+/// Detects the most frequent delimiter of the first line.
 pub(crate) fn delimiter_of(text: &[u8]) -> u8 {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: &u8| line.iter().filter(|&byte| byte == delimiter).count();
@@ -143,7 +143,7 @@ impl ChunkReader for SharedFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // What the file says of itself may be wrong: no more is made room for than it has.
+        // A stated length may be wrong: the allocation is bounded by the file's length.
         let there = self.length.saturating_sub(start).min(length as u64);
         let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(0));
         let mut rest = PositionedReader { file: Arc::clone(&self.file), at: start }.take(length as u64);
@@ -155,7 +155,7 @@ impl ChunkReader for SharedFile {
     }
 }
 
-/// Reads on from a place of its own, whatever else reads the same file.
+/// Reader with its own position in a shared file.
 pub(super) struct PositionedReader {
     file: Arc<File>,
     at: u64,

@@ -1,7 +1,7 @@
 //! Votes from JSON: one object a line, or one array of objects.
 //!
-//! Each object names its own columns and may leave some out, so what the file has shows only once all of them were read: whether its
-//! votes have times, and whether a column that a flag names is there.
+//! Each object names its own columns and may leave some out, so only after all of them were read is known whether votes have times and
+//! whether a column given by a flag exists.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, Vot
     layout.finish(votes, FilePosition::Row)
 }
 
-/// The reason without its line, which stands before it and is another one within a block; and what to do.
+/// Error message without serde's line number, which counts within a block; with the remedy.
 pub(super) fn malformed(what: &str, error: &serde_json::Error) -> RowError {
     let reason = error.to_string();
     let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);
@@ -73,7 +73,7 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error) -> RowError {
     RowError::Malformed(format!("{what}: {reason} at column {}{advice}", error.column()))
 }
 
-/// How the objects of one file are read.
+/// Reader of one file's objects.
 struct JsonLayout<'f> {
     job: &'f ReadJob<'f>,
     header: Header,
@@ -86,7 +86,7 @@ impl<'f> JsonLayout<'f> {
         Self { job, header, positions }
     }
 
-    /// Times are kept in any case: a later object may have one.
+    /// Creates an empty batch that keeps times, since a later object may have one.
     fn no_votes(&self) -> VoteBatch {
         VoteBatch { given: self.no_columns(), ..VoteBatch::new(self.job.wanted, true) }
     }
@@ -125,8 +125,8 @@ impl<'f> JsonLayout<'f> {
         }
     }
 
-    /// The error of a bad row; where it lacks a column that a flag names and no row up to it has, that of the flag. `given` is of the
-    /// rows up to it.
+    /// Error of a bad row; the flag's error if the row lacks a column given by a flag that no row so far has. `given` covers the rows up to
+    /// it.
     fn row_error(&self, given: &GivenColumns, place: FilePosition, reason: RowError) -> VoteFileError {
         let lacking = match &reason {
             RowError::NoModel(column) => Some(column.as_str()),
@@ -137,12 +137,12 @@ impl<'f> JsonLayout<'f> {
         missing.map_or_else(|| self.job.row(place, reason), |missing| self.job.columns(missing))
     }
 
-    /// The best known name of the first of these fields that may be there.
+    /// Preferred name of the first of these fields that has one.
     fn column(&self, fields: &[Field]) -> Option<&str> {
         fields.iter().find_map(|&field| self.header.one(field)).map(|column| column.name.as_str())
     }
 
-    /// What all rows make. If one vote has a time, every one must.
+    /// Completes the votes of all rows. If one vote has a time, every vote must have one.
     fn finish(&self, mut votes: VoteBatch, place: impl Fn(u64) -> FilePosition) -> Result<FileVotes, VoteFileError> {
         if let Some(missing) = votes.given.missing(|_| true) {
             return Err(self.job.columns(missing));
@@ -159,13 +159,13 @@ impl<'f> JsonLayout<'f> {
     }
 }
 
-/// The votes of an array, one object after the other.
+/// Parser of an array's votes, object by object.
 struct JsonRows<'f> {
     layout: &'f JsonLayout<'f>,
     votes: VoteBatch,
     given: RefCell<GivenColumns>,
     bad: Option<RowError>,
-    /// Bytes of the file that the next object may take.
+    /// Maximum bytes of the next object.
     allowance: Allowance,
 }
 

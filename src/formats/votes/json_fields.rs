@@ -1,4 +1,4 @@
-//! The values of a JSON object that stand under known names.
+//! Values of known fields of a JSON object.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::cell_value::{Cell, FileRow};
 use super::column_names::ColumnNames;
 use super::error::HeaderError;
 
-/// The values of an object that have a known name.
+/// Values of an object by known position.
 pub(super) struct JsonFields(pub(super) Vec<Value>);
 
 impl FileRow for JsonFields {
@@ -24,21 +24,21 @@ impl FileRow for JsonFields {
     }
 }
 
-/// The columns that flags name, of a part of a file in which each object names its own: which of them no object has.
+/// Columns given by flags that no object of a part of the file has.
 #[derive(Debug, Default)]
 pub(super) struct GivenColumns {
     missing: Vec<String>,
-    /// All names in the first object, for the error of a column that none has.
+    /// All names of the first object, for the error of a missing column.
     example: Option<Vec<String>>,
 }
 
 impl GivenColumns {
-    /// Of a part without objects.
+    /// Creates the set for a part without objects.
     pub(super) fn new(columns: &ColumnNames) -> Self {
         Self { missing: columns.all_given().map(str::to_owned).collect(), example: None }
     }
 
-    /// Puts what follows in the file behind this.
+    /// Merges the next part of the file.
     pub(super) fn append(&mut self, later: &Self) {
         self.missing.retain(|name| later.missing.contains(name));
         if self.example.is_none() {
@@ -46,7 +46,7 @@ impl GivenColumns {
         }
     }
 
-    /// The error of such a column that no object has; `None` also where there is no object.
+    /// Error of a missing column; `None` also without objects.
     pub(super) fn missing(&self, is_meant: impl Fn(&str) -> bool) -> Option<HeaderError> {
         let example = self.example.as_ref()?;
         let name = self.missing.iter().find(|name| is_meant(name.as_str()))?;
@@ -62,11 +62,11 @@ impl GivenColumns {
     }
 }
 
-/// Reads an object and keeps what has a known name.
+/// Deserializer of an object that keeps the fields with known names.
 #[derive(Clone, Copy)]
 pub(super) struct FieldPositions<'p> {
     pub(super) positions: &'p HashMap<String, usize>,
-    /// Which of the columns that flags name the objects have.
+    /// Columns given by flags that are still missing.
     pub(super) given: &'p RefCell<GivenColumns>,
 }
 
@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
         let names = self.given.borrow().needs_example().then(|| RefCell::new(Vec::new()));
         while let Some(position) = map.next_key_seed(Key { fields: self, names: names.as_ref() })? {
             match position {
-                // Of two values nobody knows which is meant.
+                // Duplicate values are ambiguous.
                 Some(at) if !values[at].is_null() => return Err(Error::custom(self.twice(at))),
                 Some(at) => values[at] = map.next_value()?,
                 None => drop(map.next_value::<IgnoredAny>()?),
@@ -110,10 +110,10 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
     }
 }
 
-/// The position of a name, where it is known.
+/// Deserializer of a name to its known position.
 struct Key<'p> {
     fields: FieldPositions<'p>,
-    /// All names of the object, where they are wanted.
+    /// Collects all names of the object, if wanted.
     names: Option<&'p RefCell<Vec<String>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What shows only once all objects of a JSON file were read.
+//! Properties of JSON files that are known only after all objects were read.
 
 use super::tests::{lines_of, read_as};
 use super::*;
@@ -57,7 +57,7 @@ fn a_mistyped_column_of_models_or_winners_is_refused_like_any_other() {
 
 #[test]
 fn the_error_of_a_column_that_no_row_has_so_far_does_not_depend_on_the_threads_that_read_further_on() {
-    // Beyond the first block of lines that a thread reads.
+    // After the first block of lines that a thread reads.
     let file = |rest: &str| format!("{}\n{}", vote(r#","first":1"#), format!("{}\n", vote(rest)).repeat(40_000));
     let refused = "votes0.csv has no column usr: name one of its columns, which are model_a, model_b, winner, first";
     let columns = ColumnNames { model_a: Some("usr".into()), ..ColumnNames::default() };
@@ -77,7 +77,7 @@ fn where_one_vote_has_a_time_every_vote_needs_one_whichever_comes_first() {
         (format!("{late}\n\n{untimed}\n{untimed}\n"), "line 3"),
         (format!("[{untimed},{late}]"), "row 1"),
         (format!("[{late},{early},{untimed}]"), "row 3"),
-        // Beyond the first block of lines that a thread reads.
+        // After the first block of lines that a thread reads.
         (format!("{}{untimed}\n", format!("{late}\n").repeat(40_000)), "line 40001"),
     ] {
         assert_eq!(read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap_err(), refused(place));

@@ -1,4 +1,4 @@
-//! How much of a file may come at once, so that a small file cannot take all memory or disk.
+//! Size limits of records and decompressed data, so that a small file cannot exhaust memory or disk.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bounds on a file of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Bytes of one line, or of one object of a JSON array.
+    /// Maximum bytes of one line, or of one object of a JSON array.
     pub line_bytes: u64,
-    /// Bytes that a packed file may unpack to, and that the wanted columns of a Parquet file may hold.
+    /// Maximum decompressed bytes of a file, and of the wanted columns of a Parquet file.
     pub decompressed_bytes: u64,
 }
 
@@ -20,14 +20,14 @@ impl Default for ReadLimits {
 }
 
 impl ReadLimits {
-    /// The failure of a line that is too long.
+    /// Error of a line that is too long.
     pub(super) fn line_too_long(self) -> io::Error {
         let limit = self.line_bytes;
         let reason = format!("one vote takes more than {limit} bytes: raise --max-line-bytes if the file is right");
         io::Error::new(ErrorKind::InvalidData, reason)
     }
 
-    /// The failure of a file that unpacks to too much.
+    /// Error of a file with too much decompressed data.
     pub(super) fn too_much(self) -> io::Error {
         let limit = self.decompressed_bytes;
         let reason =
@@ -36,7 +36,7 @@ impl ReadLimits {
     }
 }
 
-/// A reader that fails once it would give more than it may.
+/// Reader that fails beyond its allowance.
 pub(super) struct Bounded<R> {
     inner: R,
     left: Allowance,
@@ -44,25 +44,25 @@ pub(super) struct Bounded<R> {
     limits: ReadLimits,
 }
 
-/// Bytes that may still come; the reader of a record grants those of the next.
+/// Remaining bytes of a [`Bounded`] reader; the parser renews it for each record.
 #[derive(Clone)]
 pub(super) struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// Allows so many bytes from here on.
+    /// Sets the remaining bytes.
     pub(super) fn renew(&self, bytes: u64) {
         self.0.store(bytes, Ordering::Relaxed);
     }
 }
 
 impl<R: Read> Bounded<R> {
-    /// Bounds all that a packed file unpacks to.
+    /// Bounds the decompressed bytes of a file.
     pub(super) fn unpacked(inner: R, limits: ReadLimits) -> Self {
         let left = Allowance(Arc::new(limits.decompressed_bytes.into()));
         Self { inner, left, failure: ReadLimits::too_much, limits }
     }
 
-    /// Bounds each record; the allowance is renewed behind it.
+    /// Bounds the bytes of each record; the parser renews the allowance after it.
     pub(super) fn by_record(inner: R, limits: ReadLimits) -> (Self, Allowance) {
         let left = Allowance(Arc::new(limits.line_bytes.into()));
         (Self { inner, left: left.clone(), failure: ReadLimits::line_too_long, limits }, left)
@@ -74,7 +74,7 @@ impl<R: Read> Read for Bounded<R> {
         let left = self.left.0.load(Ordering::Relaxed);
         let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
         if room == 0 && !buffer.is_empty() {
-            // Only a further byte is one too many.
+            // Only a further byte exceeds the limit.
             let more = self.inner.read(&mut buffer[..1])?;
             return if more == 0 { Ok(0) } else { Err((self.failure)(self.limits)) };
         }

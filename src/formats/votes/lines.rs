@@ -1,7 +1,7 @@
 //! Text in blocks of whole records, so that several threads read one file.
 //!
-//! A block is cut behind the last line end that stands outside quotes. Blocks are read while those before them are
-//! worked on, and put together in the order of the file, so that the first bad row is the one that is reported.
+//! A block ends after its last line end outside quotes. Blocks are read while earlier ones are parsed, and merged in file order, so that
+//! the first bad row is reported.
 
 use std::io::{self, Read};
 
@@ -13,15 +13,15 @@ use super::batch::VoteBatch;
 use super::error::{FilePosition, RowError};
 use super::limits::ReadLimits;
 
-/// Bytes of a block, where its records are shorter.
+/// Bytes of a block, unless a record is longer.
 const BLOCK: usize = 1024 * 1024;
-/// Blocks under way at once for each thread.
+/// Concurrent blocks per thread.
 const BLOCKS_A_THREAD: usize = 4;
 
-/// A text that is read block by block.
+/// Splits a text into blocks.
 pub(super) struct Blocks<R> {
     source: R,
-    /// Within quotes that begin a field, a line end is text.
+    /// Field delimiter; with one, line ends in quoted fields are text.
     delimiter: Option<u8>,
     limits: ReadLimits,
     rest: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Blocks<R> {
 }
 
 impl<R: Read + Send> Blocks<R> {
-    /// Records that end with their line, but for line ends in quoted fields where there is a delimiter.
+    /// Creates a splitter of records that end with their line, except for line ends in quoted fields with a delimiter.
     pub(super) fn new(source: R, delimiter: Option<u8>, limits: ReadLimits) -> Self {
         Self { source, delimiter, limits, rest: Vec::new(), ended: false }
     }
@@ -56,7 +56,7 @@ impl<R: Read + Send> Blocks<R> {
         Ok((!block.is_empty()).then_some(block))
     }
 
-    /// Several blocks, fewer at the end or where they are long.
+    /// Reads several blocks, fewer at the end or if they are long.
     fn some(&mut self, blocks: usize) -> io::Result<Vec<Vec<u8>>> {
         let (mut some, mut bytes) = (Vec::with_capacity(blocks), 0);
         while bytes < blocks * BLOCK
@@ -68,7 +68,7 @@ impl<R: Read + Send> Blocks<R> {
         Ok(some)
     }
 
-    /// Where the last whole record of a block ends.
+    /// End of the last complete record of a block.
     fn last_end(&self, block: &[u8]) -> Option<usize> {
         match self.delimiter {
             Some(delimiter) => last_end_outside_quotes(block, delimiter),
@@ -77,7 +77,7 @@ impl<R: Read + Send> Blocks<R> {
     }
 }
 
-/// As the `csv` crate has it: a quote opens a field only at its beginning, and two quotes within one are text.
+/// Follows the `csv` crate: a quote opens a field only at its beginning, and two quotes within one are text.
 fn last_end_outside_quotes(block: &[u8], delimiter: u8) -> Option<usize> {
     let (mut at, mut end) = (0, None);
     loop {
@@ -92,7 +92,7 @@ fn last_end_outside_quotes(block: &[u8], delimiter: u8) -> Option<usize> {
     }
 }
 
-/// The quote that ends a field; `None` also where the next byte, which may make it text, is not there yet.
+/// Position of the quote that ends a field; `None` also if the next byte, which may make it text, is not read yet.
 fn closing_quote(block: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let quote = at + memchr(b'"', block.get(at..)?)?;
@@ -103,7 +103,7 @@ fn closing_quote(block: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Why reading stopped.
+/// Reason why reading stopped.
 pub(super) enum Stopped {
     Unreadable(io::Error),
     Row(FilePosition, RowError),
@@ -118,7 +118,7 @@ impl From<io::Error> for Stopped {
 /// The votes of a block, or those before its first bad row, whose line is counted from 0 in the block.
 pub(super) type ParsedBlock = (VoteBatch, Result<(), (u64, RowError)>);
 
-/// Works on all blocks, up to the first bad row. `total` then has what stands before it in the file, however many threads read.
+/// Parses all blocks up to the first bad row. `total` then has the votes before it, regardless of the number of threads.
 pub(super) fn read_blocks<R: Read + Send>(
     blocks: &mut Blocks<R>,
     total: &mut VoteBatch,
@@ -139,7 +139,7 @@ pub(super) fn read_blocks<R: Read + Send>(
     Ok(())
 }
 
-/// A bad row: counted where that is asked for, else the end.
+/// Handles a bad row: counts it if bad rows are skipped, otherwise stops.
 pub(super) fn settle(
     batch: &mut VoteBatch,
     options: &ReadOptions,
@@ -173,7 +173,7 @@ mod tests {
         check("a,b\nc,d\ne", "a,b\nc,d\n");
         check("a,\"b\nc\"\nd,\"e\nf", "a,\"b\nc\"\n");
         check("\"a\"\"\n\",b\nc", "\"a\"\"\n\",b\n");
-        // A quote within a field that did not begin with one is text.
+        // A quote within an unquoted field is text.
         check("5\" disk,b\nc,d\n", "5\" disk,b\nc,d\n");
         // The quote at the end of a block may be the first of two.
         check("a\n\"b\"", "a\n");

@@ -1,12 +1,11 @@
 //! Votes from files: our own log, LMArena's, FastChat's, ComparIA's and Open WebUI's, and any other table with two model
 //! columns and a winner column.
 //!
-//! `format_detection` finds out what a file is: Parquet, lines of JSON, one JSON array, or fields between delimiters, each of them
-//! packed by gzip or zstd or not. `column_names` knows the names under which models, winner and the rest stand, `cell_value` and
-//! `winner` their spellings, and `batch` checks each row and puts it into the columns of a [`VoteLog`]; Parquet comes in
-//! columns already and takes a way of its own (`parquet`). Votes come in the order of the time column where the file has
-//! one, else as they stand. A row that cannot be read ends the whole reading with its file, place and reason, unless bad
-//! rows are to be skipped: then they are counted by reason among what is excluded.
+//! `format_detection` detects the format of a file: Parquet, JSON lines, one JSON array, or delimited fields, optionally compressed by
+//! gzip or zstd. `column_names` maps column names to fields, `cell_value` and `winner` parse their spellings, and `batch` validates each
+//! row and appends it to the columns of a [`VoteLog`]; `parquet` reads columns directly. Votes are in the order of the time column if
+//! the file has one, otherwise in file order. An invalid row ends the reading with its file, place and reason, unless bad rows are
+//! skipped: then they are counted by reason among the excluded votes.
 
 mod batch;
 mod cell_value;
@@ -42,24 +41,24 @@ use batch::VoteBatch;
 use format_detection::VoteFile;
 use lines::Stopped;
 
-/// How files are read.
+/// Options of reading files of votes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Names of columns that are not the known ones.
+    /// Column names given by flags.
     pub columns: ColumnNames,
-    /// Leave out rows that are no votes, and count them by reason in [`VoteLog::excluded`].
+    /// Whether to skip invalid rows, and count them by reason in [`VoteLog::excluded`].
     pub skip_bad: bool,
-    /// Take the fields that a row of CSV or TSV lacks at its end for empty.
+    /// Whether to pad short rows of CSV or TSV with empty fields.
     pub pad: bool,
-    /// How large a line and what is unpacked may be.
+    /// Size limits of lines and decompressed data.
     pub limits: ReadLimits,
 }
 
-/// Reads the votes of one or more files; `-` is the standard input. Where every file has a time column, the votes of all are put in
-/// one order; otherwise each file is put in its own order and they follow one another. A wanted column that no file has is `None`.
+/// Reads the votes of one or more files; `-` is the standard input. If every file has a time column, the votes of all are sorted
+/// together; otherwise each file is sorted on its own and the files are concatenated. A wanted column that no file has is `None`.
 ///
 /// # Errors
-/// [`VoteFileError`] for the first thing that is wrong.
+/// [`VoteFileError`] for the first problem.
 pub fn read_log<P: AsRef<Path>>(
     paths: &[P],
     wanted: ColumnSet,
@@ -81,11 +80,11 @@ pub fn read_log<P: AsRef<Path>>(
     Ok(total.votes.into_log(wanted))
 }
 
-/// Reads the votes of one file that is open, from where it stands, in the order of their times where it has a time column. Errors
-/// name it by `path`.
+/// Reads the votes of an open file from its current position, in the order of their times if it has a time column. Errors name it by
+/// `path`.
 ///
 /// # Errors
-/// [`VoteFileError`] for the first thing that is wrong.
+/// [`VoteFileError`] for the first problem.
 pub fn read_open_file(
     file: File,
     path: &Path,
@@ -103,7 +102,7 @@ struct FileVotes {
 }
 
 impl FileVotes {
-    /// Puts a further file behind this one. Times that only one of them has are dropped.
+    /// Appends a further file. Times are kept only if both files have them.
     fn append(&mut self, mut next: Self) {
         self.timed &= next.timed;
         fill_times(&mut self.votes.log, next.votes.log.seconds.is_some());
@@ -112,14 +111,14 @@ impl FileVotes {
     }
 }
 
-/// Where another file has times, votes without any have none by number.
+/// Fills the times with NaN if another file has times and this log has none.
 fn fill_times(log: &mut VoteLog, other_has: bool) {
     if other_has && log.seconds.is_none() {
         log.seconds = Some(vec![f64::NAN; log.len()]);
     }
 }
 
-/// How a file is read.
+/// Parameters of reading one file.
 struct ReadJob<'j> {
     /// Its name in errors.
     path: &'j Path,
@@ -128,7 +127,7 @@ struct ReadJob<'j> {
 }
 
 impl ReadJob<'_> {
-    /// The votes of an open file, in the order of their times where they have any.
+    /// Reads the votes of an open file, in the order of their times if they have any.
     fn read(&self, file: File) -> Result<FileVotes, VoteFileError> {
         let mut file = match VoteFile::open(file, self.options.limits).map_err(|source| self.unreadable(source))? {
             VoteFile::Parquet(file) => parquet::read(self, file),

@@ -1,6 +1,6 @@
-//! Open WebUI's export of feedback: a person's thumb on one model's answer, and the models whose answers stood beside it.
+//! Open WebUI's export of feedback: a thumb rating of one model's answer, and the models of the sibling answers.
 //!
-//! Each such model makes one vote, which the rated model won or lost. Thumbs without an opponent say nothing about a pair.
+//! Each sibling gives one vote, which the rated model won or lost. Ratings without an opponent are no votes on a pair.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
 use crate::votes::json_fields::JsonFields;
 
-/// The rules under which feedback is left out that compares nothing.
+/// Exclusion rules of feedback without a comparison.
 const NO_OPPONENT: &str = "no_opponent";
 const NO_RATING: &str = "no_rating";
 
@@ -24,7 +24,7 @@ pub(super) struct Feedback<'r> {
 }
 
 impl<'r> Feedback<'r> {
-    /// The feedback that an object is, if it is one.
+    /// Parses the feedback of an object, if it is one.
     pub(super) fn new(object: &'r JsonFields, header: &'r Header) -> Option<Self> {
         let cell = |field| header.one(field).map_or(Cell::Empty, |column| object.cell(column.at));
         let Cell::Json(data) = cell(Field::Feedback) else { return None };
@@ -49,7 +49,7 @@ impl<'r> Feedback<'r> {
             return Ok(());
         };
         let siblings = self.data.get("sibling_model_ids").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        // The same model asked again stands beside itself.
+        // A regenerated answer has the same model as a sibling.
         let opponents = siblings.iter().filter_map(Value::as_str).filter(|name| !name.is_empty() && *name != model);
         let mut any = false;
         for opponent in opponents {

@@ -1,8 +1,7 @@
-//! Votes from Parquet. Only the wanted columns are read, and texts are numbers all the way: a name is looked up once for
+//! Votes from Parquet. Only the wanted columns are read, and texts stay dictionary indices: a name is looked up once for
 //! each dictionary, not once a vote.
 //!
-//! `pages` and `column` read the columns of a row group, `rows` says what each row has in them, and `group` makes votes of
-//! the rows.
+//! `pages` and `column_reader` read the columns of a row group, `rows` interprets its rows, and `group_batch` converts them to votes.
 
 use std::io;
 
@@ -32,11 +31,11 @@ use group::RowGroup;
 use group_batch::GroupVotes;
 pub(super) use table::read_table;
 
-/// Row groups under way at once for each thread.
+/// Concurrent row groups per thread.
 const GROUPS_A_THREAD: usize = 1;
 
-/// Rows of a row group at most. A run of equal values takes a few bytes however many they are, so nothing else bounds
-/// what a small file takes in memory.
+/// Maximum rows of a row group. A run of equal values takes a few bytes regardless of its length, so nothing else bounds the memory for a
+/// small file.
 const MOST_ROWS: usize = 1 << 26;
 
 /// Reads all votes of a file.
@@ -45,7 +44,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
     let options = ReadOptionsBuilder::new().build();
     let reader = SerializedFileReader::new_with_options(input, options).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    // What repeats within a row is no column of the votes.
+    // Repeated values are no column of votes.
     let flat = schema.columns().iter().map(|leaf| match leaf.max_rep_level() {
         0 => leaf.path().string(),
         _ => String::new(),
@@ -68,7 +67,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
         }
         Ok(())
     };
-    // The names of some groups are looked up while the next ones are read.
+    // The names of earlier groups are looked up while the next ones are read.
     let mut waiting: Vec<ReadGroup> = Vec::new();
     for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
         let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
@@ -108,7 +107,7 @@ const NAMES: [Field; 8] = [
     Field::BattleId,
 ];
 
-/// What to read of a file.
+/// Columns to read from a file.
 struct ReadPlan<'p> {
     job: &'p ReadJob<'p>,
     header: &'p Header,
@@ -179,7 +178,7 @@ impl<'p> ReadPlan<'p> {
     }
 }
 
-/// Refuses a file that says that these columns unpack to more than the limit, or that a row group has too many rows.
+/// Refuses a file whose metadata gives these columns a decompressed size above the limit, or a row group too many rows.
 fn check_size(file: &ParquetMetaData, columns: &[usize], limits: ReadLimits) -> io::Result<()> {
     let size = |group: &RowGroupMetaData| -> u64 {
         let column = |&at: &usize| u64::try_from(group.column(at).uncompressed_size()).unwrap_or(u64::MAX);

@@ -23,7 +23,7 @@ const IN_ORDER: [&str; 4] = [
     "aster-7b BWins cedar, large",
 ];
 
-/// Where a format knows no "both bad", its tie.
+/// Replaces "both bad" by a tie, for formats without it.
 fn as_ties(votes: &[&str]) -> Vec<String> {
     votes.iter().map(|vote| vote.replace("BothBad", "Tie")).collect()
 }

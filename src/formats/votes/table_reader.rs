@@ -1,5 +1,5 @@
-//! Reads chosen columns of a table as texts, from every kind of file that votes come in: CSV, TSV, JSON lines, a JSON array and
-//! Parquet, packed or not.
+//! Reads chosen columns of a table as texts, from every format of vote files: CSV, TSV, JSON lines, a JSON array and Parquet,
+//! compressed or not.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -18,15 +18,15 @@ use super::{json, parquet};
 use crate::domain::csv_injection::restored;
 use crate::standard_input::open_input;
 
-/// Bytes of text that are read; a table is held in memory.
+/// Maximum bytes of text; a table is held in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads the columns that have one of these names; `-` is the standard input. A row that lacks a value has an empty text there.
 ///
 /// # Errors
-/// [`VoteFileError`] for the first thing that cannot be read.
+/// [`VoteFileError`] for the first problem.
 pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
-    // What is packed is bounded as plain text is, by `whole`.
+    // Compressed text is bounded like plain text, by `whole`.
     let limits = ReadLimits { decompressed_bytes: MOST_BYTES + 1, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
@@ -87,7 +87,7 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
     Ok(TextTable { columns: kept.into_iter().map(|(_, name)| name).collect(), rows })
 }
 
-/// A name that two of the columns have: nobody knows which of them is meant.
+/// Finds a duplicate column name, which is ambiguous.
 fn double(columns: &[(usize, String)]) -> Option<&str> {
     let mut seen = HashSet::new();
     columns.iter().map(|(_, name)| name.as_str()).find(|name| !seen.insert(*name))
@@ -115,7 +115,7 @@ fn of_array(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
     Ok(of_objects(&objects, names))
 }
 
-/// The columns are all that some object has.
+/// Builds a table of objects; its columns are those of all objects.
 fn of_objects(objects: &[(FilePosition, Map<String, Value>)], names: &[&str]) -> TextTable {
     let used = |name: &&&str| objects.iter().any(|(_, object)| object.contains_key(**name));
     let columns: Vec<String> = names.iter().filter(used).map(|name| (*name).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! What files say, and what is refused.
+//! Votes read from files, and refused files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ fn a_word_for_a_side_that_is_the_model_on_the_other_side_is_refused() {
                    model_b in the column of winners";
     refuse(b"model_a,model_b,winner\nB,A,A\n", refused);
     refuse(b"model_a,model_b,winner\nx,A,A\n", refused);
-    // The words of this program's own files always mean the side.
+    // The words of this program's vote log always mean the side.
     check("model_a,model_b,winner\nx,model_a,model_a\n", &["x AWins model_a"]);
 }
 
@@ -193,6 +193,12 @@ fn bad_rows_are_refused_with_their_line_and_reason() {
         (
             "x,y,A,202511210830",
             "tstamp is \"202511210830\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
+        ),
+        ("x,y,A,19691231", "tstamp is \"19691231\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
+        ("x,y,A,21010101", "tstamp is \"21010101\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
+        (
+            "x,y,A,9999-12-31",
+            "tstamp is \"9999-12-31\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
         ),
         ("x,y,A,NaN", "tstamp is \"NaN\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
         (
@@ -397,7 +403,7 @@ fn packed_files_are_read_as_they_are() {
     let text = b"\xef\xbb\xbfmodel_a,model_b,winner\nx,y,A\n";
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text).unwrap();
-    // Files that are packed in parts are one file.
+    // Concatenated compressed parts are one file.
     let parts = [zstd::encode_all(&text[..9], 1).unwrap(), zstd::encode_all(&text[9..], 1).unwrap()].concat();
     for packed in [gzip.finish().unwrap(), parts] {
         assert_eq!(read(&[&packed]).unwrap(), ["x AWins y"]);

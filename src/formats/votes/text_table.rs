@@ -1,4 +1,4 @@
-//! Chosen columns of a table as texts.
+//! Table of chosen columns as texts.
 
 use super::error::FilePosition;
 
@@ -7,7 +7,7 @@ use super::error::FilePosition;
 pub(crate) struct TextTable {
     /// The chosen columns that it has.
     pub(crate) columns: Vec<String>,
-    /// Its rows, and where each stands.
+    /// Its rows, with the position of each.
     pub(crate) rows: Vec<(FilePosition, Vec<String>)>,
 }
 

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
 
-/// Words for a side that models may be called, too.
+/// Words for a side that may also be model names.
 const SHORT_WORDS: [&str; 6] = ["A", "B", "a", "b", "left", "right"];
 
-/// Whether a word stands for a side, and could as well be the name of a model.
+/// Whether a word for a side could also be the name of a model.
 pub(crate) fn is_short_word(text: &str) -> bool {
     SHORT_WORDS.contains(&text)
 }
 
-/// The words for an outcome.
+/// Parses a word for an outcome.
 pub(super) fn parse_word(text: &str) -> Option<Outcome> {
     match text {
         "model_a" | "A" | "a" | "left" => Some(Outcome::AWins),
@@ -24,8 +24,8 @@ pub(super) fn parse_word(text: &str) -> Option<Outcome> {
     }
 }
 
-/// A word, or the name of one of the models. Anything else is refused: counted as a tie or as a win for B, as other
-/// tools do, it would bend the ratings unseen. So is a short word for one side that is the name of the model on the other.
+/// Parses a word, or the name of one of the models. Anything else is refused: counted as a tie or as a win for B, as other tools do,
+/// it would bias the ratings silently. A short word for one side that is the name of the model on the other is also refused.
 pub(super) fn parse_winner(text: &str, a: &str, b: &str) -> Result<Outcome, RowError> {
     let by_name = match text {
         _ if a == b => None,
@@ -41,7 +41,7 @@ pub(super) fn parse_winner(text: &str, a: &str, b: &str) -> Result<Outcome, RowE
     }
 }
 
-/// LMArena's 55k file: of three flags exactly one is set.
+/// Parses the flags of LMArena's 55k file, of which exactly one must be set.
 pub(super) fn one_of([a, b, tie]: [bool; 3]) -> Result<Outcome, RowError> {
     match (a, b, tie) {
         (true, false, false) => Ok(Outcome::AWins),

@@ -1,6 +1,6 @@
-//! Axes: from values to pixels, and the values that are written beside them.
+//! Axes: mapping of values to pixels, ticks and their labels.
 
-/// A stretch of values on a stretch of pixels.
+/// Linear map from a range of values to a range of pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     low: f64,
@@ -10,7 +10,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From `start` to `end` in pixels, wide enough for all of the values and for `beside` around them.
+    /// Creates an axis from `start` to `end` in pixels that covers all values with a margin of `beside`.
     pub(super) fn over(values: impl Iterator<Item = f64>, beside: f64, start: f64, end: f64) -> Self {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
@@ -27,8 +27,8 @@ impl Axis {
         self.multiples(round_step((self.high - self.low) / count))
     }
 
-    /// On an axis of decimal logarithms, 1, 2 and 5 times the powers of ten inside it; only the powers where there would be
-    /// more than `most`.
+    /// Ticks of an axis of decimal logarithms: 1, 2 and 5 times the powers of ten inside it, or only the powers if there would be more
+    /// than `most`.
     pub(super) fn decimal_ticks(&self, most: usize) -> Vec<f64> {
         let powers = |digits: &'static [f64]| -> Vec<f64> {
             let decade = |decade: f64| digits.iter().map(move |digit| digit.log10() + decade);
@@ -57,7 +57,7 @@ impl Axis {
         ticks
     }
 
-    /// The value, or the end of the axis beyond which it lies.
+    /// Clamps a value to the axis.
     pub(super) fn held(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
@@ -79,7 +79,7 @@ fn round_step(least: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|digit| digit * decade).find(|&step| step >= least).unwrap_or(10.0 * decade)
 }
 
-/// A tick as text, with as many decimals as the step needs.
+/// Formats a tick with as many decimals as the step needs.
 pub(super) fn label(value: f64, span: f64) -> String {
     if value.abs() >= 1e7 {
         return format!("{value:.2e}");
@@ -97,12 +97,12 @@ pub(super) fn label(value: f64, span: f64) -> String {
     } else {
         0
     };
-    // A zero that rounding left with a sign reads as zero.
+    // Rounding may leave a negative zero.
     let value = if value.abs() < span * 1e-9 { 0.0 } else { value };
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// A number of things as a number to compute with.
+/// Converts a count to a floating-point number.
 pub(super) fn real(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::MAX, f64::from)
 }

@@ -1,6 +1,5 @@
-//! The style sheet of a chart that stands alone: `static/chart.css` with the colours of `static/style.css` written out,
-//! first the light ones, then the dark ones for those who want dark pages. Written out, because many programs that show
-//! SVG know no variables.
+//! Style sheet of a standalone chart: `static/chart.css` with the colours of `static/style.css` inlined, first the light ones, then the
+//! dark ones for `prefers-color-scheme: dark`. Inlined, because many SVG viewers do not support variables.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

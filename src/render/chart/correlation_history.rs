@@ -1,4 +1,4 @@
-//! A correlation over time, with the number that was compared at each moment.
+//! Chart of a correlation over time, with the number of compared subjects at each point.
 
 use super::axis::{Axis, label};
 use super::correlations::{FEW, signed};
@@ -9,14 +9,14 @@ use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// The correlation of a moment.
+/// Correlation at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorrelationPoint {
-    /// In milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub time: i64,
-    /// Of how many.
+    /// Number of compared subjects.
     pub n: usize,
-    /// Between −1 and 1, or the reason why there is none.
+    /// Correlation between −1 and 1, or the reason why it is undefined.
     pub r: Result<f64, String>,
 }
 
@@ -29,7 +29,7 @@ const BOTTOM: f64 = 266.0;
 /// Room for a number below the line.
 const NUMBER: f64 = 26.0;
 
-/// Draws the moments, which are in the order of their times. Where there is no correlation the line has a gap.
+/// Draws points in time order. The line has a gap where the correlation is undefined.
 #[must_use]
 pub fn draw(topic: Topic<'_>, moments: &[CorrelationPoint], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -57,7 +57,7 @@ fn scales(canvas: &mut Canvas, times: &Axis, height: &Axis) {
     time::scale(canvas, times, BOTTOM + 24.0);
 }
 
-/// How many were compared, where that changes and there is room for it.
+/// Draws the number of compared subjects where it changes and fits.
 fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[CorrelationPoint]) {
     canvas.text("quiet end", At(PLOT - 8.0, BOTTOM + 18.0), "n");
     let mut written: Option<(f64, usize)> = None;
@@ -70,7 +70,7 @@ fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[CorrelationPoint]) {
     }
 }
 
-/// A line through each run of moments that have a correlation.
+/// Draws a line through each run of points with a correlation.
 fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint]) {
     for run in moments.split(|moment| moment.r.is_err()).filter(|run| run.len() > 1) {
         let place = |moment: &CorrelationPoint| {

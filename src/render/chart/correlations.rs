@@ -1,6 +1,6 @@
-//! The correlations of several series as shades between −1 and 1; each cell has its number written in it.
+//! Correlation matrix of several series with shades from −1 to 1; each cell shows its number.
 //!
-//! A number in brackets is weak: of fewer than [`FEW`], or its interval holds zero.
+//! A number in brackets is weak: of fewer than [`FEW`] subjects, or with zero in its interval.
 
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
@@ -11,27 +11,27 @@ use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// A correlation of fewer than this says little.
+/// Minimum number of subjects of a correlation that is not weak.
 pub const FEW: usize = 8;
 
-/// What two series have.
+/// Cell of two series.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CorrelationCell {
     /// A correlation.
     Found {
-        /// Between −1 and 1.
+        /// The correlation, between −1 and 1.
         r: f64,
-        /// Where it is likely to lie.
+        /// Its confidence interval.
         interval: Option<Interval>,
-        /// Of how many.
+        /// Number of subjects.
         n: usize,
     },
-    /// None, for this reason.
+    /// No correlation, with the reason.
     Undefined(String),
 }
 
 impl CorrelationCell {
-    /// Whether it says little.
+    /// Whether the correlation is weak, or undefined.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         match self {
@@ -47,12 +47,12 @@ const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const FOOT: f64 = 52.0;
 const CELL: At = At(50.0, 30.0);
-/// Longest label, in pixels.
+/// Maximum width of a label, in pixels.
 const LABEL: f64 = 230.0;
-/// Pairs that the description names.
+/// Maximum number of pairs in the description.
 const MAX_DESCRIBED: usize = 5;
 
-/// Draws `cells[row][column]` by the names; of the two cells of a pair the one below the diagonal is looked at.
+/// Draws `cells[row][column]` in the order of `names`; of the two cells of a pair the one below the diagonal is used.
 #[must_use]
 pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -102,7 +102,7 @@ fn legend(canvas: &mut Canvas, at: At) {
     canvas.text("quiet", At(at.0 + 18.0 * real(SHADES.len()) + 6.0, at.1 + 10.0), "1");
 }
 
-/// From −1 to 1.
+/// Classes of shades from −1 to 1.
 const SHADES: [&str; 9] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"];
 
 /// The class of a correlation's shade, of nine of equal width.
@@ -112,12 +112,12 @@ pub fn shade(r: f64) -> &'static str {
     SHADES.into_iter().enumerate().find(|&(place, _)| r < upto(place)).map_or(SHADES[8], |(_, shade)| shade)
 }
 
-/// Whether numbers on a shade have the colour of the paper.
+/// Whether numbers on a shade have the background colour.
 fn is_dark(shade: &str) -> bool {
     ["d0", "d1", "d7", "d8"].contains(&shade)
 }
 
-/// A cell as text: the correlation in two decimals, in brackets where it is weak, and a dash for none.
+/// Formats a cell: the correlation with two decimals, in brackets if weak, or a dash if undefined.
 #[must_use]
 pub fn cell_text(cell: &CorrelationCell) -> String {
     match cell {
@@ -127,7 +127,7 @@ pub fn cell_text(cell: &CorrelationCell) -> String {
     }
 }
 
-/// In two decimals, with a minus sign that is as wide as a digit.
+/// Formats with two decimals and a minus sign as wide as a digit.
 pub(super) fn signed(r: f64) -> String {
     match format!("{r:.2}").strip_prefix('-') {
         Some("0.00") => "0.00".to_owned(),

@@ -1,4 +1,4 @@
-//! Scores turn by turn: a line a model, with dashes and marks of its own and a name at its end.
+//! Line chart of scores by turn: each model has its own dashes and marks and its name at the end of the line.
 
 use super::axis::{Axis, label, real};
 use super::line_style::{LINE_STYLES, LineStyle, NameMargin, NamedLine, names};

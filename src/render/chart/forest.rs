@@ -19,7 +19,7 @@ const PLOT: f64 = 272.0;
 const PLOT_END: f64 = 668.0;
 const HEAD: f64 = 74.0;
 const FOOT: f64 = 32.0;
-/// Models that the description names.
+/// Maximum number of models in the description.
 const MAX_DESCRIBED: usize = 5;
 
 /// Draws the models in the order in which they come. `interval` is the method of their intervals, `confidence` the level, as a share.
@@ -59,7 +59,7 @@ pub fn draw(models: &[RankedModel], interval: IntervalMethod, confidence: f64, f
 }
 
 enum ForestRow<'a> {
-    /// A heading, where there are several groups.
+    /// Heading of a group, if there are several.
     Group(usize),
     Model(&'a RankedModel),
 }
@@ -114,12 +114,12 @@ fn one(canvas: &mut Canvas, model: &RankedModel, rank: &str, axis: &Axis, y: f64
     canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
 }
 
-/// The range of ranks that the votes allow, where they determine any, as in tables.
+/// Formats the range of ranks that the votes allow, if determined.
 fn shown_ranks(model: &RankedModel, interval: IntervalMethod) -> Option<String> {
     model.rank_range(interval).map(|ranks| ranks.to_string())
 }
 
-/// The rating, or the limit of a model that has none.
+/// Formats the rating, or the limit of a model without one.
 fn shown_rating(model: &RankedModel) -> String {
     match (model.at_least, model.at_most) {
         (Some(limit), _) => format!("≥ {limit:.0}"),

@@ -1,7 +1,7 @@
 //! Heat maps: a value for each pair of models, as a shade and, where there is room, as a number.
 //!
-//! Shares diverge from the middle at one half; counts go from paper to ink. All cells of a shade are one path, so that a map
-//! of hundreds of models stays light. A pair that never met has a dash, so that it differs from every value.
+//! Shares have a diverging scale around one half; counts have a sequential one. All cells of a shade are one path, so that a map of
+//! hundreds of models stays small. A pair without battles has a dash, so that it differs from every value.
 
 use super::Frame;
 use super::axis::real;
@@ -11,38 +11,38 @@ use crate::i18n::charts::ChartText;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// What a heat map shows.
+/// Quantity shown by a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeatValues {
     /// Shares of votes won, 0 to 1.
     Wins,
     /// Numbers of battles.
     Counts,
-    /// Shares of votes that the ratings predict, 0 to 1.
+    /// Win rates predicted by the ratings, 0 to 1.
     Predicted,
 }
 
-/// Values by pair: `values[row][column]`, `None` where there is none. The diagonal is not looked at.
+/// Values by pair: `values[row][column]`, `None` if missing. The diagonal is ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct HeatmapData<'a> {
-    /// The models, in the order in which they are to stand.
+    /// The models in display order.
     pub names: &'a [String],
     /// One row a model, one value a model in it.
     pub values: &'a [Vec<Option<f64>>],
 }
 
-/// Shades: of counts from paper to ink, of shares from one end over the middle to the other.
+/// Number of shades of both scales.
 const SHADES: usize = 9;
-/// Models of which each cell has room for its value.
+/// Maximum number of models at which cells show their values.
 const WITH_VALUES: usize = 25;
-/// Models of which each cell has room for a line around it.
+/// Maximum number of models at which cells have borders.
 const WITH_LINES: usize = 60;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const FOOT: f64 = 48.0;
-/// Longest label, in pixels.
+/// Maximum width of a label, in pixels.
 const LABEL: f64 = 190.0;
-/// Pairs that the description names.
+/// Maximum number of pairs in the description.
 const MAX_DESCRIBED: usize = 3;
 /// Width of the legend.
 const LEGEND: f64 = 370.0;
@@ -84,7 +84,7 @@ impl HeatValues {
         }
     }
 
-    /// What a dash says.
+    /// Meaning of a dash.
     fn missing(self, frame: Frame) -> &'static str {
         let words = chart_texts(frame.language);
         if self == Self::Predicted { words.not_compared } else { words.never_met }
@@ -99,8 +99,8 @@ impl HeatValues {
         }
     }
 
-    /// The shade of a value, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root. The
-    /// middle shade of shares is one half, and a share and its rest have shades as far from it.
+    /// The shade of a value, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root. The middle shade of
+    /// shares is one half, and the shades of p and 1 − p are symmetric around it.
     fn shade(self, value: f64, most: f64) -> usize {
         let share = if self == Self::Counts { (value / most.max(1.0)).sqrt() } else { value };
         let above_half = |step: usize| (real(step) - 0.5) / real(SHADES - 1);
@@ -112,7 +112,7 @@ impl HeatValues {
         if self == Self::Counts { format!("h{shade}") } else { format!("d{shade}") }
     }
 
-    /// Whether numbers on a shade are written in the colour of the paper.
+    /// Whether numbers on a shade have the background colour.
     fn is_dark(self, shade: usize) -> bool {
         if self == Self::Counts { shade >= 6 } else { matches!(shade, 0 | 1 | 7 | 8) }
     }
@@ -131,7 +131,7 @@ impl HeatValues {
     }
 }
 
-/// Where things are.
+/// Layout of a heat map.
 struct HeatPlan {
     cell: f64,
     /// The corner of the first cell.
@@ -171,7 +171,7 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
     }
 }
 
-/// All cells: a path for each shade, one for the diagonal, and one for pairs that never met.
+/// Draws all cells: a path for each shade, one for the diagonal, and one for pairs without battles.
 fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: HeatValues, most: f64) {
     let mut shades = vec![String::new(); SHADES];
     let (mut unmet, mut diagonal) = (String::new(), String::new());
@@ -199,7 +199,7 @@ fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Hea
     canvas.path("self", &unmet);
 }
 
-/// The values, each with its sentence.
+/// Draws the values, each with its tooltip.
 fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: HeatValues, most: f64, frame: Frame) {
     for (row, row_values) in grid.values.iter().enumerate() {
         for (column, value) in row_values.iter().enumerate() {

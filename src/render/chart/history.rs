@@ -1,5 +1,5 @@
-//! Ratings over time: a line a model. The best ones have a name at the end of their line, and colour, dashes and marks
-//! of their own; the others are thin.
+//! Line chart of ratings over time. The best models have a name at the end of their line, and their own colour, dashes and marks; the
+//! others are thin.
 
 use std::collections::HashMap;
 
@@ -29,10 +29,10 @@ const PLOT_END: f64 = 640.0;
 const TOP: f64 = 66.0;
 const BOTTOM: f64 = 440.0;
 const HEIGHT: f64 = 480.0;
-/// Models that the description names.
+/// Maximum number of models in the description.
 const MAX_DESCRIBED: usize = 5;
 
-/// Draws the traces; the first ones are those that get names, so give the best models first.
+/// Draws the traces, best models first: the first ones get names.
 #[must_use]
 pub fn draw(traces: &[Trace], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -66,7 +66,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
     canvas.finish(&words, frame)
 }
 
-/// Whether there is more than one moment, and so a line.
+/// Whether there is more than one time, and so a line.
 fn has_moments(traces: &[&Trace]) -> bool {
     let mut times = traces.iter().flat_map(|trace| &trace.points).map(|point| point.0);
     times.next().is_some_and(|first| times.any(|time| time != first))
@@ -76,7 +76,7 @@ fn why_empty(traces: &[&Trace], texts: &'static ChartTexts) -> &'static str {
     if traces.is_empty() { texts.no_data } else { texts.history_of_a_moment }
 }
 
-/// The names of traces, at the ends of their lines.
+/// Names of traces for the ends of their lines.
 fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<NamedLine<'t>> {
     let named = |(style, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
         let value = format!("{:.0}", trace.points.last()?.1);
@@ -126,7 +126,7 @@ fn describe(trace: &Trace, texts: &ChartTexts) -> String {
     fill(texts.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
 }
 
-/// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.
+/// Builds the traces of a leaderboard's models, in its order, from their past ratings.
 #[must_use]
 pub fn traces(models: &[RankedModel], moments: &[Moment]) -> Vec<Trace> {
     let mut points: HashMap<&str, Vec<(i64, f64)>> = HashMap::new();

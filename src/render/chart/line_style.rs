@@ -1,14 +1,14 @@
-//! What distinguishes lines without their colours: dashes and marks; and names beside the ends of lines.
+//! Line styles distinguishable without colour: dashes and marks; and names at the ends of lines.
 
 use super::svg::{At, Canvas};
 use super::text::shorten;
 
-/// As many lines as can be told apart.
+/// Number of distinguishable line styles.
 pub(super) const LINE_STYLES: usize = 12;
-/// Room for the name of a line.
+/// Vertical space for the name of a line.
 const LABEL: f64 = 15.0;
 
-/// How a line is drawn.
+/// Style of a line: colour, dashes and mark.
 pub(super) struct LineStyle {
     colour: &'static str,
     dashes: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct LineStyle {
 }
 
 impl LineStyle {
-    /// [`LINE_STYLES`] lines differ in dashes or marks.
+    /// Returns style number `at`; the first [`LINE_STYLES`] differ in dashes or marks.
     pub(super) fn nth(at: usize) -> Self {
         const MARKS: [fn(&mut Canvas, &str, At); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
@@ -43,7 +43,7 @@ impl LineStyle {
         (self.mark)(canvas, &format!("mark {}", self.colour), at);
     }
 
-    /// The line, with a mark every so often and at the end.
+    /// Draws the line with marks at intervals and at the end.
     pub(super) fn draw(&self, canvas: &mut Canvas, line: &[At]) {
         self.line(canvas, line);
         let every = line.len().div_ceil(8).max(1);
@@ -54,18 +54,18 @@ impl LineStyle {
     }
 }
 
-/// A line that gets a name.
+/// Line with a name.
 pub(super) struct NamedLine<'a> {
     /// Number of its style.
     pub(super) style: usize,
     pub(super) name: &'a str,
     /// Its latest value as text.
     pub(super) value: String,
-    /// Where it ends.
+    /// End point of the line.
     pub(super) end: At,
 }
 
-/// Where names may stand.
+/// Area for the names of lines.
 pub(super) struct NameMargin {
     /// The end of the plot.
     pub(super) left: f64,
@@ -75,7 +75,7 @@ pub(super) struct NameMargin {
     pub(super) lowest: f64,
 }
 
-/// The names beside the ends of their lines, pushed apart where they would overlap.
+/// Draws the names at the ends of their lines, moved apart where they would overlap.
 pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: &NameMargin) {
     lines.sort_by(|x, y| x.end.1.total_cmp(&y.end.1));
     let mut heights: Vec<f64> = lines.iter().map(|line| line.end.1).collect();
@@ -87,7 +87,7 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: 
         *height = height.min(lowest);
         lowest = *height - LABEL;
     }
-    // Each name has a piece of its line: one that led from the line's end to the name would look like a fall or a rise.
+    // Each name has a sample of its line: a connection from the line's end to the name would look like a fall or a rise.
     let x = margin.left + 40.0;
     for (line, y) in lines.iter().zip(heights) {
         let style = LineStyle::nth(line.style);

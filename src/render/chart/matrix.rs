@@ -1,4 +1,4 @@
-//! Tables as shades: a number for each row and column, such as models and tasks, or judges and those whom they judge.
+//! Shaded tables: a number for each row and column, such as models and tasks, or judges and judged models.
 
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
@@ -8,21 +8,21 @@ use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// From this shade on, numbers are written in the colour of the paper.
+/// First shade on which numbers have the background colour.
 const DARK: u8 = 6;
 const SHADES: u8 = 9;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const CELL: At = At(44.0, 30.0);
-/// Longest label, in pixels.
+/// Maximum width of a label, in pixels.
 const LABEL: f64 = 190.0;
 
-/// What the shades span.
+/// Range of the shades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShadedBy {
-    /// All numbers, which have one unit.
+    /// All numbers of the table, which have one unit.
     Table,
-    /// The numbers of each column, which has a unit of its own.
+    /// The numbers of each column, which has its own unit.
     Column,
 }
 
@@ -32,7 +32,7 @@ pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: F
     draw_shaded(ShadedBy::Table, topic, columns, rows, frame)
 }
 
-/// The same with shades over the whole table or over each column.
+/// Draws the rows with shades over the whole table or over each column.
 #[must_use]
 pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -52,12 +52,12 @@ pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[C
     canvas.finish(&words(topic, columns, rows, plan.range, texts), frame)
 }
 
-/// Where things are, and what the shades span.
+/// Layout of a shaded table, with the ranges of its shades.
 struct Plan {
     origin: At,
     by: ShadedBy,
     range: Option<(f64, f64)>,
-    /// Of each column.
+    /// Range of each column.
     ranges: Vec<Option<(f64, f64)>>,
 }
 
@@ -86,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// The width that the words above need.
+    /// Minimum width for the texts above the table.
     fn least(&self, topic: Topic<'_>, texts: &ChartTexts) -> f64 {
         LEFT + width(self.reading(texts)).max(width(topic.title) * 1.3) * 12.5
     }
@@ -123,7 +123,7 @@ impl Plan {
     }
 }
 
-/// The lowest and the highest value; none of none.
+/// Lowest and highest value; `None` without values.
 fn range(values: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     values.flatten().fold(None, |range, value| match range {
         None => Some((value, value)),

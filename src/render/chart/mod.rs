@@ -1,12 +1,12 @@
-//! Charts: data to SVG that says in words, numbers and shapes what it says in colour.
+//! Charts as SVG, in which words, numbers and shapes repeat the information of colours.
 //!
 //! Pure. Every chart is one `<svg role="img">` with a title and a description, in the words of a [`Language`]. Names
-//! are shown as text whatever they hold, and are shortened where there is no room; the whole name is in a tooltip.
+//! are always shown as text, and are shortened to fit; the whole name is in a tooltip.
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
 //! it, light and dark. [`forest`] shows ratings with intervals, [`heatmap`] a number for each pair of models, [`history`]
-//! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
-//! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a number for each model and task. Of correlations,
-//! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`correlation_history`] one over time.
+//! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by
+//! capability, [`violin`] distributions of scores, [`curves`] scores by turn, [`matrix`] a number for each model and task. Of
+//! correlations, [`scatter`] shows two series against each other, [`mod@correlations`] a matrix, [`correlation_history`] one over time.
 
 pub mod correlation_history;
 pub mod correlations;
@@ -32,25 +32,25 @@ mod time;
 
 use crate::domain::language::Language;
 
-/// Where a chart is shown and in what words.
+/// Language and setting of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     /// The language of titles, descriptions and labels.
     pub language: Language,
-    /// What is around the chart.
+    /// Setting of the chart.
     pub setting: Setting,
 }
 
-/// What is around a chart.
+/// Setting of a chart: a page, or a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// A page that has `static/style.css` and `static/chart.css`.
     Page,
-    /// Nothing: the SVG is a file of its own.
+    /// A standalone SVG file.
     File,
 }
 
-/// What a chart is about, where its kind does not say.
+/// Key and title of a chart whose kind does not determine them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Topic<'a> {
     /// Distinguishes the charts of a page: a plain word.
@@ -59,16 +59,16 @@ pub struct Topic<'a> {
     pub title: &'a str,
 }
 
-/// One model's values, one a place; none where there is nothing to show.
+/// One model's values by position; `None` if missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartSeries {
     /// The model.
     pub name: String,
-    /// Its values, in the order of the places.
+    /// Its values in order of position.
     pub values: Vec<Option<f64>>,
 }
 
-/// The title of a chart, as XML text.
+/// Extracts the title of a chart, as XML text.
 #[must_use]
 pub fn title(svg: &str) -> &str {
     let title = svg.split_once("-title\">").and_then(|(_, rest)| rest.split_once("</title>"));

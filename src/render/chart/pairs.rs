@@ -10,16 +10,16 @@ use crate::domain::rating::leaderboard::RankedModel;
 
 type PairMatrix = Vec<Vec<Option<f64>>>;
 
-/// A model against another; none where they never met, or where the ratings cannot be compared.
+/// Results of a model against another; `None` without battles, or where the ratings cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Meeting {
-    /// The other's place on the leaderboard.
+    /// The opponent's position on the leaderboard.
     pub opponent: usize,
     /// Share of the votes that the model won, a tie counting half.
     pub won: Option<f64>,
     /// Rated votes between both.
     pub votes: Option<f64>,
-    /// Share that the ratings predict.
+    /// Win rate predicted by the ratings.
     pub predicted: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The pairs of the models of a leaderboard and of the votes behind it.
+    /// Computes the matrices from a leaderboard's models and the votes behind it.
     #[must_use]
     pub fn new(models: &[RankedModel], tally: &Tally) -> Self {
         let place: HashMap<&str, usize> = models.iter().enumerate().map(|(at, row)| (row.model.as_str(), at)).collect();
@@ -51,7 +51,7 @@ impl Pairs {
         Self { wins, counts, predicted }
     }
 
-    /// Draws one of the matrices, of the first models, which have these names.
+    /// Draws one of the matrices for the first models, which have these names.
     #[must_use]
     pub fn draw(&self, shown: HeatValues, names: &[String], frame: Frame) -> String {
         let values = match shown {
@@ -64,7 +64,7 @@ impl Pairs {
         heatmap::draw(shown, HeatmapData { names, values: &values }, frame)
     }
 
-    /// A model against each other one of the first `count`.
+    /// Results of a model against each other one of the first `count`.
     #[must_use]
     pub fn meetings(&self, model: usize, count: usize) -> Vec<Meeting> {
         let value = |values: &PairMatrix, opponent: usize| *values.get(model)?.get(opponent)?;
@@ -78,8 +78,8 @@ impl Pairs {
     }
 }
 
-/// The share that the ratings predict: 1 / (1 + e^((R_column − R_row) / s)). None between components, and where a
-/// rating is only a bound.
+/// Win rate predicted by the ratings: 1 / (1 + e^((R_column − R_row) / s)). `None` between components, and where a rating is only a
+/// bound.
 fn predicted(row: &RankedModel, column: &RankedModel) -> Option<f64> {
     let (one, other) = row.rating.zip(column.rating)?;
     (row.component == column.component).then(|| 1.0 / (1.0 + ((other - one) / POINTS_PER_STRENGTH).exp()))

@@ -1,16 +1,16 @@
-//! The frame of a chart of dots: two axes, the intervals of the dots, and their names where there is room.
+//! Frame of a scatter plot: two axes, the intervals of the dots, and their names where they fit.
 
 use super::axis::{Axis, label};
 use super::svg::{At, Canvas};
 use super::text::{shorten, width};
 use crate::domain::stats::Interval;
 
-/// One subject in both series.
+/// Subject of a scatter plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dot {
     /// Its name.
     pub name: String,
-    /// Its values across and upwards.
+    /// Its horizontal and vertical value.
     pub at: [f64; 2],
     /// Their intervals.
     pub intervals: [Option<Interval>; 2],
@@ -22,16 +22,16 @@ pub(super) const PLOT_END: f64 = 700.0;
 pub(super) const TOP: f64 = 64.0;
 const PLOT: f64 = 84.0;
 const BOTTOM: f64 = 450.0;
-/// Longest name beside a dot, in units of the font's size.
+/// Maximum width of a name next to a dot, in units of the font size.
 const NAME: f64 = 14.0;
 
-/// The axes across and upwards.
+/// Horizontal and vertical axis.
 pub(super) struct Plot {
     pub(super) axes: [Axis; 2],
 }
 
 impl Plot {
-    /// Axes over all dots, of which there is at least one.
+    /// Creates axes that cover all dots, of which there is at least one.
     pub(super) fn over(dots: &[&Dot]) -> Self {
         Self { axes: [axis(dots, 0), axis(dots, 1)] }
     }
@@ -40,7 +40,7 @@ impl Plot {
         At(self.axes[0].place(self.axes[0].held(x)), self.axes[1].place(self.axes[1].held(y)))
     }
 
-    /// Round values of both axes, as they are written.
+    /// Round values of both axes with their labels.
     pub(super) fn ticks(&self) -> [Vec<(f64, String)>; 2] {
         let labelled = |axis: &Axis, count: f64| -> Vec<(f64, String)> {
             axis.ticks(count).into_iter().map(|tick| (tick, label(tick, axis.span()))).collect()
@@ -80,7 +80,7 @@ impl Plot {
         }
     }
 
-    /// Draws each dot with its tip and, where there is room, its name beside it.
+    /// Draws each dot with its tooltip and, if it fits, its name.
     pub(super) fn dots<'t>(&self, canvas: &mut Canvas, dots: impl Iterator<Item = DrawnDot<'t>>) {
         let dots: Vec<(DrawnDot<'_>, At)> = dots
             .map(|dot| {
@@ -102,7 +102,7 @@ impl Plot {
     }
 }
 
-/// How a dot is drawn.
+/// Dot with its name, position and style.
 pub(super) struct DrawnDot<'t> {
     pub(super) name: &'t str,
     pub(super) at: [f64; 2],
@@ -110,7 +110,7 @@ pub(super) struct DrawnDot<'t> {
     pub(super) tip: String,
 }
 
-/// An axis over the values and their intervals, as far as these do not press the dots together.
+/// Creates an axis over the values and their intervals, limited so that wide intervals do not compress the dots.
 fn axis(dots: &[&Dot], side: usize) -> Axis {
     let values = || dots.iter().map(|dot| dot.at[side]);
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
@@ -123,7 +123,7 @@ fn axis(dots: &[&Dot], side: usize) -> Axis {
     Axis::over(values().chain(ends.map(held)), beside, start, end)
 }
 
-/// A rectangle that is taken.
+/// Occupied rectangle.
 #[derive(Clone, Copy)]
 struct TakenArea {
     from: At,
@@ -144,7 +144,7 @@ impl TakenArea {
     }
 }
 
-/// Where beside its dot a name stands free: to the right, to the left, above, below, and between these.
+/// Finds a free position for a dot's name: right, left, above, below, and between these.
 fn free(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, At, TakenArea)> {
     const PLACES: [(&str, f64, f64); 8] = [
         ("halo", 8.0, 4.5),

@@ -1,4 +1,4 @@
-//! Radar charts: several models on the axes of a wheel, told apart by dashes and marks.
+//! Radar charts: several models on radial axes, distinguished by dashes and marks.
 
 use std::f64::consts::TAU;
 
@@ -15,14 +15,14 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 470.0;
 const CENTRE: At = At(345.0, 262.0);
 const RADIUS: f64 = 160.0;
-/// From the rim to the labels.
+/// Distance from the rim to the labels.
 const GAP: f64 = 14.0;
 const LEGEND: At = At(700.0, 92.0);
-/// More lines than this hide each other.
+/// Maximum number of models: more lines hide each other.
 pub const MOST: usize = 6;
 const RINGS: u32 = 4;
 
-/// Draws the first [`MOST`] models, so give the best first. Values go from 0 to `most`, on three axes or more.
+/// Draws the first [`MOST`] models; pass the best first. Values go from 0 to `most`, on three axes or more.
 #[must_use]
 pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -43,7 +43,7 @@ pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64
     canvas.finish(&words, frame)
 }
 
-/// A place on an axis, at a share of the radius; the first axis points up, the others follow clockwise.
+/// Position on an axis at a share of the radius; the first axis points up, the others follow clockwise.
 fn place(axis: usize, axes: usize, share: f64) -> At {
     let (sin, cos) = (TAU * real(axis) / real(axes)).sin_cos();
     At(CENTRE.0 + RADIUS * share * sin, CENTRE.1 - RADIUS * share * cos)
@@ -65,7 +65,7 @@ fn wheel(canvas: &mut Canvas, axes: &[String], most: f64) {
     }
 }
 
-/// An axis's name, on the side of the wheel where it stands.
+/// Draws an axis's name, aligned by its side of the chart.
 fn label(canvas: &mut Canvas, name: &str, at: At) {
     let aside = at.0 - CENTRE.0;
     let (class, room) = match aside {
@@ -86,7 +86,7 @@ fn outline(canvas: &mut Canvas, style: &LineStyle, series: &ChartSeries, most: f
     points.into_iter().flatten().for_each(|point| style.mark(canvas, point));
 }
 
-/// The stretches of a ring between its gaps; the whole ring, closed, where it has none.
+/// Splits a ring at its gaps; returns the whole closed ring if it has none.
 fn runs(points: &[Option<At>]) -> Vec<Vec<At>> {
     let Some(gap) = points.iter().position(Option::is_none) else {
         return vec![points.iter().chain(points.first()).copied().flatten().collect()];

@@ -1,7 +1,7 @@
-//! Two series against each other: a dot a subject, its intervals as a thin cross, and the line of least squares.
+//! Scatter plots of two series: a dot for each subject, its intervals as a thin cross, and the least-squares line.
 //!
-//! The line is y = a + b·x with b = Σ(x−x̄)(y−ȳ) / Σ(x−x̄)² and a = ȳ − b·x̄. A name stands beside its dot where there is
-//! room for it. Every name is in the dot's tooltip and in the description; a page lists the values beside the chart.
+//! The line is y = a + b·x with b = Σ(x−x̄)(y−ȳ) / Σ(x−x̄)² and a = ȳ − b·x̄. A name is shown next to its dot if it fits. Every name is
+//! in the dot's tooltip and in the description; a page also lists the values.
 
 use super::axis::real;
 pub use super::plot::Dot;
@@ -13,12 +13,12 @@ use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
-/// Two dots always lie on a line.
+/// Minimum number of dots for a line: two dots are always on one.
 const FEWEST: usize = 3;
-/// Dots that the description names.
+/// Maximum number of dots in the description.
 const MAX_DESCRIBED: usize = 60;
 
-/// Draws the dots whose values are finite. `titles` are those of the axis across and the one upwards, with their units.
+/// Draws the dots whose values are finite. `titles` are those of the horizontal and the vertical axis, with their units.
 #[must_use]
 pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -43,11 +43,11 @@ pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> 
     canvas.finish(&words(topic, titles, &dots, line, texts), frame)
 }
 
-/// Why there is no line.
+/// Reason why no line is drawn.
 #[derive(Clone, Copy)]
 enum NoLine {
     Few,
-    /// By the axis.
+    /// The values of this axis are constant.
     Constant(usize),
 }
 
@@ -92,7 +92,7 @@ impl FitLine {
     }
 }
 
-/// A number with four digits.
+/// Formats a number with four significant digits.
 fn significant(value: f64) -> String {
     if value.abs() >= 1e6 || (value != 0.0 && value.abs() < 1e-3) {
         return format!("{value:.3e}");
@@ -133,7 +133,7 @@ fn words(
     }
 }
 
-/// A dot in words, with its intervals.
+/// Describes a dot with its intervals.
 fn describe(dot: &Dot, texts: &ChartTexts) -> String {
     let coordinate = |side: usize| {
         let value = significant(dot.at[side]);

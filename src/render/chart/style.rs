@@ -1,4 +1,4 @@
-//! The effects of style: each coefficient as a dot, its interval as a line, on one scale around zero.
+//! Chart of style effects: each coefficient as a dot with its interval as a line, on one scale around zero.
 
 use super::Frame;
 use super::axis::{Axis, label, real};
@@ -49,7 +49,7 @@ fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), texts
     for end in [lower, upper] {
         canvas.line("whisker", At(end, y - 5.0), At(end, y + 5.0));
     }
-    // Hollow where the interval holds zero: the effect may be none.
+    // Hollow if the interval includes zero.
     let class = if effect.lower <= 0.0 && effect.upper >= 0.0 { "hollow" } else { "point" };
     canvas.circle(class, At(axis.place(effect.coefficient), y), 4.5);
     let estimate = format!("{:+.3}  ({:+.3} … {:+.3})", effect.coefficient, effect.lower, effect.upper);

@@ -1,4 +1,4 @@
-//! The SVG text: everything that comes from outside is escaped here.
+//! SVG writer: escapes all external text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::{Frame, Setting, colours};
 use crate::domain::text_direction;
 
-/// A drawing under way. Positions and lengths are in CSS pixels, y grows downwards.
+/// SVG drawing being written. Positions and lengths are in CSS pixels, y grows downwards.
 #[derive(Debug)]
 pub(super) struct Canvas {
     width: f64,
@@ -14,7 +14,7 @@ pub(super) struct Canvas {
     body: String,
 }
 
-/// What a chart is called and what it shows, for those who do not see it.
+/// Accessible title and description of a chart.
 pub(super) struct Caption {
     /// Distinguishes the charts of a page: a plain word.
     pub(super) key: Cow<'static, str>,
@@ -35,7 +35,7 @@ impl Canvas {
         self.add(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", n(at.0), n(at.1), escape(text)));
     }
 
-    /// A text that is read from below.
+    /// Draws a vertical text, read from bottom to top.
     pub(super) fn upright(&mut self, class: &str, at: At, text: &str) {
         let (x, y) = (n(at.0), n(at.1));
         let text = escape(text);
@@ -64,34 +64,34 @@ impl Canvas {
 
     pub(super) fn polyline(&mut self, class: &str, points: &[At]) {
         let points = joined(points);
-        // Without the attribute a program that knows no style sheets would fill the area.
+        // Without the attribute a viewer without style sheets would fill the area.
         self.add(format_args!("<polyline class=\"{class}\" fill=\"none\" points=\"{points}\"/>"));
     }
 
-    /// Many shapes of one class; `data` comes from [`path`]. Nothing where there are none.
+    /// Draws many shapes of one class; `data` comes from [`path`]. Draws nothing if empty.
     pub(super) fn path(&mut self, class: &str, data: &str) {
         if !data.is_empty() {
             self.add(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
         }
     }
 
-    /// A text that shows `tip` to a pointer that rests on it.
+    /// Draws a text with a tooltip.
     pub(super) fn tipped_text(&mut self, class: &str, at: At, text: &str, tip: &str) {
         let (x, y, text, tip) = (n(at.0), n(at.1), escape(text), escape(tip));
         self.add(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}<title>{tip}</title></text>"));
     }
 
-    /// What is drawn in `draw` shows `tip` to a pointer that rests on it.
+    /// Draws a group with a tooltip.
     pub(super) fn tipped(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!("<g><title>{}</title>", escape(tip)));
         draw(self);
         self.add(format_args!("</g>"));
     }
 
-    /// The whole chart.
+    /// Returns the whole chart.
     pub(super) fn finish(self, words: &Caption, frame: Frame) -> String {
         let (width, height, key, lang) = (n(self.width), n(self.height), escape(&words.key), frame.language.code());
-        // In a page the parser knows what an <svg> is.
+        // The HTML parser needs no namespace for <svg>.
         let xmlns = if frame.setting == Setting::File { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
         let mut out = format!(
             "<svg class=\"chart\"{xmlns} lang=\"{lang}\" role=\"img\" \
@@ -117,7 +117,7 @@ impl Canvas {
     }
 }
 
-/// The data of a path, shape by shape.
+/// Builds the data of a path, shape by shape.
 pub(super) mod path {
     use std::fmt::Write as _;
 
@@ -129,7 +129,7 @@ pub(super) mod path {
         write!(data, "M{x} {y}h{size}v{size}h-{size}z").expect(TEXT_GROWS);
     }
 
-    /// Adds a line that goes so far from its start.
+    /// Adds a line from its start by an offset.
     pub(in super::super) fn line(data: &mut String, start: At, by: At) {
         write!(data, "M{} {}l{} {}", n(start.0), n(start.1), n(by.0), n(by.1)).expect(TEXT_GROWS);
     }
@@ -141,7 +141,7 @@ fn joined(points: &[At]) -> String {
     points.iter().map(|at| format!("{},{}", n(at.0), n(at.1))).collect::<Vec<_>>().join(" ")
 }
 
-/// A number in two decimals at most.
+/// Formats a number with at most two decimals.
 fn n(number: f64) -> String {
     let text = format!("{number:.2}");
     match text.trim_end_matches('0').trim_end_matches('.') {
@@ -150,7 +150,7 @@ fn n(number: f64) -> String {
     }
 }
 
-/// Text as XML: markup is escaped, and what XML cannot hold is shown as the character for "not a character".
+/// Escapes text for XML; characters not allowed in XML become U+FFFD.
 fn escape(text: &str) -> String {
     let text = text_direction::in_name(text);
     let mut out = String::with_capacity(text.len());

@@ -68,7 +68,7 @@ fn effects() -> Vec<StyleEffect> {
     vec![effect("length", 0.12), effect(HOSTILE[0], -0.01)]
 }
 
-/// Values of `count` models at some places, with gaps.
+/// Values of `count` models at some positions, with gaps.
 fn series(count: usize, places: usize) -> Vec<ChartSeries> {
     let value = |model: usize, place: usize| (!(model + place).is_multiple_of(7)).then(|| real((model + place) % 10));
     let one = |(at, model): (usize, RankedModel)| ChartSeries {
@@ -380,7 +380,7 @@ fn a_heat_map_has_one_path_for_each_shade_and_a_dash_where_nobody_met() {
     let paths = document.descendants().filter(|node| node.tag_name().name() == "path");
     let shapes = |path: &Node<'_, '_>| path.attribute("d").unwrap().matches('M').count();
     let found: Vec<(&str, usize)> = paths.map(|path| (path.attribute("class").unwrap(), shapes(&path))).collect();
-    // Lost all, even, won all; three names on the diagonal; the pair that never met, from both sides.
+    // Lost all, even, won all; three names on the diagonal; the pair without battles, from both sides.
     assert_eq!(found, [("cell d0", 1), ("cell d4", 2), ("cell d8", 1), ("self", 3), ("self", 2)]);
     assert!(svg.contains(">never met</text>") && svg.contains(">50 %</text>"), "{svg}");
 }
@@ -445,7 +445,7 @@ fn fill<'a>(sheet: &'a str, selector: &str) -> &'a str {
     &rule[..7]
 }
 
-/// Relative luminance of `#rrggbb` as WCAG 2 has it.
+/// Relative luminance of `#rrggbb` by WCAG 2.
 fn luminance(colour: &str) -> f64 {
     let part = |at: usize| {
         let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;

@@ -1,11 +1,11 @@
-//! How wide a text will be, near enough to lay out labels, and texts that fit.
+//! Estimates the width of texts for the layout of labels, and shortens texts to fit.
 
-/// Width in units of the font's size. Fonts differ by a tenth or so: leave room.
+/// Estimates the width in units of the font size, with an error of about a tenth between fonts.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().map(of_char).sum()
 }
 
-/// The text, or as much of its beginning as fits with an ellipsis.
+/// Shortens a text with an ellipsis if it does not fit.
 pub(super) fn shorten(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();

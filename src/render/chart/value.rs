@@ -1,7 +1,7 @@
-//! Ratings against costs: a dot a model, its rating's interval as a thin line, and the Pareto set as a step line.
+//! Chart of ratings against costs: a dot for each model, its rating's interval as a thin line, and the Pareto front as a step line.
 //!
-//! Costs are on a logarithmic axis, and a model that costs nothing stands at its left end. The step line says what the
-//! highest rating is for a given cost. Filled dots are in the Pareto set, hollow ones are not, or are not compared.
+//! Costs are on a logarithmic axis, with free models at its left end. The step line is the highest rating for a given cost. Filled dots
+//! are in the Pareto set, hollow ones are not, or are not compared.
 
 use super::Frame;
 use super::axis::real;
@@ -13,11 +13,11 @@ use crate::domain::stats::Interval;
 use crate::i18n::charts::{ChartTexts, chart_texts};
 use crate::i18n::fill;
 
-/// Ticks of the cost at most.
+/// Maximum number of ticks of the cost.
 const TICKS: usize = 8;
-/// How far left of the lowest cost a model stands that costs nothing, in powers of ten.
+/// Distance of free models left of the lowest cost, in powers of ten.
 const FREE: f64 = 0.4;
-/// Models that the description names.
+/// Maximum number of models in the description.
 const MAX_DESCRIBED: usize = 60;
 
 /// A model that has a rating and a cost.
@@ -27,7 +27,7 @@ struct Priced<'v> {
     dot: Dot,
 }
 
-/// Draws the models that have a rating and a cost. `cost_title` says what a cost is, with its currency.
+/// Draws the models that have a rating and a cost. `cost_title` is the title of the cost axis, with the currency.
 #[must_use]
 pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
     let texts = chart_texts(frame.language);
@@ -66,7 +66,7 @@ fn priced(report: &ValueReport) -> Vec<Priced<'_>> {
 }
 
 impl<'v> Priced<'v> {
-    /// `free` is the place of a model that costs nothing.
+    /// Creates a dot; `free` is the position of a free model.
     fn new(value: &'v ModelValue, free: f64) -> Option<Self> {
         let (rating, cost) = value.rating.zip(value.cost)?;
         let interval = value.lower.zip(value.upper).map(|(lower, upper)| Interval { lower, upper });
@@ -75,7 +75,7 @@ impl<'v> Priced<'v> {
     }
 }
 
-/// Round costs, and the place of models that cost nothing.
+/// Ticks of round costs, and of free models.
 fn cost_ticks(plot: &Plot, models: &[Priced<'_>], texts: &ChartTexts) -> Vec<(f64, String)> {
     let free = models.iter().find(|model| model.cost <= 0.0).map(|model| model.dot.at[0]);
     let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE);
@@ -85,13 +85,13 @@ fn cost_ticks(plot: &Plot, models: &[Priced<'_>], texts: &ChartTexts) -> Vec<(f6
     ticks
 }
 
-/// A round cost without zeros at its end.
+/// Formats a round cost without trailing zeros.
 fn short(cost: f64) -> String {
     let text = amount(cost);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The highest rating for each cost: from dot to dot, first to the right and then up, and on to the end of the plot.
+/// Step line of the highest rating for each cost: from dot to dot, first right and then up, to the end of the plot.
 fn front(plot: &Plot, models: &[Priced<'_>]) -> Vec<At> {
     let mut set: Vec<[f64; 2]> =
         models.iter().filter(|model| model.value.pareto == Some(true)).map(|model| model.dot.at).collect();
@@ -116,7 +116,7 @@ fn words(models: &[Priced<'_>], cost_title: &str, texts: &ChartTexts) -> Caption
     Caption { key: "value".into(), title: texts.value.title.to_owned(), description }
 }
 
-/// A model in words.
+/// Describes a model.
 fn describe(model: &Priced<'_>, texts: &ChartTexts) -> String {
     let whole = |points: f64| format!("{points:.0}");
     let interval = model.dot.intervals[1].map_or_else(String::new, |ends| {

@@ -1,7 +1,7 @@
-//! Violins: how the scores of each model, or other values, are distributed, on one scale.
+//! Violin plots: distributions of the scores of each model, or of other values, on one scale.
 //!
-//! The density is a sum of Gaussian bells over the scores, f(x) = sum of exp(-((x - s)/h)^2 / 2), with Silverman's width
-//! h = 0.9 min(deviation, quartile range / 1.34) n^(-1/5); each violin is as high as the others at its highest.
+//! The density is a Gaussian kernel estimate over the scores, f(x) = sum of exp(-((x - s)/h)^2 / 2), with Silverman's bandwidth
+//! h = 0.9 min(standard deviation, quartile range / 1.34) n^(-1/5); all violins have the same maximum height.
 
 use std::ops::RangeInclusive;
 
@@ -32,7 +32,7 @@ const FOOT: f64 = 40.0;
 /// Half the height of a violin.
 const HALF: f64 = 18.0;
 const STEPS: u32 = 90;
-/// Bells are no narrower than this share of the scale: scores are mostly whole numbers.
+/// Minimum bandwidth as a share of the scale: scores are mostly whole numbers.
 const NARROWEST: f64 = 0.035;
 
 /// Draws the samples in the order in which they come, on a scale from end to end of the range.
@@ -80,13 +80,13 @@ impl ViolinScale<'_> {
         for tick in ticks.take_while(|tick| *tick <= self.0.end() + 1e-9) {
             let x = self.place(tick);
             canvas.line("grid", At(x, HEAD), At(x, bottom));
-            // A zero that rounding left with a sign reads as zero.
+            // Rounding may leave a negative zero.
             let tick = if tick.abs() < 1e-9 { 0.0 } else { tick };
             canvas.text("quiet middle", At(x, bottom + 18.0), &format!("{tick:.decimals$}"));
         }
     }
 
-    /// How far ticks are from each other, and with how many decimals they are written.
+    /// Distance between ticks, and their number of decimals.
     fn step(&self) -> (f64, usize) {
         match self.span() {
             span if span > 20.0 => (20.0, 0),
@@ -115,7 +115,7 @@ impl<'a> ViolinRow<'a> {
         self.sorted.iter().sum::<f64>() / real(self.sorted.len())
     }
 
-    /// The score below which a share of the scores lies, between neighbours by distance.
+    /// Quantile of the scores, linearly interpolated.
     fn quantile(&self, share: f64) -> f64 {
         let last = self.sorted.len() - 1;
         let at = share * real(last);
@@ -124,7 +124,7 @@ impl<'a> ViolinRow<'a> {
         low + (high - low) * (at - real(below))
     }
 
-    /// The width of the bells.
+    /// Kernel bandwidth.
     fn bandwidth(&self, span: f64) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.sorted.iter().map(|score| (score - mean).powi(2)).sum();
@@ -134,7 +134,7 @@ impl<'a> ViolinRow<'a> {
         (0.9 * spread * real(self.sorted.len()).powf(-0.2)).max(NARROWEST * span)
     }
 
-    /// Scores, and how often each occurs.
+    /// Distinct scores with their counts.
     fn counted(&self) -> Vec<(f64, f64)> {
         let runs = self.sorted.chunk_by(|one, next| one.total_cmp(next).is_eq());
         runs.map(|run| (run[0], real(run.len()))).collect()

@@ -1,4 +1,4 @@
-//! The charts of the documentation, drawn by what draws the leaderboard's, of votes that are counted out here.
+//! Charts of the documentation, drawn by the leaderboard's chart code from constructed votes.
 
 use crate::chart::scatter::Dot;
 use crate::chart::{Frame, Setting, Topic, forest, scatter};
@@ -10,7 +10,7 @@ use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::vote_log::VoteLog;
 
-/// The chart of this name; empty for a name that there is none of, which a test finds.
+/// Draws the chart of this name; empty for an unknown name, which a test detects.
 pub(super) fn draw(name: &str, language: Language) -> String {
     match name {
         "few-votes" => forest_of(&leaderboard(1), language),
@@ -44,7 +44,7 @@ fn leaderboard(rounds: usize) -> Leaderboard {
     rank_log(&log, &LeaderboardOptions::default()).expect("every two models have won against each other")
 }
 
-/// What SuperCLUE's paper prints of models that both of its sets have.
+/// Scatter plot of SuperCLUE's published scores of the models in both of its sets.
 fn close_and_open(language: Language) -> String {
     let column = |id, part| published::by_id(id).map(|table| table.part(part)).unwrap_or_default();
     let (close, open) = (column("superclue_close", "overall"), column("superclue_open", "turn:1"));

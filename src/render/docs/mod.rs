@@ -1,7 +1,7 @@
-//! The documentation of this version: Markdown of `web/docs`, built into the program, in every language.
+//! Documentation of this version: Markdown of `web/docs`, embedded in the binary, in every language.
 //!
-//! A [`Guide`] has the pages of one language. Settings, commands and the API are written by the code that knows them
-//! ([`Generated`]), so that they cannot be out of date. [`search`] looks through a guide.
+//! A [`Guide`] has the pages of one language. The references of settings, commands and the API are generated ([`Generated`]), so that
+//! they are never out of date. [`search`] searches a guide.
 
 mod figures;
 mod page;
@@ -36,14 +36,14 @@ const PAGES: [(&str, &str, &str); 11] = pages![
     "commands",
 ];
 
-/// Markdown that the program writes itself: what stands in place of `{{settings}}`, `{{commands}}` and `{{api}}`.
+/// Generated Markdown that replaces `{{settings}}`, `{{commands}}` and `{{api}}`.
 #[derive(Debug, Clone, Default)]
 pub struct Generated {
-    /// Every setting.
+    /// Reference of the settings.
     pub settings: String,
-    /// Every command.
+    /// Reference of the commands.
     pub commands: String,
-    /// Every address of the API.
+    /// Reference of the API.
     pub api: String,
 }
 
@@ -55,7 +55,7 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// Reads the pages of a language.
+    /// Parses the pages of a language.
     #[must_use]
     pub fn new(language: Language, generated: &Generated) -> Self {
         let text = |english: &'static str, chinese: &'static str| match language {

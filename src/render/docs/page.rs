@@ -1,8 +1,8 @@
-//! One page of the documentation: a title, sections with addresses of their own, and the HTML of each.
+//! Page of the documentation: a title and linkable sections, rendered to HTML.
 //!
-//! Prose goes through [`markup`], as replies do. Two things are not in a reply and are added here: links within the arena,
-//! written `[text](/leaderboard)`, and charts, written `![what it shows](chart:NAME)` on a line of their own. A heading
-//! ends in `{#id}`, which is the same in every language; without it the id is made of its text.
+//! Prose is rendered by [`markup`], like replies. Two extensions are added here: links within the arena, written
+//! `[text](/leaderboard)`, and charts, written `![caption](chart:NAME)` on a separate line. A heading ends in `{#id}`, which is the same
+//! in every language; without it the id is derived from its text.
 
 use std::sync::OnceLock;
 
@@ -10,31 +10,31 @@ use super::figures;
 use crate::domain::language::Language;
 use crate::markup;
 
-/// Stands before an address of the arena while [`markup`] reads it, which leaves out addresses without a host.
+/// Placeholder host of links within the arena, since [`markup`] drops addresses without a host.
 const HERE: &str = "https://arena.invalid";
 
 /// A heading of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// 2 or 3.
+    /// Level, 2 or 3.
     pub level: u8,
-    /// What a link names it by.
+    /// Fragment id for links.
     pub id: String,
     /// Its text.
     pub text: String,
 }
 
-/// What stands under a heading, or before the first one.
+/// Section under a heading, or before the first one.
 #[derive(Debug)]
 pub(super) struct DocSection {
     pub(super) heading: Option<Heading>,
     pub(super) markdown: String,
 }
 
-/// A page.
+/// Parsed page of the documentation.
 #[derive(Debug)]
 pub struct DocPage {
-    /// What its address names it by.
+    /// Name in the page's address.
     pub name: &'static str,
     /// Its title.
     pub title: String,
@@ -44,7 +44,7 @@ pub struct DocPage {
 }
 
 impl DocPage {
-    /// Reads a page.
+    /// Parses a page.
     pub(super) fn parse(name: &'static str, text: &str, language: Language) -> Self {
         let (mut title, mut in_code) = (String::new(), false);
         let mut sections = vec![DocSection { heading: None, markdown: String::new() }];
@@ -68,7 +68,7 @@ impl DocPage {
         self.sections.iter().filter_map(|section| section.heading.as_ref())
     }
 
-    /// The page below its title as HTML. It is rendered when it is asked for the first time.
+    /// The page below its title as HTML, rendered on first use.
     pub fn html(&self) -> &str {
         self.html.get_or_init(|| self.sections.iter().map(|section| self.section_html(section)).collect())
     }
@@ -95,7 +95,7 @@ impl DocPage {
     }
 }
 
-/// `![what it shows](chart:NAME)`.
+/// Parses a figure, `![caption](chart:NAME)`, into caption and name.
 fn figure(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("![")?.strip_suffix(')')?.split_once("](chart:")
 }
@@ -115,7 +115,7 @@ fn blocks(markdown: &str) -> String {
     within_the_arena(&html)
 }
 
-/// Links to the arena's own pages lose the host, and with it what is said of foreign pages.
+/// Removes the placeholder host from links within the arena, with the attributes of external links.
 fn within_the_arena(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
@@ -129,7 +129,7 @@ fn within_the_arena(html: &str) -> String {
         rest = behind;
     }
     out.push_str(rest);
-    // In code, where an address is no link.
+    // Addresses in code, which are no links.
     out.replace(HERE, "")
 }
 
@@ -144,7 +144,7 @@ fn heading(line: &str) -> Option<Heading> {
     Some(Heading { level, id, text: text.to_owned() })
 }
 
-/// Letters and digits of the text in lower case, joined by hyphens.
+/// Converts a text to an id: ASCII letters and digits in lower case, joined by hyphens.
 fn slug(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")

@@ -1,10 +1,10 @@
-//! References as Markdown, from what the code says of itself: settings from the example file, the API from its document.
+//! References as Markdown: settings from the example file, the API from its OpenAPI document.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// The settings by section, from the example file that a test compares with the code.
+/// Renders the settings by section, from the example file that a test compares with the code.
 #[must_use]
 pub fn settings(example: &str) -> String {
     let mut out = String::new();
@@ -19,7 +19,7 @@ pub fn settings(example: &str) -> String {
             let _ = writeln!(out, "### [{name}]\n\n```toml");
             is_open = true;
         }
-        // What stands before the first section is said on the page.
+        // The page covers the text before the first section.
         if is_open {
             out.push_str(line);
             out.push('\n');
@@ -31,7 +31,7 @@ pub fn settings(example: &str) -> String {
     out
 }
 
-/// Words of the reference of the API.
+/// Labels of the API reference.
 #[derive(Debug, Clone, Copy)]
 pub struct ApiWords {
     /// Heading of the column of names.
@@ -40,15 +40,15 @@ pub struct ApiWords {
     pub kind: &'static str,
     /// Heading of the column of meanings.
     pub meaning: &'static str,
-    /// Before the parameters.
+    /// Label of the parameters.
     pub parameters: &'static str,
-    /// Before what is sent.
+    /// Label of the request body.
     pub body: &'static str,
-    /// Before the fields of the answer.
+    /// Label of the response's fields.
     pub answer: &'static str,
 }
 
-/// Every address of a document of the API, with parameters and fields.
+/// Renders every endpoint of an OpenAPI document, with parameters and fields.
 #[must_use]
 pub fn api(document: &Value, words: ApiWords) -> String {
     let mut out = String::new();
@@ -80,7 +80,7 @@ fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-/// Name, type and meaning of each field; of several forms, those of all of them.
+/// Name, type and meaning of each field; for alternatives, the fields of all.
 fn fields(document: &Value, schema: &Value) -> Vec<[String; 3]> {
     let schema = resolved(document, schema);
     let forms = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
@@ -96,7 +96,7 @@ fn fields(document: &Value, schema: &Value) -> Vec<[String; 3]> {
     rows
 }
 
-/// The type in a word or two.
+/// Short name of a type.
 fn kind(document: &Value, schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
         return name.to_owned();

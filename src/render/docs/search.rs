@@ -1,28 +1,28 @@
-//! Looks through the documentation: sections that hold every word of a query.
+//! Search of the documentation for sections with every word of a query.
 
 use super::Guide;
 
-/// Sections that are shown.
+/// Maximum number of hits.
 const MOST: usize = 30;
-/// Words of a query that are looked for.
+/// Maximum number of words of a query.
 const MAX_WORDS: usize = 8;
 /// Characters of an excerpt before and after the first word.
 const AROUND: [usize; 2] = [60, 140];
 
-/// A section that holds every word.
+/// Section with every word of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Address of the section.
     pub href: String,
     /// Title of its page.
     pub page: String,
-    /// Its heading; `None` for what stands before the first one.
+    /// Its heading; `None` before the first one.
     pub heading: Option<String>,
     /// The text around the first word.
     pub excerpt: String,
 }
 
-/// The sections that hold every word of the query, those with the words in a heading first.
+/// Finds the sections with every word of the query, those with the words in a heading first.
 #[must_use]
 pub fn search(guide: &Guide, query: &str) -> Vec<Hit> {
     let words: Vec<String> = query.split_whitespace().take(MAX_WORDS).map(str::to_lowercase).collect();
@@ -55,7 +55,7 @@ fn score(head: &str, text: &str, words: &[String]) -> usize {
     words.iter().map(|word| 20 * usize::from(head.contains(word)) + text.matches(word.as_str()).count().min(10)).sum()
 }
 
-/// One line of text around the first word, without the marks of Markdown.
+/// One line of text around the first word, without Markdown syntax.
 fn excerpt(markdown: &str, words: &[String]) -> String {
     let plain: Vec<char> = markdown
         .lines()

@@ -2,7 +2,7 @@
 
 use crate::domain::language::Language;
 
-/// The texts of one language. `{…}` is filled in where they are used.
+/// The texts of one language. The renderer fills in `{…}`.
 pub struct CampaignReportTexts {
     pub campaign: &'static str,
     pub lead: &'static str,
@@ -95,7 +95,7 @@ pub struct CampaignReportTexts {
     pub equal_models: &'static str,
 }
 
-/// The words of a language.
+/// Returns the texts of a language.
 #[must_use]
 pub fn campaign_report_texts(language: Language) -> &'static CampaignReportTexts {
     match language {

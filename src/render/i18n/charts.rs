@@ -1,4 +1,4 @@
-//! Texts of charts. The renderer replaces names in braces.
+//! Texts of charts. The renderer replaces placeholders in braces.
 
 use crate::domain::language::Language;
 
@@ -31,14 +31,14 @@ pub struct ChartTexts {
     pub count_tip: &'static str,
     pub predicted_tip: &'static str,
     pub history: ChartText,
-    /// Where all models have names.
+    /// Reading aid where all models have names.
     pub history_reading_all: &'static str,
     pub history_last: &'static str,
     pub history_of_a_moment: &'static str,
     pub style: ChartText,
     pub style_one: &'static str,
     pub style_axis: &'static str,
-    /// What features of style are called, by the spelling of the fit.
+    /// Display names of style features, by their name in the fit.
     features: &'static [(&'static str, &'static str)],
     pub value: ChartText,
     pub value_one: &'static str,
@@ -66,7 +66,7 @@ pub struct ChartTexts {
 }
 
 impl ChartTexts {
-    /// The name of a feature of style.
+    /// Returns the display name of a style feature; the name itself if unknown.
     pub fn feature<'f>(&self, feature: &'f str) -> &'f str {
         self.features.iter().find(|(key, _)| *key == feature).map_or(feature, |(_, name)| name)
     }
@@ -78,7 +78,7 @@ pub struct ChartNotes {
     pub reading: &'static str,
 }
 
-/// A chart's title, description, and a line under the title that says how to read it.
+/// A chart's title, description, and reading aid under the title.
 pub struct ChartText {
     pub title: &'static str,
     pub description: &'static str,

@@ -1,20 +1,20 @@
-//! What the findings of `langya doctor` say to people, and what to do about them.
+//! Texts of the findings of `langya doctor`, with advice.
 
 use super::fill;
 use crate::domain::doctor::{Check, Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 
-/// A finding in words.
+/// Text of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingWords {
-    /// The language of the words: errors of other programs are known in English only.
+    /// The language of the text: errors of other programs exist in English only.
     pub language: Language,
     pub found: String,
-    /// Empty where there is nothing to do.
+    /// Advice; empty if nothing needs to be done.
     pub advice: String,
 }
 
-/// A finding in a language, or in English where it carries an error.
+/// Renders a finding in a language, or in English if it contains an error.
 #[must_use]
 pub fn finding_words(finding: &Finding, language: Language) -> FindingWords {
     let is_error = matches!(
@@ -53,7 +53,7 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
     }
 }
 
-/// What was found, and what to do.
+/// Templates of a finding and its advice.
 type FindingTemplate = [&'static str; 2];
 
 /// The texts of findings in one language.
@@ -147,7 +147,7 @@ impl DoctorTexts {
     }
 }
 
-/// The values of a template's names.
+/// Values of a template's placeholders.
 fn values(finding: &Finding) -> Vec<(&'static str, String)> {
     match finding {
         Finding::SettingsUnusable(error)
@@ -183,7 +183,7 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
     }
 }
 
-/// What to change of the models that failed; how to add some where none did and there are too few.
+/// Advice on the failed models, or on adding models if none failed and there are too few.
 fn advice_on(answers: &ModelAnswers) -> String {
     let says = |(model, advice): &(String, Option<String>)| {
         format!("{model}: {}", advice.as_deref().unwrap_or("see `langya models check`"))
@@ -194,7 +194,7 @@ fn advice_on(answers: &ModelAnswers) -> String {
     }
 }
 
-/// A number of bytes in the unit that suits it.
+/// Formats a number of bytes with a suitable unit.
 fn size(bytes: u64) -> String {
     match bytes {
         0..0x10_0000 => format!("{} KB", bytes >> 10),

@@ -2,7 +2,7 @@
 
 use crate::domain::language::Language;
 
-/// What is said of a finding.
+/// Texts of one finding.
 pub struct FindingText {
     pub title: &'static str,
     pub lead: &'static str,

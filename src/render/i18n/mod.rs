@@ -1,4 +1,4 @@
-//! All texts of pages, charts and reports, one table per language.
+//! Texts of pages, charts and reports, one table per language.
 //!
 //! A further language is a variant of [`Language`](crate::domain::language::Language) and one table in each module.
 
@@ -11,7 +11,7 @@ pub mod findings;
 pub mod pages;
 pub mod reports;
 
-/// A text with the names in braces replaced by their values. `{votes:vote|votes}` becomes the noun that fits the value of `votes`.
+/// Replaces placeholders in braces by their values. `{votes:vote|votes}` becomes the singular or plural for the value of `votes`.
 pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

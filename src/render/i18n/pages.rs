@@ -75,9 +75,9 @@ pub struct BattleTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub consent: &'static str,
-    /// Where the browser keeps nothing for this site.
+    /// Shown if the browser has no storage for this site.
     pub not_stored: &'static str,
-    /// While the device has no network, and once it has one again.
+    /// Shown while the device is offline, and once it is online again.
     pub offline: &'static str,
     pub online: &'static str,
     pub examples_title: &'static str,
@@ -105,7 +105,7 @@ pub struct BattleTexts {
     pub again: &'static str,
     pub new_battle: &'static str,
     pub see_leaderboard: &'static str,
-    /// Link to the page that the battle keeps.
+    /// Link to the permanent page of the battle.
     pub battle_page: &'static str,
     pub question: &'static str,
     pub choose_a: &'static str,
@@ -113,7 +113,7 @@ pub struct BattleTexts {
     pub choose_tie: &'static str,
     pub choose_both_bad: &'static str,
     pub satisfaction: &'static str,
-    /// After a tie, two bad replies, or of a reply that stands alone.
+    /// Satisfaction question after a tie, two bad replies, or a single reply.
     pub satisfaction_both: &'static str,
     pub satisfaction_low: &'static str,
     pub satisfaction_high: &'static str,
@@ -130,7 +130,7 @@ pub struct BattleTexts {
     pub scripts_needed: &'static str,
 }
 
-/// What `static/js/battle.js` says. `{…}` is filled in there.
+/// Texts of `static/js/battle.js`, which fills in `{…}`.
 #[derive(Serialize)]
 pub struct ScriptTexts {
     pub waiting: &'static str,
@@ -159,10 +159,20 @@ pub struct ScriptTexts {
     pub reconnecting: &'static str,
     pub reconnected: &'static str,
     pub may_end_early: &'static str,
+    /// Shown if replies were stopped before there was anything to vote on.
+    pub unanswered: &'static str,
     pub not_sent: &'static str,
-    /// Of a vote of an earlier visit that has only now arrived; the second one where it is not rated.
+    /// Shown for a vote of an earlier visit that has only now arrived; the second one if it is not rated.
     pub vote_counted: &'static str,
     pub vote_arrived: &'static str,
+    /// Shown for a vote that is cast offline.
+    pub vote_kept: &'static str,
+    /// Shown if an earlier vote on the same battle counts.
+    pub first_vote_counts: &'static str,
+    /// Shown for a vote of an earlier visit; `{why}` is a sentence.
+    pub vote_not_counted: &'static str,
+    /// Reason for a battle of another visitor.
+    pub vote_of_former: &'static str,
     pub follow_up: &'static str,
     pub chat_on: &'static str,
     pub chat_ended: &'static str,
@@ -190,7 +200,7 @@ pub struct ScriptTexts {
     pub error_busy: &'static str,
     pub error_rate_limited: &'static str,
     pub again_later: &'static str,
-    /// As `again_later`, where the limit of a day is used up.
+    /// Shown instead of `again_later` when a daily limit is used up.
     pub again_after_a_day: &'static str,
     pub proving: &'static str,
     pub error_proof_required: &'static str,
@@ -206,7 +216,7 @@ pub struct LeaderboardTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub as_of: &'static str,
-    /// The noun alone.
+    /// The noun without a number.
     votes: &'static str,
     pub caption: &'static str,
     pub rank: &'static str,
@@ -272,43 +282,43 @@ pub struct LeaderboardTexts {
     pub changed: &'static str,
     pub reading: &'static str,
     pub reading_points: &'static [&'static str],
-    /// Words a note.
+    /// Renders a note.
     pub note: fn(&RatingNote) -> String,
 }
 
 impl LeaderboardTexts {
-    /// A text that names the confidence, a share, in hundredths.
+    /// Fills in the confidence, a share, in percent.
     pub fn confident(&self, text: &str, confidence: f64) -> String {
         fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
     }
 
-    /// What so many rated votes are called, without their number.
+    /// Noun for this number of rated votes, without the number.
     pub fn rated_votes(&self, votes: u64) -> String {
         fill(self.votes, &[("n", &votes.to_string())])
     }
 
-    /// The name of a group of models that the votes compare.
+    /// Name of a group of models connected by votes.
     pub fn group(&self, number: usize) -> String {
         fill(self.group, &[("n", &number.to_string())])
     }
 
-    /// That a leaderboard of so few votes is no ranking yet.
+    /// Notice that a leaderboard with few votes is no ranking yet.
     pub fn too_early(&self, votes: u64) -> String {
         let text = if votes == 1 { self.early_one } else { self.early_more };
         fill(text, &[("votes", &votes.to_string())])
     }
 
-    /// With how many votes it becomes one.
+    /// Explanation of the number of votes needed for a ranking.
     pub fn early_until(&self, needed: u64, each: u64) -> String {
         fill(self.early_explained, &[("needed", &needed.to_string()), ("each", &each.to_string())])
     }
 
-    /// All models.
+    /// Label of charts with all models.
     pub fn all_of(&self, models: usize) -> String {
         fill(self.charts_all, &[("n", &models.to_string())])
     }
 
-    /// A note in this language.
+    /// Renders a note in this language.
     pub fn note(&self, note: &RatingNote) -> String {
         (self.note)(note)
     }
@@ -325,7 +335,7 @@ pub struct AboutTexts {
     pub limits: LimitTexts,
 }
 
-/// What the rules say of limits; each sentence is shown where the arena has that limit.
+/// Texts of the rules about limits; each sentence is shown if the arena has that limit.
 pub struct LimitTexts {
     pub heading: &'static str,
     pub reason: &'static str,
@@ -343,14 +353,14 @@ pub struct AboutSection {
     pub paragraphs: &'static [&'static str],
 }
 
-/// The page for an address that leads nowhere.
+/// The page for an unknown address.
 pub struct MissingTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub action: &'static str,
 }
 
-/// The page for a request that fails because the database does.
+/// The page for a request that fails because the database is unavailable.
 pub struct UnavailableTexts {
     pub title: &'static str,
     pub lead: &'static str,
@@ -395,8 +405,8 @@ mod vote_confirmation;
 
 pub use admin::{
     AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
-    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanErrorTexts, PlanRefusalTexts, ReviewTexts,
-    SettingsRefusalTexts, UserTexts, VoteAdminTexts, WelcomeTexts,
+    FailureWords, ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, PlanErrorTexts, PlanRefusalTexts,
+    ReviewTexts, SettingsRefusalTexts, UserTexts, VoteAdminTexts, WelcomeTexts, failure_words,
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;

@@ -6,33 +6,33 @@ use crate::domain::benchmark::superclue::capability_of;
 use crate::domain::benchmark::{alignbench, urs};
 use crate::domain::language::Language;
 
-/// The texts of one language. `{…}` is filled in where they are used.
+/// The texts of one language. The renderer fills in `{…}`.
 pub struct ReportTexts {
-    /// The head of the column of models.
+    /// Heading of the column of models.
     pub model: &'static str,
     /// Label of the judge.
     pub judge: &'static str,
-    /// What is said where no judge is needed.
+    /// Shown if no judge is needed.
     pub no_judge: &'static str,
-    /// What is said where nothing has been judged yet.
+    /// Shown if there are no judgements yet.
     pub no_judge_yet: &'static str,
-    /// The number of items.
+    /// Label of the number of items.
     pub items: &'static str,
-    /// What could be judged.
+    /// Label of the coverage.
     pub coverage: &'static str,
-    /// The date of the latest judgement.
+    /// Label of the date of the latest judgement.
     pub judged_on: &'static str,
-    /// The data file.
+    /// Label of the data file.
     pub data: &'static str,
-    /// What differs from the plain suite.
+    /// Label of options that differ from the suite's defaults.
     pub variant: &'static str,
-    /// The round of answers.
+    /// Label of the round of answers.
     pub sample: &'static str,
-    /// Where published results are from.
+    /// Label of the source of published results.
     pub source: &'static str,
-    /// The heading of what others published.
+    /// Heading of published results.
     pub published: &'static str,
-    /// What is said under it.
+    /// Lead of published results.
     pub published_lead: &'static str,
     /// The heading of the analyses.
     pub analyses: &'static str,
@@ -40,15 +40,15 @@ pub struct ReportTexts {
     pub charts: &'static str,
     /// The heading of the many charts turn by turn.
     pub turn_charts: &'static str,
-    /// How tables are read.
+    /// Reading aid of the tables.
     pub reading: &'static str,
-    /// The mark of a score with little coverage, in full.
+    /// Explanation of the mark of scores with low coverage.
     pub flagged: &'static str,
-    /// A model that has judged itself.
+    /// Explanation of the mark of models that judged themselves.
     pub judged_itself: &'static str,
-    /// The baseline.
+    /// Label of the baseline.
     pub against: &'static str,
-    /// There is nothing to show.
+    /// Shown if there are no results.
     pub nothing: &'static str,
     pub judge_is_evaluated: &'static str,
     pub panel: &'static str,
@@ -76,14 +76,14 @@ pub struct ReportTexts {
 }
 
 impl ReportTexts {
-    /// The baseline.
+    /// Formats the baseline.
     #[must_use]
     pub fn against_baseline(&self, baseline: &str) -> String {
         self.against.replace("{baseline}", baseline)
     }
 }
 
-/// The words of a language.
+/// Returns the texts of a language.
 #[must_use]
 pub fn report_texts(language: Language) -> &'static ReportTexts {
     match language {
@@ -92,7 +92,7 @@ pub fn report_texts(language: Language) -> &'static ReportTexts {
     }
 }
 
-/// Yes or no.
+/// Formats a flag as yes or no.
 #[must_use]
 pub fn yes_or_no(holds: bool, language: Language) -> &'static str {
     let (yes, no) = match language {
@@ -102,7 +102,7 @@ pub fn yes_or_no(holds: bool, language: Language) -> &'static str {
     if holds { yes } else { no }
 }
 
-/// What a part is called in a language; a name that is nobody's stays as it is.
+/// Name of a part in a language; an unknown name stays unchanged.
 #[must_use]
 pub fn named(name: &str, language: Language) -> &str {
     let mut all = NAMES.iter().chain(&SERIES);
@@ -113,7 +113,7 @@ pub fn named(name: &str, language: Language) -> &str {
     })
 }
 
-/// The title of a series in a language; behind the name of a benchmark or of a published series may stand a part and its unit.
+/// Title of a series in a language; a part and its unit may follow the name of a benchmark or of a published series.
 #[must_use]
 pub fn series_title(title: &str, language: Language) -> String {
     let (rest, unit) = title.strip_suffix(", %").map_or((title, ""), |rest| (rest, ", %"));
@@ -130,7 +130,7 @@ pub fn series_title(title: &str, language: Language) -> String {
     }
 }
 
-/// The name and the part in the title of a series that the program knows; none where the name is an operator's.
+/// Splits the title of a known series into name and part; `None` for an operator's own series.
 fn split_title(title: &str) -> Option<(&str, Option<&str>)> {
     let published = SERIES.iter().find_map(|(english, _)| {
         let rest = title.strip_prefix(*english)?;
@@ -145,7 +145,7 @@ fn split_title(title: &str) -> Option<(&str, Option<&str>)> {
     published.or_else(of_suite)
 }
 
-/// What a part of a series is called, such as `turn:1` or `CM/turn:2`. An English name of what is Chinese in the benchmark has it behind it.
+/// Title of a part of a series, such as `turn:1` or `CM/turn:2`. English names of Chinese originals are followed by the original.
 fn part_title(series: &str, part: &str, language: Language) -> String {
     let one = |part: &str| match part.split_once(':') {
         Some(("turn", turn)) => chart_texts(language).turn.replace("{n}", turn),
@@ -158,13 +158,13 @@ fn part_title(series: &str, part: &str, language: Language) -> String {
     part.split('/').map(one).collect::<Vec<_>>().join(comma)
 }
 
-/// On English pages the Chinese name behind the English one.
+/// Appends the Chinese original to an English name.
 fn with_original(original: &str, name: &str, language: Language) -> String {
     let is_translated = language == Language::English && name != original && !original.is_ascii();
     if is_translated { format!("{name} ({original})") } else { name.to_owned() }
 }
 
-/// The English name of a category or group in the benchmark of a series. Two benchmarks may use one Chinese name for different things.
+/// English name of a category or group in the benchmark of a series. Two benchmarks may use one Chinese name for different things.
 fn category_title<'n>(series: &str, part: &'n str) -> &'n str {
     let title = match part {
         urs::OBJECTIVE => Some("Objective"),
@@ -178,7 +178,7 @@ fn category_title<'n>(series: &str, part: &'n str) -> &'n str {
     title.unwrap_or(part)
 }
 
-/// A task of MT-Bench-101 with its name behind its two letters; any other text as it is.
+/// Appends the name of an MT-Bench-101 task to its two-letter code; any other text stays unchanged.
 #[must_use]
 pub fn task_spelled_out(code: &str, language: Language) -> String {
     match (task_of(code), language) {
@@ -188,7 +188,7 @@ pub fn task_spelled_out(code: &str, language: Language) -> String {
     }
 }
 
-/// The title of a series, in which a task of MT-Bench-101 is spelled out.
+/// Title of a series with MT-Bench-101 tasks spelled out.
 #[must_use]
 pub fn series_spelled_out(title: &str, language: Language) -> String {
     let title = series_title(title, language);
@@ -282,7 +282,7 @@ const NAMES: &[(&str, &str)] = &[
 /// Titles of the built-in suites.
 const SUITES: [&str; 5] = ["SuperCLUE OPEN", "SuperCLUE CLOSE", "URS", "AlignBench", "MT-Bench-101"];
 
-/// Series that the papers print.
+/// Titles of the published series.
 const SERIES: [(&str, &str); 18] = [
     ("SuperCLUE CLOSE, accuracy", "SuperCLUE CLOSE，准确率"),
     ("SuperCLUE OPEN, wins and ties against ChatGPT", "SuperCLUE OPEN，对 ChatGPT 的胜和率"),

@@ -1,8 +1,8 @@
-//! One piece of Markdown to its top-level blocks.
+//! Renders Markdown to top-level blocks.
 //!
-//! The syntax tree is made harmless first ([`defuse`]); code and formulas become slots, `<data value="3"></data>`,
-//! which nothing in a model's text can spell because raw HTML is escaped. Then each block is formatted, cleaned by the
-//! allow-list, and its slots are filled with what [`super::code`] and [`super::math`] make.
+//! The syntax tree is sanitised first ([`defuse`]); code and formulas become slots, `<data value="3"></data>`, which a model's text
+//! cannot contain because raw HTML is escaped. Then each block is formatted, cleaned by the allow-list, and its slots are filled with the
+//! output of [`super::code`] and [`super::math`].
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,41 +15,40 @@ use super::math::{self, FormulaPlace};
 use super::outline::Outline;
 use super::{code, escape, sanitize};
 
-/// Bytes of one line that are still read as Markdown.
+/// Maximum bytes of one line that is parsed as Markdown.
 const MAX_LINE: usize = 16 * 1024;
-/// Bytes of one text that are still read as Markdown.
+/// Maximum bytes of one text that are parsed as Markdown.
 const MAX_TEXT: usize = 256 * 1024;
-/// Bytes of one block, and of the HTML that it becomes, that are still formatted.
+/// Maximum bytes of one formatted block, and of its HTML.
 const MAX_BLOCK: usize = 64 * 1024;
 const MAX_HTML: usize = 512 * 1024;
-/// Bytes after which text that is shown as it stands goes on in another block.
+/// Bytes after which plain text continues in another block.
 const PLAIN_BLOCK: usize = 32 * 1024;
-/// Blocks of one text that are still formatted: a page takes long to lay out ten thousand.
+/// Maximum number of formatted blocks of one text: browsers take long to lay out ten thousand.
 pub(super) const MAX_BLOCKS: usize = 1_000;
-/// Bytes of one text whose code gets colours and whose formulas are typeset: both are the most work and the most HTML on a page,
-/// and that is done for each reader again.
+/// Maximum bytes of one text with highlighted code and typeset formulas: both take the most work and HTML, repeated for each reader.
 const MAX_DETAILED: usize = 64 * 1024;
-/// Openings of a LaTeX formula between two blank lines: the parser looks for the end of each one.
+/// Maximum openings of a LaTeX formula between two blank lines: the parser searches for the end of each.
 const MAX_OPENINGS: usize = 256;
-/// Levels of quotes, lists and emphasis within one block.
+/// Maximum nesting of quotes, lists and emphasis within one block.
 const MAX_DEPTH: usize = 24;
 
-/// A top-level block and where its first line starts in the text that was rendered.
+/// Top-level block with the offset of its first line in the rendered text.
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) html: String,
-    /// The headings above what follows it.
+    /// Outline after the block.
     pub(super) outline: Outline,
 }
 
-/// Whether code gets colours once it is closed, and formulas are typeset.
+/// Whether closed code is highlighted and formulas are typeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Detail {
     Full,
     Plain,
 }
 
-/// A part that is rendered apart from Markdown and put in after cleaning.
+/// Part rendered separately from Markdown and inserted after cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Code { language: String, text: String, closed: bool, detail: Detail },
@@ -67,11 +66,11 @@ impl Slot {
     }
 }
 
-/// The slots of the last rendering, so that a block that is read again is not highlighted again.
+/// Cached slots of the last rendering, so that an unchanged block is not highlighted again.
 #[derive(Debug, Default)]
 pub(super) struct SlotCache(HashMap<Slot, String>);
 
-/// From which byte on the text is shown as it stands: the first line that is too long, or too much altogether.
+/// Offset from which the text is shown as plain text: the first overlong line, or the maximum length.
 pub(super) fn plain_from(text: &str) -> usize {
     let (mut start, mut openings) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -88,12 +87,12 @@ fn formula_openings(line: &str) -> usize {
     line.as_bytes().windows(2).filter(|pair| *pair == b"\\(" || *pair == b"\\[").count()
 }
 
-/// A block that shows its text as it stands.
+/// Creates a block of plain text.
 fn plain(text: &str, start: usize, outline: Outline) -> Block {
     Block { start, html: format!("<pre class=\"plain\" dir=\"auto\">{}</pre>", escape(text)), outline }
 }
 
-/// Text as it stands in blocks of whole lines, so that of a long one that grows only the last block changes.
+/// Splits plain text into blocks of whole lines, so that only the last block of a growing text changes.
 pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     let (mut blocks, mut from, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
@@ -109,14 +108,14 @@ pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     blocks
 }
 
-/// Renders Markdown without overlong lines, which begins at byte `from` of a text, below the headings of `outline`. What makes a parser
-/// give up is shown as it stands.
+/// Renders Markdown without overlong lines, which begins at byte `from` of a text, below the headings of `outline`. Text on which the
+/// parser fails is shown as plain text.
 pub(super) fn render(text: &str, from: usize, outline: Outline, cache: &mut SlotCache) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    // A parser's own panic on text made for it must not end a battle. No state is shared with it: the old cache is
-    // only read, and the new one is dropped when it panics.
+    // A parser's panic on crafted text must not end a battle. No state is shared with it: the old cache is only read, and the new one
+    // is dropped on a panic.
     let rendered = catch_unwind(AssertUnwindSafe(|| {
         let mut fresh = SlotCache::default();
         let blocks = render_blocks((text, from), outline, cache, &mut fresh);
@@ -158,7 +157,7 @@ fn render_blocks(
     root.children().map(block).collect()
 }
 
-/// A block as clean HTML with its slots; `None` where it is nested too deeply or becomes too large.
+/// Renders a block as clean HTML with its slots; `None` if it is nested too deeply or too large.
 fn prose<'a>(
     node: Node<'a>,
     arena: &'a Arena<'a>,
@@ -167,7 +166,7 @@ fn prose<'a>(
 ) -> Option<(String, Vec<Slot>)> {
     let slots = defuse(node, arena, detail)?;
     let mut html = String::new();
-    // Not `format_html`: in a debug build it panics on a cell of a table that holds a line break or a slot.
+    // Not `format_html`: in a debug build it panics on a table cell with a line break or a slot.
     comrak::format_html_with_plugins(node, options, &mut html, &Plugins::default()).ok()?;
     (html.len() <= MAX_HTML).then(|| (sanitize::prose(&html), slots))
 }
@@ -191,8 +190,8 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-/// Replaces everything that the formatter would write as it stands, and collects the slots. `None` where the block
-/// is nested too deeply.
+/// Replaces everything that the formatter would write unescaped, and collects the slots. `None` if the block is nested too
+/// deeply.
 fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, detail: Detail) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
@@ -228,7 +227,7 @@ fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, 
             node.append(text_node(html.literal));
             NodeValue::Paragraph
         }
-        // A picture would be fetched from a host of the model's choice, so its alternative text stands for it.
+        // An image would be fetched from a host of the model's choice, so its alternative text replaces it.
         NodeValue::Image(_) => {
             if node.first_child().is_none() {
                 node.append(text_node("🖼".into()));
@@ -252,13 +251,13 @@ fn is_line_break(tag: &str) -> bool {
     matches!(tag.to_ascii_lowercase().as_str(), "<br>" | "<br/>" | "<br />")
 }
 
-/// Keeps the slot and gives the node that marks its place.
+/// Stores the slot and returns its placeholder node.
 fn slot(slots: &mut Vec<Slot>, slot: Slot) -> NodeValue {
     slots.push(slot);
     NodeValue::Raw(format!("<data value=\"{}\"></data>", slots.len() - 1))
 }
 
-/// Puts the slots' HTML in the place of their marks.
+/// Replaces placeholders by the slots' HTML.
 fn fill(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
@@ -276,8 +275,8 @@ fn fill(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) ->
     out
 }
 
-/// Direction is decided for each block by its own text, and no override reaches beyond the block. A table may be wider than
-/// its place, and can be focused, so that keys scroll it.
+/// Wraps a block so that its text alone decides its direction, and no override reaches beyond it. A table may overflow, so it is
+/// focusable for scrolling by keyboard.
 fn wrap(html: &str) -> String {
     let focus = if html.starts_with("<table>") { " role=\"group\" tabindex=\"0\"" } else { "" };
     format!("<div dir=\"auto\"{focus}>{}</div>", html.trim_end())

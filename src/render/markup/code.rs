@@ -1,8 +1,7 @@
-//! Code blocks: colours as CSS classes for closed blocks, plain text for those still being written.
+//! Code blocks: highlighted by CSS classes once closed, plain text while they are being written.
 //!
-//! Classes instead of colours, so that the page's style sheet decides for light and dark. Eight classes are enough:
-//! each piece takes the class of its innermost scope that has one. They have the short names that Pygments gives them, since
-//! they come once for almost every word of code.
+//! Classes instead of colours, so that the page's style sheet decides for light and dark. Eight classes are enough: each piece takes the
+//! class of its innermost scope that has one. They have Pygments' short names, since they occur for almost every word of code.
 
 use std::sync::LazyLock;
 
@@ -10,14 +9,14 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 
 use super::escape;
 
-/// Longer blocks stay without colours: the work of highlighting is not bounded by the syntax definitions.
+/// Maximum bytes of a highlighted block: the work of highlighting is not bounded by the syntax definitions.
 const MAX_CODE: usize = 32 * 1024;
-/// Blocks with a longer line stay without colours.
+/// Maximum bytes of a line in a highlighted block.
 const MAX_LINE: usize = 1024;
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
 
-/// Scope prefixes and their classes; the first that fits a scope counts.
+/// Scope prefixes and their classes; the first match counts.
 static CLASSES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     [
         ("comment", "c"),
@@ -41,19 +40,19 @@ static CLASSES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// A block without colours.
+/// Renders a block without highlighting.
 pub(super) fn plain(language: &str, text: &str) -> String {
     framed(language, &escape(text))
 }
 
-/// A closed block with colours, where its language is known and its size allows it.
+/// Renders a closed block, highlighted if its language is known and it is not too large.
 pub(super) fn highlighted(language: &str, text: &str) -> String {
     let small = text.len() <= MAX_CODE && text.lines().all(|line| line.len() <= MAX_LINE);
     let coloured = syntax(language).filter(|_| small).and_then(|syntax| colour(syntax, text));
     framed(language, &coloured.unwrap_or_else(|| escape(text)))
 }
 
-/// The frame is a region that the keyboard can scroll, and that a browser that translates the page leaves as it is.
+/// Wraps a block in a region that is scrollable by keyboard and excluded from browser translation.
 fn framed(language: &str, html: &str) -> String {
     let label: String = language.chars().filter(|c| c.is_alphanumeric() || "+#-_.".contains(*c)).take(24).collect();
     format!(

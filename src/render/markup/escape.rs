@@ -1,4 +1,4 @@
-//! The escaper of all templates.
+//! HTML escaper of all templates.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use askama::filters::Escaper;
 
 use crate::domain::text_direction::in_name;
 
-/// The escaper of all templates (`askama.toml`): as for HTML, and names as [`in_name`] has them.
+/// HTML escaper of all templates (`askama.toml`), which also applies [`in_name`].
 #[derive(Debug, Clone, Copy)]
 pub struct Html;
 

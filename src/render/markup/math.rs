@@ -1,4 +1,4 @@
-//! LaTeX to MathML. What cannot be read as LaTeX is shown as it was written.
+//! Converts LaTeX to MathML. Invalid LaTeX is shown as source.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,16 +7,16 @@ use pulldown_latex::{Parser, Storage, mathml::push_mathml};
 
 use super::{escape, sanitize};
 
-/// Characters of LaTeX of the longest formula within a line of text.
+/// Maximum characters of LaTeX of an inline formula.
 const LONGEST_INLINE: usize = 48;
 
-/// Bytes of one formula.
+/// Maximum bytes of one formula.
 const MAX_LATEX: usize = 4 * 1024;
-/// Bytes of the MathML that one formula becomes: a single character may become an element of its own.
+/// Maximum bytes of a formula's MathML: a single character may become one element.
 const MAX_MATHML: usize = 40 * 1024;
-/// Levels of groups, and commands in a row, in one formula.
+/// Maximum nesting of groups, and consecutive commands, in one formula.
 const MAX_DEPTH: usize = 32;
-/// Commands that define others: a formula of a few bytes could grow without end.
+/// Commands that define others: they could expand a short formula without limit.
 const DEFINITIONS: &[&str] = &[
     "\\def",
     "\\edef",
@@ -30,23 +30,23 @@ const DEFINITIONS: &[&str] = &[
     "\\providecommand",
 ];
 
-/// Where a formula stands.
+/// Placement of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FormulaPlace {
     /// Within a line of text.
     Inline,
-    /// On a line of its own.
+    /// Separate block.
     Block,
 }
 
-/// A formula as it was written.
+/// Renders a formula as its source.
 pub(super) fn source(latex: &str) -> String {
     format!("<code class=\"tex\">{}</code>", escape(latex))
 }
 
-/// A formula as MathML.
+/// Renders a formula as MathML.
 pub(super) fn html(latex: &str, layout: FormulaPlace) -> String {
-    // The parser's few internal assertions must not end a battle; it shares no state with us.
+    // The parser's internal assertions must not end a battle; no state is shared with it.
     let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, layout))).ok().flatten();
     mathml.unwrap_or_else(|| source(latex))
 }
@@ -60,7 +60,7 @@ fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
     }
     let storage = Storage::new();
     let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
-    // MathML breaks no lines: what is longer than a phone is wide stands on a line of its own, which scrolls.
+    // MathML does not wrap: a formula wider than a phone's screen becomes a scrollable block.
     let layout = if latex.chars().count() > LONGEST_INLINE { FormulaPlace::Block } else { layout };
     let display_mode = match layout {
         FormulaPlace::Inline => DisplayMode::Inline,
@@ -73,7 +73,7 @@ fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
         return None;
     }
     let clean = sanitize::formula(&mathml);
-    // A formula on a line of its own may be wider than its place; keys scroll what can be focused.
+    // A block formula may overflow; it is focusable for scrolling by keyboard.
     Some(match layout {
         FormulaPlace::Inline => clean,
         FormulaPlace::Block => clean.replacen("<math", "<math tabindex=\"0\"", 1),
@@ -95,8 +95,8 @@ fn depth(latex: &str) -> usize {
     deepest
 }
 
-/// Longest run of commands with nothing between them. Each may take the next one as its argument (`\not\not …`),
-/// and the parser calls itself for that.
+/// Longest run of consecutive commands. Each may take the next one as its argument (`\not\not …`), for which the parser
+/// recurses.
 fn longest_chain(latex: &str) -> usize {
     let mut chars = latex.chars().peekable();
     let (mut chain, mut longest) = (0usize, 0);

@@ -1,12 +1,12 @@
 //! Renders models' Markdown as safe HTML: tables, code with colours, LaTeX as MathML.
 //!
-//! Nothing that comes in here is trusted. Raw HTML is shown as text, pictures as their alternative text, links lead
-//! only to http, https and mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long
-//! lines, very long texts and very deep nesting are shown as plain text. The output has no `style`, `id` or event
-//! attribute, so a page with a strict content security policy can show it. What may have to be scrolled can be focused, and
-//! headings begin at the fourth level, below the name of the model (`outline`).
+//! The input is untrusted. Raw HTML is shown as text, images as their alternative text, links lead only to http, https and
+//! mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long lines, very long texts and very
+//! deep nesting are shown as plain text. The output has no `style`, `id` or event attribute, so a page with a strict content
+//! security policy can show it. Scrollable elements are focusable, and headings begin at the fourth level, below the name of
+//! the model (`outline`).
 //!
-//! [`render`] is for a whole text, [`Renderer`] for one that is still being written; both give the same blocks.
+//! [`render`] is for a whole text, [`Renderer`] for one that is still being written; both return the same blocks.
 
 mod blocks;
 mod code;
@@ -20,13 +20,13 @@ pub use stream::{BlockChange, Renderer};
 
 use crate::domain::text_diff::DiffPart;
 
-/// Renders a whole text: one HTML string for each top-level block. Never panics, whatever the text.
+/// Renders a whole text: one HTML string for each top-level block. Never panics.
 #[must_use]
 pub fn render(text: &str) -> Vec<String> {
     Renderer::new().update(text).into_iter().map(|change| change.html).collect()
 }
 
-/// A plain text as safe HTML, in which `mark` has what differs from another.
+/// Renders a plain text as safe HTML, with differing parts in `mark` elements.
 #[must_use]
 pub fn marked(parts: &[DiffPart]) -> String {
     let part = |part: &DiffPart| match part.differs {
@@ -37,7 +37,7 @@ pub fn marked(parts: &[DiffPart]) -> String {
     format!("<p class=\"plain\" dir=\"auto\">{text}</p>")
 }
 
-/// Text as HTML: the five characters that mean something are escaped.
+/// Escapes the five special characters of HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Levels of headings: a reply stands below the heading with its model's name, and no level may be left out.
+//! Heading levels: a reply is below the heading with its model's name, and no level may be skipped.
 
 use comrak::nodes::{Node, NodeValue};
 
@@ -7,12 +7,12 @@ const ABOVE: u8 = 3;
 /// The last level of HTML.
 const LAST: u8 = 6;
 
-/// The headings, as a model wrote their levels, that the next one stands below: bit n for level n.
+/// Open heading levels in the model's text: bit n for level n.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Outline(u8);
 
 impl Outline {
-    /// Gives each heading of a block the next level below the one that it belongs to.
+    /// Sets each heading of a block to the next level below its parent.
     pub(super) fn settle<'a>(&mut self, block: Node<'a>) {
         for node in block.descendants() {
             if let NodeValue::Heading(heading) = &mut node.data_mut().value {
@@ -24,7 +24,7 @@ impl Outline {
     /// The level at which a heading of this written level is shown.
     fn place(&mut self, written: u8) -> u8 {
         let bit = 1 << written.min(LAST);
-        // Headings of the same or a lower rank end here.
+        // A heading closes all headings of the same or a lower rank.
         self.0 = (self.0 & (bit - 1)) | bit;
         let depth = u8::try_from(self.0.count_ones()).unwrap_or(LAST);
         (ABOVE + depth).min(LAST)

@@ -1,4 +1,4 @@
-//! The allow-lists: what may be in a block of prose, and what may be in a formula.
+//! Allow-lists of elements and attributes in prose and in formulas.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ const PROSE: &[&str] = &[
     "ul",
 ];
 
-/// Elements of MathML Core that formulas are made of.
+/// MathML Core elements of formulas.
 const MATH: &[&str] = &[
     "math",
     "mfrac",
@@ -109,7 +109,7 @@ static PROSE_POLICY: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .url_relative(UrlRelative::Deny)
         .link_rel(Some("nofollow noopener noreferrer"))
         .set_tag_attribute_value("a", "target", "_blank")
-        // A browser that translates the page leaves code as it is.
+        // Excludes code from browser translation.
         .set_tag_attribute_value("code", "translate", "no");
     policy
 });

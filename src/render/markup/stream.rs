@@ -1,9 +1,9 @@
-//! Rendering a text that grows: only blocks that changed are given out again.
+//! Incremental rendering of a growing text: only changed blocks are returned.
 //!
-//! Markdown never goes back to a closed block, so all blocks before the last one are settled, and each update reads only
-//! the text from there on. Two lines are held back: a line that is still being written may look like the start of
-//! another block, and a table is known by its second line. The one exception is a link reference definition (`[a]: https://…`),
-//! which may change any earlier block: a text that may hold one is read as a whole each time.
+//! Later Markdown never changes a closed block, so all blocks before the last one are settled, and each update parses only the text after
+//! them. Two lines are held back: a line that is still being written may look like the start of another block, and a table is
+//! recognised by its second line. The one exception is a link reference definition (`[a]: https://…`), which may change any earlier
+//! block: a text that may hold one is parsed as a whole each time.
 
 use std::borrow::Cow;
 
@@ -11,40 +11,40 @@ use super::blocks::{self, MAX_BLOCKS, SlotCache};
 use super::outline::Outline;
 use crate::domain::text_direction;
 
-/// Turns a growing text into HTML blocks.
+/// Incremental renderer of a growing text to HTML blocks.
 #[derive(Debug, Default)]
 pub struct Renderer {
-    /// Bytes of the text whose blocks will not change any more.
+    /// Bytes of the text with settled blocks, which no longer change.
     settled: usize,
     /// Number of those blocks.
     settled_blocks: usize,
-    /// The headings above what follows them.
+    /// Outline after the settled blocks.
     outline: Outline,
-    /// The HTML last given out for each block, empty for settled ones.
+    /// The HTML last returned for each block, empty for settled ones.
     shown: Vec<String>,
     slots: SlotCache,
 }
 
-/// A block that is new or changed.
+/// New or changed block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockChange {
     /// Position of the block.
     pub block: usize,
-    /// What it looks like now; empty where it is no more.
+    /// Its current HTML; empty if the block was removed.
     pub html: String,
-    /// How many first bytes of `html` are those of the block before; the end of a character.
+    /// Length of the prefix of `html` shared with the former HTML of the block, in bytes at a character boundary.
     pub kept: usize,
 }
 
 impl Renderer {
-    /// A renderer that has shown nothing yet.
+    /// Creates a renderer without text.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the text so far and gives the blocks that are new or changed. The text may only grow; for another text take
-    /// another renderer.
+    /// Renders the text so far and returns the new or changed blocks. The text may only grow; use another renderer for another
+    /// text.
     pub fn update(&mut self, text_so_far: &str) -> Vec<BlockChange> {
         let text = normalize(text_so_far);
         let may_settle = !may_define_references(&text);
@@ -75,7 +75,7 @@ impl Renderer {
         changes
     }
 
-    /// Compares the blocks after the settled ones with what was shown, and remembers them.
+    /// Compares the blocks after the settled ones with those last returned, and stores them.
     fn changes(&mut self, tail: impl Iterator<Item = String>) -> Vec<BlockChange> {
         let before = self.shown.split_off(self.settled_blocks.min(self.shown.len()));
         let mut changes = Vec::new();
@@ -96,19 +96,19 @@ impl Renderer {
     }
 }
 
-/// Bytes of the longest beginning that two texts share, in whole characters.
+/// Bytes of the longest common prefix of two texts, in whole characters.
 fn common_prefix(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     one.floor_char_boundary(same)
 }
 
-/// Where the last but one line starts.
+/// Offset of the second-last line.
 fn second_last_line(text: &str) -> usize {
     text.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at + 1)
 }
 
-/// Line ends become `\n`; NUL and byte-order marks go, as every reader of Markdown drops them in places of its own. What
-/// would reorder the text is shown by its number.
+/// Normalises line ends to `\n` and removes NUL and byte-order marks, which Markdown parsers treat differently. Bidirectional
+/// controls are shown as code points.
 fn normalize(text: &str) -> Cow<'_, str> {
     let text = text_direction::in_prose(text);
     if !text.contains(['\r', '\0', '\u{feff}']) {
@@ -119,7 +119,7 @@ fn normalize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether the text could hold a link reference definition. May say yes for one that is none; never the reverse.
+/// Whether the text could hold a link reference definition. May give false positives, but no false negatives.
 fn may_define_references(text: &str) -> bool {
     let opens_with_bracket = |line: &str| {
         let container =

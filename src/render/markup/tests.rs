@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Every tag and attribute that a page may be given.
+/// Allowed tags and attributes.
 const TAGS: &[&str] = &[
     "a",
     "blockquote",
@@ -303,7 +303,7 @@ fn what_may_have_to_be_scrolled_can_be_focused() {
     assert!(render("| a |\n|---|\n| b |").concat().starts_with("<div dir=\"auto\" role=\"group\" tabindex=\"0\">"));
 }
 
-/// Shows a text in pieces, as a page would that keeps what it has, and gives the blocks that stand there in the end.
+/// Streams a text in pieces to a page that applies changes, and returns the final blocks.
 fn streamed(text: &str, cuts: &[usize]) -> Vec<String> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
     cuts.sort_unstable();
@@ -321,7 +321,7 @@ fn streamed(text: &str, cuts: &[usize]) -> Vec<String> {
     page
 }
 
-/// Pieces of Markdown that mean something, and some that do not.
+/// Pieces of Markdown syntax and plain text.
 fn markdown() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => prop::sample::select(vec![

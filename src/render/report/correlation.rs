@@ -18,7 +18,7 @@ use crate::domain::stats::correlation_matrix::{matrix, replicate_correlations};
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 
-/// Two series against each other.
+/// Draws the scatter plot of two series.
 #[must_use]
 pub fn of_pair(report: &PairReport) -> String {
     let title = format!("{} and {}", report.x.title, report.y.title);
@@ -35,7 +35,7 @@ fn dot(point: &PairPoint) -> Dot {
     }
 }
 
-/// A mixture against its target, over the models that all series have.
+/// Draws the scatter plot of a mixture and its target, over the models that all series have.
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
@@ -59,7 +59,7 @@ pub fn of_mixture(
     Ok(scatter::draw(Topic { key: "scatter", title: &title }, [&across, &report.target.title], &dots, FRAME))
 }
 
-/// The correlations of two series in every replicate, in the order of [`Coefficient::ALL`]; empty where both are held fixed.
+/// Correlations of two series in every replicate, in the order of [`Coefficient::ALL`]; empty if both are fixed.
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
@@ -69,7 +69,7 @@ pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>
     Ok([0, 1, 2].map(|place| found.iter().flatten().map(|three| three[place]).collect()))
 }
 
-/// How correlations are distributed, by their names. None where nothing was resampled.
+/// Draws violin plots of resampled correlations by name. `None` if nothing was resampled.
 #[must_use]
 pub fn of_replicates(title: &str, samples: &[ViolinSample]) -> Option<String> {
     let values = samples.iter().flat_map(|sample| sample.scores.iter().copied());
@@ -77,7 +77,7 @@ pub fn of_replicates(title: &str, samples: &[ViolinSample]) -> Option<String> {
     Some(violin::draw(Topic { key: "resampled", title }, samples, &range, FRAME))
 }
 
-/// The tenths around the values, between −1 and 1.
+/// Range of the values rounded outwards to tenths, within −1 and 1.
 fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)));
     let (low, high) = ((10.0 * low).floor() / 10.0, (10.0 * high).ceil() / 10.0);
@@ -85,7 +85,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
     (low <= high).then(|| low.max(-1.0)..=high.min(1.0))
 }
 
-/// The three correlations of a pair of series with everything resampled; none where both are held fixed.
+/// Draws the violin plots of the three resampled correlations of two series; `None` if both are fixed.
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
@@ -96,7 +96,7 @@ pub fn of_resampled_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Op
     Ok(of_replicates(&format!("{} and {}, resampled", x.title, y.title), &samples))
 }
 
-/// One correlation of every two series, over the models that all of them have.
+/// Draws the matrix of one coefficient of all pairs of series, over the models that all series have.
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
@@ -120,7 +120,7 @@ pub fn of_all(
     Ok(of_cells(&names, &cells, coefficient))
 }
 
-/// One correlation of every two series, `cells[row][column]`.
+/// Draws the matrix of one coefficient from `cells[row][column]`.
 #[must_use]
 pub fn of_cells(names: &[String], cells: &[Vec<Option<CorrelationCell>>], coefficient: Coefficient) -> String {
     let title = match coefficient {
@@ -131,7 +131,7 @@ pub fn of_cells(names: &[String], cells: &[Vec<Option<CorrelationCell>>], coeffi
     correlations::draw(Topic { key: "correlations", title }, names, cells, FRAME)
 }
 
-/// What the matrix shows of a pair: the interval is that of what was resampled where something was, else Fisher's.
+/// Cell of a pair in the matrix: with the bootstrap interval if something was resampled, otherwise Fisher's.
 #[must_use]
 pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> CorrelationCell {
     let found: &CoefficientReport = match coefficient {

@@ -1,4 +1,4 @@
-//! A report as a file of HTML that needs no other: its styles and charts are in it.
+//! Self-contained HTML file of a report, with styles and charts.
 
 use askama::Template;
 
@@ -10,12 +10,12 @@ const STYLES: [&str; 3] = [
     include_str!("../../../static/benchmark.css"),
 ];
 
-/// What stands in the file.
+/// Content of the file.
 pub(super) struct FileContent<'c> {
     pub(super) title: &'c str,
-    /// What the report is about: labels and values; none where the body says it.
+    /// Facts of the report: labels and values; empty if the body has them.
     pub(super) facts: Vec<(&'static str, String)>,
-    /// HTML.
+    /// HTML of the body.
     pub(super) body: String,
 }
 
@@ -27,10 +27,10 @@ struct ReportFile<'c> {
     styles: String,
 }
 
-/// The whole file.
+/// Renders the file.
 ///
 /// # Errors
-/// [`askama::Error`] where it cannot be written.
+/// [`askama::Error`] if rendering fails.
 pub(super) fn file(content: FileContent<'_>, language: Language) -> askama::Result<String> {
     ReportFile { content, language, styles: STYLES.join("\n") }.render()
 }

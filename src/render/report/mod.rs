@@ -1,4 +1,4 @@
-//! Reports as Markdown and HTML, and the pictures in them.
+//! Reports as Markdown and HTML, with their charts.
 
 pub mod benchmark;
 pub mod campaign;

@@ -1,4 +1,4 @@
-//! The score table of all models and suites as CSV and as a chart.
+//! Score table of all models and suites as CSV and as a chart.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::domain::correlation::suite_score_table::{
 };
 use crate::i18n::pages::page_texts;
 
-/// The fields of [`ScoreTableLine`], which head the file also where it has no line.
+/// Fields of [`ScoreTableLine`], the header of the file even without lines.
 const COLUMNS: [&str; 23] = [
     "suite",
     "title",
@@ -38,7 +38,7 @@ const COLUMNS: [&str; 23] = [
     "adjusted_p",
 ];
 
-/// A model in a suite.
+/// Line of a model in a suite.
 #[derive(Default, Serialize)]
 struct ScoreTableLine<'a> {
     suite: Cow<'a, str>,
@@ -66,11 +66,11 @@ struct ScoreTableLine<'a> {
     adjusted_p: Option<f64>,
 }
 
-/// Writes a line a model and suite that it has a score in, with its comparison where there is one. `defused` makes a text harmless
-/// to a spreadsheet.
+/// Writes a line for each model and suite with a score, with its comparison if there is one. `defused` escapes formulas for
+/// spreadsheets.
 ///
 /// # Errors
-/// [`csv::Error`] where a line cannot be written.
+/// [`csv::Error`] if a line cannot be written.
 pub fn csv(
     table: &SuiteScoreTable,
     compared: Option<&ScoreTableComparison>,
@@ -124,14 +124,14 @@ fn line<'a>(
     })
 }
 
-/// The day of a moment in UTC.
+/// UTC date of a time.
 #[must_use]
 pub fn day(at: i64) -> Option<String> {
     let moment = jiff::Timestamp::from_millisecond(at).ok()?;
     Some(moment.strftime("%Y-%m-%d").to_string())
 }
 
-/// Draws the scores, a row a model and a column a suite.
+/// Draws the scores with a row for each model and a column for each suite.
 #[must_use]
 pub fn chart(table: &SuiteScoreTable, frame: Frame) -> String {
     let columns: Vec<String> = table.suites.iter().map(|suite| suite.title.clone()).collect();

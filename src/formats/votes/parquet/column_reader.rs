@@ -1,4 +1,4 @@
-//! A column of one row group in memory: texts by number, or numbers.
+//! Column of one row group in memory: texts by dictionary index, or numbers.
 
 use super::texts::Texts;
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ impl ParquetColumn {
         }
     }
 
-    /// As texts: numbers as they are written.
+    /// Converts to texts; numbers in decimal notation.
     pub(super) fn texts(&self) -> Cow<'_, Texts> {
         match self {
             Self::Texts(texts) => Cow::Borrowed(texts),
@@ -51,12 +51,12 @@ impl ParquetColumn {
         }
     }
 
-    /// As numbers: texts as they read.
+    /// Converts to numbers; texts are parsed.
     pub(super) fn numbers(&self) -> Cow<'_, [f64]> {
         self.read_by(number_of)
     }
 
-    /// As flags: 0 for no, NaN for a text that says neither yes nor no.
+    /// Converts to flags: 0 for no, NaN for a text that is neither yes nor no.
     pub(super) fn flags(&self) -> Cow<'_, [f64]> {
         self.read_by(flag_of)
     }
@@ -84,18 +84,18 @@ fn number_of(text: &str) -> f64 {
     }
 }
 
-/// What the numbers of a time column count since 1970.
+/// Unit of a time column's whole numbers since 1970.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TimeUnit {
-    /// Parts of a second, this many in each.
+    /// Fractions of a second, this many in each.
     PartsOfASecond(f64),
     Days,
-    /// Whole numbers that do not say.
+    /// Whole numbers without a unit.
     Unknown,
 }
 
 impl TimeUnit {
-    /// The unit of a column; `None` where it is not a column of whole numbers.
+    /// Reads the unit of a column; `None` if it is not a column of whole numbers.
     pub(super) fn from_column(group: &dyn RowGroupReader, at: usize) -> Option<Self> {
         let descriptor = group.metadata().column(at).column_descr();
         let logical = descriptor.logical_type_ref();
@@ -116,7 +116,7 @@ impl TimeUnit {
         }
     }
 
-    /// Seconds since 1970; `None` for an unknown unit.
+    /// Converts to seconds since 1970; `None` for an unknown unit.
     pub(super) fn seconds(self, number: f64) -> Option<f64> {
         match self {
             Self::PartsOfASecond(parts) => Some(number / parts),
@@ -127,12 +127,12 @@ impl TimeUnit {
 }
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The Julian day that 1970 began with.
+/// Julian day number of 1970-01-01.
 const JULIAN_1970: f64 = 2_440_588.0;
 /// Bytes of a UUID.
 const UUID_BYTES: i32 = 16;
 
-/// Digits behind the decimal point, in a column of decimals.
+/// Scale of a column of decimals: its digits after the decimal point.
 fn decimal_scale(descriptor: &ColumnDescriptor) -> Option<i32> {
     match descriptor.logical_type_ref() {
         Some(LogicalType::Decimal(decimal)) => Some(decimal.scale),
@@ -141,14 +141,14 @@ fn decimal_scale(descriptor: &ColumnDescriptor) -> Option<i32> {
     }
 }
 
-/// Seconds since 1970 of a time in Julian days and nanoseconds.
+/// Converts a time in Julian days and nanoseconds to seconds since 1970.
 fn julian_seconds(time: &Int96) -> f64 {
     let [low, high, day] = [0, 1, 2].map(|word| time.data().get(word).copied().unwrap_or(0));
     let nanoseconds = f64::from(high) * 2_f64.powi(32) + f64::from(low);
     (f64::from(day) - JULIAN_1970) * SECONDS_A_DAY + nanoseconds / 1e9
 }
 
-/// A whole number in two's complement, the highest byte first; NaN beyond 16 bytes, which no time or count fills.
+/// Converts a big-endian whole number in two's complement; NaN beyond 16 bytes, which no time or count needs.
 #[expect(clippy::cast_precision_loss, reason = "what counts of it is in the highest 53 bits")]
 fn big_endian(bytes: &[u8]) -> f64 {
     let Some(padding) = 16_usize.checked_sub(bytes.len()) else { return f64::NAN };
@@ -162,12 +162,12 @@ fn uuid(bytes: &[u8]) -> Option<String> {
     Some(uuid::Uuid::from_slice(bytes).ok()?.to_string())
 }
 
-/// What the values of a column are wanted as.
+/// Requested representation of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadAs {
-    /// Names, of which every digit counts.
+    /// Texts, with every digit.
     Texts,
-    /// Whatever the file holds; whole numbers as floating point numbers.
+    /// The stored type; whole numbers become floating-point numbers.
     Stored,
 }
 
@@ -223,7 +223,7 @@ fn uuids(reader: ColumnReaderImpl<FixedLenByteArrayType>, rows: usize) -> Result
     Ok(Texts { names: names.as_slice().iter().collect(), rows })
 }
 
-/// Whole numbers with all their digits: two voters whose numbers differ beyond the 53 bits of a floating point number are two.
+/// Reads whole numbers with all digits: voters whose numbers differ beyond the 53 bits of a floating-point number are distinct.
 fn digits(
     reader: ColumnReaderImpl<Int64Type>,
     descriptor: &ColumnDescriptor,
@@ -247,7 +247,7 @@ fn real(number: i64) -> f64 {
     number as f64
 }
 
-/// Texts by way of their dictionary, or one by one where they are encoded in a rarer way.
+/// Reads texts by their dictionary, or one by one in rarer encodings.
 fn texts(group: &dyn RowGroupReader, at: usize, rows: usize) -> Result<Texts, ParquetError> {
     let descriptor = group.metadata().schema_descr().column(at);
     if let Some(texts) = read_texts(group.get_column_page_reader(at)?, descriptor.max_def_level(), rows)? {
@@ -267,7 +267,7 @@ fn texts(group: &dyn RowGroupReader, at: usize, rows: usize) -> Result<Texts, Pa
     problem.map_or_else(|| Ok(Texts { names: names.as_slice().iter().collect(), rows }), Err)
 }
 
-/// All numbers of a column.
+/// Reads all numbers of a column.
 fn read_values<T: DataType>(
     reader: ColumnReaderImpl<T>,
     rows: usize,
@@ -276,7 +276,7 @@ fn read_values<T: DataType>(
     read_nullable(reader, rows, |value| value.map_or(f64::NAN, &number))
 }
 
-/// All values of a column, `None` where a row has none, as `take` has them.
+/// Reads all values of a column, mapped by `take`; a row without a value gives `None`.
 fn read_nullable<T: DataType, V>(
     mut reader: ColumnReaderImpl<T>,
     rows: usize,
@@ -294,7 +294,7 @@ fn read_nullable<T: DataType, V>(
         if values.len() == read {
             all.extend(values.iter().map(|value| take(Some(value))));
         } else {
-            // The highest level is that of a value: at least one is there, or none at all.
+            // The highest level marks a value if there are any values.
             let there = levels.iter().copied().max().filter(|_| !values.is_empty());
             let mut values = values.iter();
             all.extend(levels.iter().map(|&level| take(if Some(level) == there { values.next() } else { None })));

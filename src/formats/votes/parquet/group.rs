@@ -1,4 +1,4 @@
-//! The votes of one row group.
+//! Columns of one row group by field.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::votes::parquet::texts::Texts;
 pub(super) struct RowGroup<'g> {
     pub(super) plan: &'g ReadPlan<'g>,
     pub(super) columns: Vec<ParquetColumn>,
-    /// What the numbers of each column would count as times.
+    /// Time unit of each column.
     pub(super) units: Vec<Option<TimeUnit>>,
     pub(super) rows: usize,
 }
@@ -37,7 +37,7 @@ impl RowGroup<'_> {
         self.of(field).map(ParquetColumn::flags)
     }
 
-    /// What the numbers of a field's column count as times; `None` where it is not one of whole numbers.
+    /// Time unit of a field's column; `None` if it is not a column of whole numbers.
     pub(super) fn unit(&self, field: Field) -> Option<TimeUnit> {
         let place = self.plan.needed.binary_search(&self.plan.header.one(field)?.at).ok()?;
         self.units[place]

@@ -13,11 +13,11 @@ use super::rows::{ParquetRows, RowContent};
 use super::texts::Texts;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, VoteLog};
 
-/// Fewest names that a thread looks up.
+/// Minimum number of names looked up per thread.
 const LOOKED_UP: usize = 1_000;
 
 impl RowGroup<'_> {
-    /// The votes of the rows; a bad row is counted from 0.
+    /// Converts the rows to votes; an error has the bad row's number, from 0.
     pub(super) fn into_votes(self) -> Result<GroupVotes, (u64, RowError)> {
         let mut batch = VoteBatch::new(self.plan.job.wanted, self.plan.header.timed);
         batch.rows = self.rows as u64;
@@ -33,7 +33,7 @@ impl RowGroup<'_> {
         Ok(GroupVotes { batch, labels, excluded_labels })
     }
 
-    /// Models, outcomes and times; returns which rows they are of, and which are excluded votes.
+    /// Adds models, outcomes and times; returns the rows of votes and of excluded votes.
     fn votes(&self, batch: &mut VoteBatch) -> Result<GroupRows, (u64, RowError)> {
         let Some(mut rows) = ParquetRows::new(self) else { return Ok(GroupRows::default()) };
         let (mut kept, mut excluded) = (Vec::with_capacity(self.rows), Vec::new());
@@ -67,7 +67,7 @@ impl RowGroup<'_> {
         Ok(GroupRows { kept, excluded })
     }
 
-    /// Texts beside, for the rows that are kept, where they are wanted.
+    /// Wanted labels of the kept rows.
     fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 8] {
         let fields = [
             (Field::Voter, log.voters.is_some()),
@@ -88,7 +88,7 @@ impl RowGroup<'_> {
         })
     }
 
-    /// Numbers beside, for the rows that are kept.
+    /// Adds the other numbers of the kept rows.
     fn details(&self, log: &mut VoteLog, seen: &mut ColumnSet, kept: &[u32]) {
         let timed = self.plan.header.timed;
         if let Some(column) = log.seconds.as_mut().filter(|_| !timed) {
@@ -113,7 +113,7 @@ impl RowGroup<'_> {
         }
     }
 
-    /// Times of the replies, for the rows that are kept.
+    /// Adds the reply times of the kept rows.
     fn timings(&self, batch: &mut VoteBatch, kept: &[u32]) {
         let Some(column) = &mut batch.log.timings else { return };
         let numbers = TIMINGS.map(|side| side.map(|field| self.numbers(field)));
@@ -128,7 +128,7 @@ impl RowGroup<'_> {
         batch.seen.timings = numbers.iter().flatten().any(Option::is_some);
     }
 
-    /// Counts of style, for the rows that are kept.
+    /// Adds the style counts of the kept rows.
     fn style(&self, batch: &mut VoteBatch, kept: &[u32]) -> Result<(), (u64, RowError)> {
         let Some(style) = &mut batch.log.style else { return Ok(()) };
         let mut counts = vec![[[None; 2]; 4]; kept.len()];
@@ -164,27 +164,27 @@ impl RowGroup<'_> {
     }
 }
 
-/// Rows of a row group.
+/// Row numbers of a row group.
 #[derive(Default)]
 struct GroupRows {
-    /// Those of votes that count.
+    /// Rows of votes that count.
     kept: Vec<u32>,
-    /// Those of votes that a rule excludes.
+    /// Rows of votes that a rule excludes.
     excluded: Vec<u32>,
 }
 
-/// The votes of a row group. Its texts keep the numbers that the file gives them until they are put behind those of the groups
-/// before: most voters are known by then, and their names need no place of their own.
+/// Votes of a row group. Texts keep the file's dictionary indices until they are appended to the earlier groups: most voters are known by
+/// then, and their names are not stored again.
 pub(super) struct GroupVotes {
     batch: VoteBatch,
     /// Voters, languages, categories, intents, pairing policies and battle ids of the votes, and the reasons for both sides.
     labels: [Option<Texts>; 8],
-    /// Those of the excluded votes, where they are wanted.
+    /// Labels of the excluded votes, if wanted.
     excluded_labels: Option<[Option<Texts>; 8]>,
 }
 
 impl GroupVotes {
-    /// Puts the votes behind those of the groups before.
+    /// Appends the votes to those of the earlier groups.
     pub(super) fn append_to(self, votes: &mut VoteBatch) {
         votes.append(&self.batch);
         add_labels(&mut votes.log, &mut votes.seen, &self.labels);
@@ -228,9 +228,9 @@ fn pick(texts: Texts, kept: &[u32]) -> Texts {
     Texts { rows, ..texts }
 }
 
-/// Adds the text of each vote, names in the order in which they come; returns whether there is any.
+/// Adds the text of each vote, with new names in order of appearance; returns whether there is any.
 fn add(labels: &mut Labels, texts: &Texts) -> bool {
-    // Most names are known from the groups before, and to look them up takes longest.
+    // Most names are known from earlier groups, and lookups dominate the time.
     let known = |place: usize| labels.names.find(&texts.names[place]).unwrap_or(Labels::NONE);
     let mut places: Vec<u32> = (0..texts.names.len()).into_par_iter().with_min_len(LOOKED_UP).map(known).collect();
     labels.rows.reserve(texts.rows.len());

@@ -1,8 +1,8 @@
-//! Texts out of the pages of a column, without one allocation a value.
+//! Reads texts from the pages of a column, without an allocation per value.
 //!
-//! pandas, pyarrow, DuckDB and LMArena's files keep a text column as a dictionary and one number a row, packed into as few
-//! bits as it needs or as a run of equal ones. Those numbers are all that is wanted here. The layout is that of the
-//! Parquet format's "Encodings": RLE/bit-packing hybrid, and PLAIN where a dictionary grew too large.
+//! pandas, pyarrow, DuckDB and LMArena's files store a text column as a dictionary and one index a row, bit-packed or as a run of equal
+//! ones. Only these indices are needed here. The layout is that of the Parquet format's "Encodings": RLE/bit-packing hybrid, and PLAIN
+//! where a dictionary grew too large.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use ::parquet::errors::ParquetError;
 use crate::domain::rating::vote_log::InternedTexts;
 use crate::votes::parquet::texts::{TextList, Texts};
 
-/// The texts of a column whose rows hold one value or none; `None` where a page is encoded in another way.
+/// Reads the texts of a column without repeated values; `None` if a page has another encoding.
 pub(super) fn read_texts(
     mut pages: Box<dyn PageReader>,
     max_level: i16,
@@ -44,7 +44,7 @@ pub(super) fn read_texts(
             Encoding::PLAIN => Values::Texts,
             _ => return Ok(None),
         };
-        // A run of equal values takes a few bytes however many they are, and what a page says of its count is checked by nobody else.
+        // A run of equal values takes a few bytes regardless of its length, and the page's stated count is checked nowhere else.
         if data.count > rows - column.rows.len() {
             return Err(broken("a page with more rows than its row group has left"));
         }
@@ -53,12 +53,12 @@ pub(super) fn read_texts(
     Ok(Some(Texts { names: column.texts, rows: column.rows }))
 }
 
-/// How the values of a page are written.
+/// Encoding of the values of a page.
 #[derive(Clone, Copy)]
 enum Values {
-    /// Numbers in the dictionary.
+    /// Dictionary indices.
     Numbers,
-    /// Texts, each behind its length.
+    /// Texts, each preceded by its length.
     Texts,
 }
 
@@ -88,15 +88,15 @@ impl DataPage {
 
 #[derive(Default)]
 struct TextColumn {
-    /// The texts of the dictionary, which a writer stores once each, and those that pages hold themselves.
+    /// Texts of the dictionary, stored once each, and those stored in pages.
     texts: TextList,
-    /// Where the dictionary's texts begin and end.
+    /// Range of the dictionary's texts.
     dictionary: Range<u32>,
-    /// The texts that pages hold themselves, and the place of each in `texts`.
+    /// Texts stored in pages, with the position of each in `texts`.
     paged: InternedTexts,
     places: Vec<u32>,
     rows: Vec<u32>,
-    /// Levels and numbers of a page, kept for the next one.
+    /// Buffers for the levels and numbers of a page, reused for the next one.
     levels: Vec<u32>,
     numbers: Vec<u32>,
 }
@@ -112,7 +112,7 @@ impl TextColumn {
         Ok(())
     }
 
-    /// The place of a text that a page holds itself.
+    /// Position of a text stored in a page.
     fn place(&mut self, text: &str) -> u32 {
         let known = self.paged.position(text) as usize;
         if known == self.places.len() {
@@ -205,13 +205,13 @@ fn unpack(mut packed: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) -
     Ok(())
 }
 
-/// Adds `count` numbers that lie next to each other.
+/// Adds `count` bit-packed numbers.
 fn unpack_groups(bytes: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) {
     let mask = (1_u64 << width) - 1;
     let (width, begin) = (width as usize, numbers.len());
     numbers.resize(begin + count, 0);
     for (group, numbers) in numbers[begin..].chunks_mut(8).enumerate() {
-        // Eight numbers of up to 32 bits, and room to read eight bytes at the last of them.
+        // Eight numbers of up to 32 bits, padded so that eight bytes can be read at the last one.
         let mut window = [0_u8; 40];
         let rest = &bytes[(group * width).min(bytes.len())..];
         let length = rest.len().min(width);
@@ -255,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    /// The pages of a column, as they stand.
+    /// Reader of given pages.
     struct Pages(std::vec::IntoIter<Page>);
 
     impl Iterator for Pages {
@@ -280,13 +280,13 @@ mod tests {
         }
     }
 
-    /// Reads pages of so many rows each, all of them the one text of the dictionary, as a row group of `rows`.
+    /// Reads pages of these row counts, all rows with the dictionary's only text, as a row group of `rows`.
     fn read_runs(counts: &[u32], rows: usize) -> Result<Option<Texts>, ParquetError> {
         let dictionary = bytes::Bytes::from_static(b"\x01\0\0\0x");
         let dictionary =
             Page::DictionaryPage { buf: dictionary, num_values: 1, encoding: Encoding::PLAIN, is_sorted: false };
         let run = |&num_values: &u32| {
-            // Numbers of one bit: a run of 2^31 zeros, of which the page takes what it says.
+            // Numbers of one bit: a run of 2^31 zeros, of which the page uses its stated count.
             let buf = bytes::Bytes::from_static(b"\x01\x80\x80\x80\x80\x10\0");
             let (encoding, rle) = (Encoding::RLE_DICTIONARY, Encoding::RLE);
             Page::DataPage {
@@ -336,7 +336,7 @@ mod tests {
             let numbers: Vec<u32> = numbers.into_iter().map(|number| number & mask).collect();
             let last = *numbers.last().unwrap();
             let mut packed = pack(&numbers, width);
-            // What fills up the last group is not asked for unless more follows.
+            // The padding of the last group is read only if more numbers follow.
             let mut expected = numbers.clone();
             expected.resize(numbers.len().div_ceil(8) * 8, 0);
             packed.push(run << 1);

@@ -1,4 +1,4 @@
-//! What each row of a row group says, column by column.
+//! Interprets the rows of a row group column by column.
 
 use std::borrow::Cow;
 
@@ -25,9 +25,9 @@ pub(super) struct ParquetRows<'g> {
     bounded: Vec<(Field, Cow<'g, [f64]>)>,
 }
 
-/// What a row is.
+/// Content of a row.
 pub(super) enum RowContent<'r> {
-    /// A vote on the models at these places of the log.
+    /// A vote on the models at these positions of the log.
     Vote { a: u32, b: u32, outcome: Outcome, seconds: Option<f64> },
     /// A vote that this rule excludes.
     Excluded { rule: &'r str, seconds: Option<f64> },
@@ -36,7 +36,7 @@ pub(super) enum RowContent<'r> {
 }
 
 impl<'g> ParquetRows<'g> {
-    /// `None` where there are no models.
+    /// Creates the reader; `None` without columns of models.
     pub(super) fn new(group: &'g RowGroup<'g>) -> Option<Self> {
         let bounded = [Field::PairProbability, Field::Satisfaction];
         Some(Self {
@@ -71,7 +71,7 @@ impl<'g> ParquetRows<'g> {
         })
     }
 
-    /// Refuses a number that its column cannot have; where there is none, it is not finite.
+    /// Refuses a number outside of its column's range; a missing number is not finite.
     fn check_bounds(&self, row: usize) -> Result<(), RowError> {
         let mut numbers = self.bounded.iter().map(|(field, numbers)| (*field, numbers[row]));
         let outside = |(field, number): &(Field, f64)| number.is_finite() && check_range(*field, *number, "").is_err();
@@ -87,7 +87,7 @@ fn name_of(group: &RowGroup<'_>, field: Field) -> String {
     group.plan.header.one(field).map_or_else(String::new, |column| column.name.clone())
 }
 
-/// A column of model names, and where each of them stands in the log.
+/// Column of model names, with the position of each in the log.
 struct ModelColumn<'m> {
     texts: Cow<'m, Texts>,
     places: Vec<u32>,
@@ -112,7 +112,7 @@ impl<'m> ModelColumn<'m> {
     }
 }
 
-/// The columns that say who won.
+/// The winner columns.
 struct Winners<'w> {
     words: Option<(Cow<'w, Texts>, Vec<Option<Outcome>>)>,
     flags: [Option<Cow<'w, [f64]>>; 3],
@@ -120,7 +120,7 @@ struct Winners<'w> {
 }
 
 impl<'w> Winners<'w> {
-    /// ComparIA's votes that choose no model and do not call both equal.
+    /// Whether a ComparIA vote neither chooses a model nor calls both equal.
     fn is_undecided(&self, row: usize) -> bool {
         let says_equal = |flags: &Cow<'_, [f64]>| flags[row] > 0.0;
         let chooses = |(texts, _): &(Cow<'_, Texts>, _)| {
@@ -132,7 +132,7 @@ impl<'w> Winners<'w> {
     fn new(group: &'w RowGroup<'_>) -> Self {
         let flags = |field| group.flags(field);
         let words = group.texts(Field::Winner).map(|texts| {
-            // A word that may be a model's name is looked at in each row.
+            // A word that may be a model's name is interpreted in each row.
             let outcomes = texts.names.iter().map(|text| parse_word(text).filter(|_| !is_short_word(text))).collect();
             (texts, outcomes)
         });
@@ -165,16 +165,16 @@ impl<'w> Winners<'w> {
 
 /// The time column.
 enum Times<'t> {
-    /// Numbers, with what they count where they are whole ones.
+    /// Numbers, with the unit of whole ones.
     Numbers(&'t [f64], Option<TimeUnit>),
-    /// Texts, with what each of them is in seconds.
+    /// Texts, with the seconds of each.
     Texts(&'t Texts, Vec<Option<f64>>),
 }
 
 impl<'t> Times<'t> {
     fn new(group: &'t RowGroup<'_>) -> Option<Self> {
         let field = if group.of(Field::Time).is_some() { Field::Time } else { Field::Millis };
-        // The name of the column says the unit where the column does not.
+        // The column's name gives the unit if its type does not.
         let unit = match (group.unit(field), field) {
             (Some(TimeUnit::Unknown) | None, Field::Millis) => Some(TimeUnit::PartsOfASecond(1e3)),
             (unit, _) => unit,
@@ -195,7 +195,7 @@ impl<'t> Times<'t> {
                     Some(unit) => unit.seconds(number).and_then(in_calendar),
                     None => as_seconds(number),
                 };
-                // Where nothing stands, the number is none.
+                // NaN is a missing number.
                 let text = || if number.is_nan() { String::new() } else { number.to_string() };
                 seconds.ok_or_else(|| refused(&text()))
             }
@@ -214,7 +214,7 @@ impl<'t> Times<'t> {
     }
 }
 
-/// The columns that keep votes out of the rating.
+/// The columns that exclude votes from the rating.
 struct Exclusions<'e> {
     rated: Option<YesOrNo<'e>>,
     rules: Option<Cow<'e, Texts>>,
@@ -245,10 +245,10 @@ impl<'e> Exclusions<'e> {
     }
 }
 
-/// A column of yes and no.
+/// Column of flags.
 struct YesOrNo<'c> {
     flags: Cow<'c, [f64]>,
-    /// The words, where the column has words.
+    /// The texts of the column, if it has texts.
     words: Option<&'c Texts>,
     name: String,
 }
@@ -262,7 +262,7 @@ impl<'c> YesOrNo<'c> {
         Some(Self { flags: group.flags(field)?, words, name: name_of(group, field) })
     }
 
-    /// Whether a row says yes; `None` where nothing stands.
+    /// Flag of a row; `None` if empty.
     fn answer(&self, row: usize) -> Result<Option<bool>, RowError> {
         let flag = self.flags[row];
         let word = self.words.filter(|_| flag.is_nan()).and_then(|words| words.text(row));

@@ -1,4 +1,4 @@
-//! Chosen columns of a file as texts.
+//! Reads chosen columns of a Parquet file as texts.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(in super::super) fn read_table<R: ChunkReader + 'static>(
     let broken = |source| VoteFileError::Parquet { path: path.to_owned(), source };
     let reader = SerializedFileReader::new(input).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    // What repeats within a row is no text of it.
+    // Repeated values are skipped.
     let leaves = schema.columns().iter().map(|leaf| if leaf.max_rep_level() == 0 { leaf.name() } else { "" });
     let (places, columns): (Vec<usize>, Vec<String>) = chosen(leaves, names).into_iter().unzip();
     check_size(reader.metadata(), &places, limits)

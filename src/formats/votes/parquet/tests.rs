@@ -1,4 +1,4 @@
-//! Whatever a file's encodings are and wherever a value is missing, Parquet says what the same rows say as CSV.
+//! Parquet gives the same votes as the same rows in CSV, for all encodings and missing values.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,11 +16,11 @@ use ::parquet::schema::types::Type;
 use super::super::tests::EVERYTHING;
 use super::super::{ReadOptions, read_log};
 
-/// Rows of a row group, and row groups.
+/// Number of rows of a row group, and of row groups.
 const ROWS: usize = 60;
 const GROUPS: usize = 3;
 
-/// What a row group lacks of the columns that may lack something.
+/// Missing values of the optional columns in a row group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Missing {
     Nothing,
@@ -30,7 +30,7 @@ enum Missing {
 
 const MISSING: [Missing; GROUPS] = [Missing::Nothing, Missing::Some, Missing::All];
 
-/// A row as a CSV line and the Parquet columns are made of it.
+/// Source of a CSV line and of the Parquet columns' values.
 #[derive(Debug)]
 struct Row {
     models: [String; 2],
@@ -164,8 +164,7 @@ fn parquet(groups: &[Vec<Row>], properties: WriterPropertiesBuilder) -> Vec<u8> 
     writer.into_inner().unwrap()
 }
 
-/// What a file says: a line a vote, and two for what was left out. A number that is missing is NaN, which only its text
-/// equals.
+/// Reads a file to texts: a line a vote, and two for the excluded ones. Compared as texts, since a missing number is NaN.
 fn read(file: &Path, contents: &[u8]) -> Vec<String> {
     std::fs::write(file, contents).unwrap();
     let log = read_log(&[file], EVERYTHING, &ReadOptions::default()).unwrap();
@@ -192,7 +191,7 @@ fn check(properties: WriterPropertiesBuilder) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("votes");
     for first in 0..GROUPS {
-        // At the end something is there in each column, whatever the first row group lacks.
+        // The last row group has values in each column, whatever the first one lacks.
         let kinds = (0..=GROUPS).map(|group| MISSING[(first + group) % GROUPS]);
         let groups: Vec<Vec<Row>> = kinds.enumerate().map(|(place, missing)| rows(missing, place * ROWS)).collect();
         let (found, wanted) =
@@ -275,7 +274,7 @@ fn one_vote<Time: DataType, Judge: DataType>(
     writer.into_inner().unwrap()
 }
 
-/// What the time and the voter of a vote are read as.
+/// Reads the time and the voter of a file of one vote.
 #[track_caller]
 fn time_and_voter(file: Vec<u8>) -> Result<(f64, String), String> {
     let folder = tempfile::tempdir().unwrap();
@@ -335,7 +334,7 @@ fn a_voters_number_keeps_all_its_digits() {
         let judge = (Physical::INT64, Some(LogicalType::integer(64, signed)), number);
         time_and_voter(one_vote::<DoubleType, Int64Type>((Physical::DOUBLE, None, 7.0), judge)).unwrap().1
     };
-    // The next floating point number is 2 higher.
+    // The next floating-point number is 2 higher.
     assert_eq!(judge((1 << 53) + 1, true), "9007199254740993");
     assert_eq!(judge(-7, true), "-7");
     assert_eq!(judge(-1, false), u64::MAX.to_string());

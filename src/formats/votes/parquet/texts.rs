@@ -2,7 +2,7 @@
 
 use std::ops::Index;
 
-/// Texts one behind the other in one piece of memory: a dictionary of thousands of names costs no allocation for each.
+/// List of texts in one buffer, without an allocation per text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TextList {
     joined: String,
@@ -49,12 +49,12 @@ impl<T: AsRef<str>> FromIterator<T> for TextList {
     }
 }
 
-/// Texts by number.
+/// Texts of rows by index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Texts {
-    /// The texts. Nothing keeps a file from writing one twice.
+    /// The texts; a file may have duplicates.
     pub(super) names: TextList,
-    /// One a row; [`Texts::NONE`] where it has none.
+    /// Index of each row's text; [`Texts::NONE`] without one.
     pub(super) rows: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Texts {
         self.names.get(*self.rows.get(row)? as usize)
     }
 
-    /// Adds a text that is looked for among few.
+    /// Adds a text, found by linear search among few.
     pub(super) fn push(&mut self, text: Option<&str>) {
         let place = text.map(|text| {
             let known = self.names.iter().position(|name| name == text);

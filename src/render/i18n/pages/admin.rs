@@ -1,4 +1,4 @@
-//! The pages of the admin.
+//! Texts of the admin pages.
 
 mod bench_plans;
 mod bench_runs;
@@ -29,6 +29,7 @@ pub use bench_runs::BenchRunTexts;
 pub use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+pub use failure_reasons::{FailureWords, failure_words};
 use keys::KeyTexts;
 pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use moderation::ModerationTexts;
@@ -96,11 +97,11 @@ pub struct AdminSignInTexts {
     pub go_on: &'static str,
 }
 
-/// Following a link.
+/// The page of an invitation or reset link.
 pub struct WelcomeTexts {
     pub title: &'static str,
     pub lead: &'static str,
-    /// In place of the title and of the lead, where the link is for a new passphrase.
+    /// Title and lead of a link for a new passphrase.
     pub reset_title: &'static str,
     pub reset_lead: &'static str,
     pub reset_button: &'static str,
@@ -115,7 +116,7 @@ pub struct WelcomeTexts {
     pub name_taken: &'static str,
 }
 
-/// One's own account.
+/// The page of the user's own account.
 pub struct AccountTexts {
     pub title: &'static str,
     pub sessions: &'static str,
@@ -208,7 +209,7 @@ pub struct VoteAdminTexts {
 }
 
 impl VoteAdminTexts {
-    /// What people call a field of the filter.
+    /// Display name of a field of the filter.
     pub fn field(&self, name: &str) -> &'static str {
         match name {
             "voter" => self.voter,
@@ -239,7 +240,7 @@ pub struct OverviewTexts {
     pub weight: &'static str,
     pub failures_in_a_row: &'static str,
     pub failures: &'static str,
-    /// What a reason of a failure is in this language, where that is not as it is stored.
+    /// Translates a stored reason of a failure; `None` if it is shown as stored.
     translated_failure: fn(&str) -> Option<String>,
     pub no_failures: &'static str,
     pub times: &'static str,
@@ -337,26 +338,26 @@ pub struct AuditTexts {
 }
 
 impl OverviewTexts {
-    /// Why a reply failed, in this language; `None` where the stored reason stands as it is, in English.
+    /// Reason of a failed reply in this language; `None` if the stored English reason is shown.
     pub fn failure(&self, reason: &str) -> Option<String> {
         (self.translated_failure)(reason)
     }
 }
 
 impl AdminTexts {
-    /// What people call a role.
+    /// Display name of a role.
     pub fn role(&self, role: impl Borrow<Role>) -> &'static str {
         let at = Role::ALL.iter().position(|other| other == role.borrow());
         at.map_or("", |at| self.roles[at])
     }
 
-    /// What people call an action of this name; the name itself where it is unknown.
+    /// Display name of an action; its name if unknown.
     pub fn action<'n>(&self, name: &'n str) -> &'n str {
         let at = AdminAction::ALL.iter().position(|action| action.as_str() == name);
         at.map_or(name, |at| self.actions[at])
     }
 
-    /// Why a name or passphrase is refused.
+    /// Message for a refused name or passphrase.
     pub fn account_problem(&self, error: AccountError) -> &'static str {
         match error {
             AccountError::Name => self.name_rule,
@@ -367,7 +368,7 @@ impl AdminTexts {
     }
 }
 
-/// A text with the most characters of a reason in place of `{n}`.
+/// Replaces `{n}` by the maximum characters of a reason.
 fn within_longest_reason(text: &str) -> String {
     fill(text, &[("n", &LONGEST_REASON.to_string())])
 }

@@ -1,4 +1,4 @@
-//! What the rules say of this very arena, out of its settings.
+//! Texts of the rules about this arena's settings.
 
 use crate::domain::rating::options::IntervalMethod;
 use crate::i18n::fill;
@@ -8,7 +8,7 @@ pub struct ArenaTexts {
     pub heading: &'static str,
     /// Uniform, weighted, near ratings, active.
     policies: [&'static str; 4],
-    /// Of policies with a uniform share.
+    /// Sentence for policies with a uniform share.
     uniform_share: &'static str,
     new_models: &'static str,
     pub pairs: &'static str,
@@ -23,11 +23,11 @@ pub struct ArenaTexts {
     pub rules_heading: &'static str,
     /// Exclude, mark, off.
     pub leaks: [&'static str; 3],
-    /// That a model reads battles for leaks.
+    /// Sentence on the model that checks battles for leaks.
     pub leak_judge: &'static str,
-    /// Voters whom the tests flag are listed, or excluded.
+    /// Flagged voters are listed, or excluded.
     pub flagged_voters: [&'static str; 2],
-    /// Questions, or replies after the vote too, are looked at by a service.
+    /// A moderation service checks prompts, or prompts and, after the vote, replies.
     pub moderation: [&'static str; 2],
     pub rules_link: &'static str,
     pub kept_heading: &'static str,
@@ -49,33 +49,33 @@ pub struct ArenaTexts {
     pub privacy: &'static str,
 }
 
-/// How pairs are drawn, as the rules say it.
+/// Pairing policy in force, for the rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PairingInForce {
-    /// All pairs alike.
+    /// All pairs with the same probability.
     Uniform,
     /// By weight.
     Weighted,
-    /// Near ratings, with this width and uniform share.
+    /// Preference for similar ratings.
     Near {
         /// Rating points at which a pair is e times rarer.
         width: f64,
         /// Share of battles drawn uniformly.
         uniform_share: f64,
     },
-    /// Where one more vote adds most, with this uniform share.
+    /// Preference for pairs where one more vote adds the most information.
     Active {
         /// Share of battles drawn uniformly.
         uniform_share: f64,
     },
 }
 
-/// What is stored, as far as settings decide it.
+/// Settings in force that affect stored data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorageInForce {
     /// Minutes after which a battle without a vote is abandoned.
     pub abandon_after_minutes: u64,
-    /// Days of a sign-in, where people sign in.
+    /// Days until a sign-in expires, if visitors sign in.
     pub sign_in_days: Option<u32>,
     /// Whether networks are counted.
     pub counts_networks: bool,
@@ -84,7 +84,7 @@ pub struct StorageInForce {
 }
 
 impl ArenaTexts {
-    /// How pairs are drawn.
+    /// Describes the pairing policy.
     pub fn pairing(&self, pairing: PairingInForce, new_votes: u64, boost: f64) -> String {
         let share = |share: f64| fill(self.uniform_share, &[("share", &format!("{:.0}", 100.0 * share))]);
         let drawn = match pairing {
@@ -101,7 +101,7 @@ impl ArenaTexts {
         drawn + &fill(self.new_models, &[("votes", &new_votes.to_string()), ("boost", &boost.to_string())])
     }
 
-    /// How many of all pairs are shown.
+    /// Formats the number of displayed pairs.
     pub fn most_likely(&self, shown: usize, all: usize) -> String {
         if shown == all {
             return self.every_pair.to_owned();
@@ -109,7 +109,7 @@ impl ArenaTexts {
         fill(self.most_likely, &[("shown", &shown.to_string()), ("all", &all.to_string())])
     }
 
-    /// How ratings are computed.
+    /// Describes the method of the ratings.
     pub fn method(&self, confidence: f64, interval: IntervalMethod, min_votes: u64) -> String {
         let interval = match interval {
             IntervalMethod::Auto | IntervalMethod::Jackknife => self.intervals[0],
@@ -124,7 +124,7 @@ impl ArenaTexts {
         fill(self.method, &[("interval", &interval), ("votes", &min_votes.to_string())])
     }
 
-    /// What is stored and how long.
+    /// Describes stored data and its retention.
     pub fn kept(&self, storage: StorageInForce) -> Vec<[String; 2]> {
         let minutes = storage.abandon_after_minutes.to_string();
         let days = storage.sign_in_days.unwrap_or_default().to_string();

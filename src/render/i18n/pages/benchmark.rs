@@ -1,4 +1,4 @@
-//! The pages of benchmarks. What their reports say is in [`reports`](crate::i18n::reports).
+//! Texts of the pages of benchmarks. Texts of reports are in [`reports`](crate::i18n::reports).
 
 use crate::i18n::fill;
 
@@ -58,7 +58,7 @@ pub struct BenchmarkTexts {
     pub statuses: &'static [(&'static str, &'static str)],
     pub prefers_a: &'static str,
     pub slightly_prefers_a: &'static str,
-    /// A score that is weighted by probability, with what the judge wrote.
+    /// Probability-weighted score, with the score that the judge wrote.
     pub weighted_score: &'static str,
     pub clearly_prefers_a: &'static str,
     pub prefers_b: &'static str,
@@ -94,22 +94,22 @@ pub struct BenchmarkTexts {
 }
 
 impl BenchmarkTexts {
-    /// What a suite measures.
+    /// Description of what a suite measures.
     pub fn measure(&self, suite: &str) -> &'static str {
         self.measures.iter().find(|(name, _)| *name == suite).map_or(self.own, |(_, text)| text)
     }
 
-    /// What the table of comparisons is called.
+    /// Title of the table of comparisons.
     pub fn compared_title(&self, model: &str) -> String {
         self.compared_title.replace("{model}", model)
     }
 
-    /// How many suites a model has a score in.
+    /// Number of suites in which a model has a score.
     pub fn scored_suites(&self, scored: &usize, all: usize) -> String {
         fill(self.scored_suites, &[("scored", &scored.to_string()), ("all", &all.to_string())])
     }
 
-    /// How a judgement ended.
+    /// Display name of a judgement's status.
     pub fn status(&self, status: &str) -> &'static str {
         self.statuses.iter().find(|(name, _)| *name == status).map_or("", |(_, text)| text)
     }

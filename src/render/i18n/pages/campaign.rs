@@ -31,7 +31,7 @@ pub struct CampaignTexts {
     pub question_keys: &'static str,
     pub lowest: &'static str,
     pub highest: &'static str,
-    /// Between a score and what it means.
+    /// Separator of a score and its meaning.
     pub score_separator: &'static str,
     pub pairwise_keys: &'static str,
     pub score_keys: &'static str,
@@ -46,7 +46,7 @@ pub struct CampaignTexts {
     pub script: CampaignScriptTexts,
 }
 
-/// What `static/js/campaign.js` says. `{…}` is filled in there.
+/// Texts of `static/js/campaign.js`, which fills in `{…}`.
 #[derive(Serialize)]
 pub struct CampaignScriptTexts {
     pub progress: &'static str,

@@ -1,4 +1,4 @@
-//! What visitors read before their first battle.
+//! Consent text for visitors before their first battle.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::{StorageInForce, page_texts};
 use crate::domain::language::Language;
 use crate::i18n::fill;
 
-/// The texts of the page and of the question before the first battle.
+/// The texts of the consent page and of the dialog before the first battle.
 pub struct ConsentTexts {
     pub title: &'static str,
     pub link: &'static str,
@@ -20,46 +20,46 @@ pub struct ConsentTexts {
     privacy: &'static str,
 }
 
-/// Whether models judge battles, so that their providers see them too.
+/// Whether models judge battles, so that their providers receive them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelVerdicts {
-    /// Some do, or did.
+    /// Models judge battles, or did so earlier.
     ByModels,
-    /// None ever did.
+    /// No model ever judged battles.
     None,
 }
 
-/// What the settings make of the text.
+/// Settings that affect the text.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsentFacts<'f> {
-    /// What is stored, and how long.
+    /// Stored data and retention.
     pub storage: StorageInForce,
-    /// Whether images may stand beside a question.
+    /// Whether prompts may have images.
     pub images: bool,
-    /// Host of the moderation service, where there is one.
+    /// Host of the moderation service, if any.
     pub moderation: Option<&'f str>,
-    /// Whether that service gets replies, too.
+    /// Whether that service also receives replies.
     pub moderates_replies: bool,
     pub judging: ModelVerdicts,
-    /// The model that reads battles for leaks; empty where there is none.
+    /// The model that checks battles for leaks; empty if none.
     pub leak_judge: &'f str,
-    /// Address of the operator's page on privacy; empty where there is none.
+    /// Address of the operator's privacy page; empty if none.
     pub privacy: &'f str,
 }
 
-/// What visitors agree to, in one language.
+/// Consent text in one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConsentText {
     /// `en` or `zh`.
     pub language: Language,
-    /// What happens with questions and votes.
+    /// Paragraphs on the use of prompts and votes.
     pub paragraphs: Vec<String>,
-    /// What is stored, and how long.
+    /// Stored data and retention, as label and text.
     pub stored: Vec<[String; 2]>,
 }
 
 impl ConsentText {
-    /// The text in a language, with what the operator adds.
+    /// Builds the text in a language, with the operator's addition.
     #[must_use]
     pub fn new(language: Language, facts: &ConsentFacts<'_>, added: Option<&str>) -> Self {
         let texts = page_texts(language);

@@ -1,4 +1,4 @@
-//! The page of correlations. What its charts say is in [`crate::chart`].
+//! Texts of the page of correlations. Texts of its charts are in [`charts`](crate::i18n::charts).
 
 use crate::domain::stats::Undefined;
 
@@ -26,7 +26,7 @@ pub struct CorrelationTexts {
     pub show: &'static str,
     pub none: &'static str,
     pub coefficients_caption: &'static str,
-    /// A link to what they mean.
+    /// Link to the explanation of the coefficients.
     pub coefficients_reading: &'static str,
     pub value: &'static str,
     pub p: &'static str,
@@ -36,7 +36,7 @@ pub struct CorrelationTexts {
     pub fixed: &'static str,
     pub few: &'static str,
     pub independent_votes: &'static str,
-    /// Why intervals by resampling miss strong correlations.
+    /// Explanation of why bootstrap intervals miss strong correlations.
     pub noise_twice: &'static str,
     pub separability: &'static str,
     pub models_used: &'static str,

@@ -1,4 +1,4 @@
-//! The frame around the documentation.
+//! Texts of the documentation pages' layout.
 
 /// Its texts.
 pub struct DocsTexts {

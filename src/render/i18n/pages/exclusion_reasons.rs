@@ -1,7 +1,7 @@
-//! What the program itself writes as the reason of an exclusion, in Chinese. It is stored and published in English; what a person wrote
-//! stands on every page as it is.
+//! Chinese translations of the program's reasons for exclusions. Reasons are stored and published in English; those written by a person
+//! are shown unchanged.
 
-/// The Chinese of a reason; `None` where it is no reason of the program's own.
+/// Translates a reason to Chinese; `None` if the program did not write it.
 pub(super) fn chinese(reason: &str) -> Option<String> {
     let read = reason.strip_suffix(" reads it").and_then(|rest| rest.rsplit_once(", as "));
     let (found, judge) = read.map_or((reason, None), |(found, judge)| (found, Some(judge)));
@@ -25,7 +25,7 @@ fn fixed(reason: &str) -> Option<&'static str> {
     })
 }
 
-/// As `domain::integrity::identity_leak::Leak` says it.
+/// Translates a reason of `domain::integrity::identity_leak::Leak`.
 fn leak(part: &str) -> Option<String> {
     let number = |turn: &str| turn.parse::<u32>().ok();
     if let Some(turn) = between(part, "the prompt of turn ", " speaks to a model by name") {
@@ -41,7 +41,7 @@ fn leak(part: &str) -> Option<String> {
     ["A", "B"].contains(&side).then(|| format!("第 {turn} 轮的回答 {side} {text}说出了作答的模型或其开发者"))
 }
 
-/// As `domain::integrity::automatic_exclusion` says it.
+/// Translates a reason of `domain::integrity::automatic_exclusion`.
 fn voter_test(part: &str) -> Option<String> {
     let (test, result) = part.split_once(": ")?;
     let test = match test {
@@ -83,7 +83,7 @@ mod tests {
     use crate::domain::integrity::identity_leak_check::exclusion_reason;
     use crate::domain::integrity::rigging_detection::{SuspectModel, VoterResult, VoterTest};
 
-    /// What a test says of a voter with 120 votes.
+    /// Finding of a test on a voter with 120 votes.
     fn found(test: VoterTest, q: f64, model: Option<SuspectModel>) -> String {
         finding(&VoterResult { voter: "v".into(), votes: 120, test, model, statistic: 9.0, p: q, q })
     }

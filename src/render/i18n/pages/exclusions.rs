@@ -1,4 +1,4 @@
-//! Votes that are not rated, and why.
+//! Texts of the page of excluded votes.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -21,12 +21,12 @@ pub struct ExclusionTexts {
     pub older: &'static str,
     pub newest: &'static str,
     pub rules_heading: &'static str,
-    /// What each rule is called, in the order of [`ExclusionRule::ALL`].
+    /// Display names of the rules, in the order of [`ExclusionRule::ALL`].
     names: [&'static str; ExclusionRule::ALL.len()],
-    /// What each means.
+    /// Descriptions of the rules.
     rules: [&'static str; ExclusionRule::ALL.len()],
     other_rule: &'static str,
-    /// What a reason of the program's own is in this language, where that is not as it is stored.
+    /// Translates a reason written by the program; `None` if it is shown as stored.
     translated_reason: fn(&str) -> Option<String>,
     pub fold_title: &'static str,
     fold_none: &'static str,
@@ -54,22 +54,22 @@ pub struct ExclusionTexts {
 }
 
 impl ExclusionTexts {
-    /// What a rule means. A name that this version does not know is explained as such.
+    /// Description of a rule; a generic one for a name that this version does not know.
     pub fn rule(&self, name: &str) -> &'static str {
         position(name).map_or(self.other_rule, |position| self.rules[position])
     }
 
-    /// What a rule is called; a name that this version does not know stays as it is.
+    /// Display name of a rule; the name itself if this version does not know it.
     pub fn rule_name<'n>(&self, name: &'n str) -> &'n str {
         position(name).map_or(name, |position| self.names[position])
     }
 
-    /// Why a vote is excluded: in this language where the program wrote it, else as it was written.
+    /// Reason of an exclusion: translated if the program wrote it, otherwise unchanged.
     pub fn stated_reason<'r>(&self, reason: &'r str) -> Cow<'r, str> {
         (self.translated_reason)(reason).map_or(Cow::Borrowed(reason), Cow::Owned)
     }
 
-    /// How many votes are excluded.
+    /// Summary of the number of excluded votes.
     pub fn fold(&self, excluded: u64, read: u64) -> String {
         if excluded == 0 {
             return self.fold_none.to_owned();
@@ -77,13 +77,13 @@ impl ExclusionTexts {
         fill(self.fold_some, &[("excluded", &excluded.to_string()), ("read", &read.to_string())])
     }
 
-    /// What would change if the votes of a rule were rated.
+    /// Describes the change if the votes of a rule were rated.
     pub fn effect(&self, ranks: usize, largest: Option<f64>) -> String {
         let points = largest.map_or_else(|| "–".to_owned(), signed);
         fill(self.effect, &[("ranks", &ranks.to_string()), ("points", &points)])
     }
 
-    /// What another choice of votes changes.
+    /// Describes the change by another selection of votes.
     pub fn change(&self, votes: [u64; 2], ranks: usize, models: usize, largest: Option<f64>) -> String {
         let [before, after] = votes.map(|votes| votes.to_string());
         let (ranks, models) = (ranks.to_string(), models.to_string());
@@ -93,7 +93,7 @@ impl ExclusionTexts {
     }
 }
 
-/// With a sign that is as wide as a plus.
+/// Formats with a sign; the minus is as wide as the plus.
 fn signed(points: f64) -> String {
     format!("{points:+.1}").replace('-', "−")
 }

@@ -1,4 +1,4 @@
-//! A visitor's own battles.
+//! Texts of the pages of a visitor's own battles.
 
 use crate::i18n::fill;
 
@@ -16,7 +16,7 @@ pub struct HistoryTexts {
     pub shared: &'static str,
     pub turns: &'static str,
     pub without_vote: &'static str,
-    /// `{rule}` is what the rule means.
+    /// `{rule}` is the description of the rule.
     pub excluded_since: &'static str,
     pub rated_since: &'static str,
     pub texts_deleted: &'static str,
@@ -27,7 +27,7 @@ pub struct HistoryTexts {
     pub elo: &'static str,
     pub no_vote: &'static str,
     pub open: &'static str,
-    /// Leads to a battle that has no vote yet.
+    /// Link to a battle without a vote.
     pub go_on: &'static str,
     pub voided: &'static str,
     pub shared_by: &'static str,
@@ -49,7 +49,7 @@ pub struct HistoryTexts {
     pub export: &'static str,
     pub delete: &'static str,
     pub delete_explained: &'static str,
-    /// Where the browser is forgotten too.
+    /// Shown if the deletion also removes the browser's identity.
     pub delete_forgets: &'static str,
     pub delete_limits: &'static str,
     pub delete_now: &'static str,
@@ -57,7 +57,7 @@ pub struct HistoryTexts {
 }
 
 impl HistoryTexts {
-    /// How many turns a battle had.
+    /// Formats a battle's number of turns.
     pub fn turns(&self, turns: u64) -> String {
         fill(self.turns, &[("n", &turns.to_string())])
     }

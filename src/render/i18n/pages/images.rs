@@ -1,24 +1,24 @@
-//! Images beside the first question of a battle.
+//! Texts about images of the first prompt of a battle.
 
 use serde::Serialize;
 
 /// The texts about images.
 pub struct ImageTexts {
-    /// What adds one.
+    /// Label of the button that adds an image.
     pub add: &'static str,
-    /// What one is called for who does not see it.
+    /// Alternative text of an image.
     pub image: &'static str,
     pub script: ImageScriptTexts,
 }
 
-/// What the page's script says.
+/// Texts of the page's script.
 #[derive(Serialize)]
 pub struct ImageScriptTexts {
     pub image: &'static str,
     pub remove: &'static str,
     pub sending: &'static str,
     pub not_sent: &'static str,
-    /// After a reload of the page.
+    /// Shown after a reload of the page, which loses images.
     pub not_kept: &'static str,
     pub error_image_too_large: &'static str,
     pub error_image_unusable: &'static str,

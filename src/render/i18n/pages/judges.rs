@@ -1,4 +1,4 @@
-//! Judges on the arena's own battles.
+//! Texts of the page of judges on the arena's own battles.
 
 use super::slice_names::SliceTexts;
 use crate::domain::battle_judging::agreement::{SliceKind, UNKNOWN_DISTANCE};
@@ -44,7 +44,7 @@ pub struct JudgesTexts {
 }
 
 impl JudgesTexts {
-    /// What a part of the battles is called.
+    /// Display name of a slice of the battles.
     pub fn part(&self, by: SliceKind, value: &str, slices: &SliceTexts) -> String {
         let labelled = |label: &str| label.replace("{name}", slices.name(value));
         match (by, value) {

@@ -1,4 +1,4 @@
-//! What questions are about, and who said so.
+//! Texts of prompt labels and their origins.
 
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::final_labels::LabelOrigins;
@@ -9,23 +9,23 @@ use crate::i18n::fill;
 pub struct LabelTexts {
     pub title: &'static str,
     pub lead: &'static str,
-    /// Nobody has said anything.
+    /// Origin of a prompt without labels.
     pub unlabeled: &'static str,
     pub by_visitor: &'static str,
     pub by_model: &'static str,
     pub by_reviewers: &'static str,
-    /// Whose labels the votes of a column have.
+    /// Origins of the labels of a column.
     pub origins: &'static str,
     pub of_model: &'static str,
     pub of_visitors: &'static str,
     pub of_reviewers: &'static str,
     pub of_examples: &'static str,
-    /// Between two of them.
+    /// Separator of two origins.
     pub comma: &'static str,
 }
 
 impl LabelTexts {
-    /// Whose label counts for a question. To a visitor the labelled examples are reviewed ones.
+    /// Origin of a prompt's effective label. Visitors see labelled examples as reviewed ones.
     pub fn source(&self, source: Option<LabelOrigin>) -> &'static str {
         match source {
             None => self.unlabeled,
@@ -35,7 +35,7 @@ impl LabelTexts {
         }
     }
 
-    /// How the labels of a column came about.
+    /// Describes the origins of a column's labels.
     pub fn origins(&self, column: &str, origins: LabelOrigins) -> String {
         let parts = [
             (self.of_model, origins.model),

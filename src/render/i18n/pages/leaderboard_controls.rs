@@ -1,4 +1,4 @@
-//! What a reader can do with a leaderboard, and what its numbers mean.
+//! Texts of a leaderboard's controls, and explanations of its numbers.
 
 use crate::i18n::fill;
 
@@ -22,25 +22,25 @@ pub struct LeaderboardControlTexts {
     pub downloads: &'static str,
     pub meaning: &'static str,
     pub not_apart: &'static str,
-    /// What is in force where nothing else is chosen.
+    /// Label of a default option.
     pub off: &'static str,
     pub ties_half: &'static str,
     pub rated_votes: &'static str,
 }
 
 impl LeaderboardControlTexts {
-    /// How many of the models are shown.
+    /// Formats the number of displayed models.
     pub fn shown(&self, shown: usize, all: usize) -> String {
         fill(self.shown, &[("shown", &shown.to_string()), ("all", &all.to_string())])
     }
 
-    /// A model's record in words.
+    /// Formats a model's numbers of wins, ties, losses and both-bad votes.
     pub fn record(&self, [won, tied, lost, both_bad]: [u64; 4]) -> String {
         let parts = [(self.won, won), (self.tied, tied), (self.lost, lost), (self.both_bad, both_bad)];
         parts.map(|(word, count)| format!("{word} {count}")).join(", ")
     }
 
-    /// What today's ratings say of the first two models, `expected` of 100 battles.
+    /// Explains the ratings of the first two models: `expected` wins in 100 battles.
     pub fn meaning(&self, [first, second]: [&str; 2], expected: &str, apart: bool) -> String {
         let meaning = fill(self.meaning, &[("first", first), ("second", second), ("n", expected)]);
         if apart { meaning } else { meaning + self.not_apart }

@@ -1,4 +1,4 @@
-//! How often models are good enough, and how much the side matters: texts below the leaderboard.
+//! Texts below the leaderboard on shares of good enough replies and on the effect of the side.
 
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::style::StyleEffect;
@@ -58,19 +58,19 @@ fn whole(share: f64) -> String {
 }
 
 fn signed(share: f64) -> String {
-    // No minus before a zero.
+    // Avoids a negative zero.
     format!("{:+.0}", (100.0 * share).round() + 0.0)
 }
 
 impl LevelTexts {
-    /// How often a model is good enough, of 100 questions, with its range; `None` where the votes do not say.
+    /// Share of prompts in percent for which a model is good enough, with its interval; `None` if unknown.
     pub fn level(&self, model: &RankedModel) -> Option<(String, String)> {
         let range = model.good_enough_lower.zip(model.good_enough_upper);
         let range = range.map(|(lower, upper)| format!("{} – {}", whole(lower), whole(upper)));
         Some((whole(model.good_enough?), range.unwrap_or_else(|| "–".to_owned())))
     }
 
-    /// How this changed; a dash where the halves of the votes do not say.
+    /// Change of this share between the halves of the votes; a dash if unknown.
     pub fn change(&self, model: &RankedModel) -> String {
         let ends = model.good_enough_change_lower.zip(model.good_enough_change_upper);
         let Some((change, (lower, upper))) = model.good_enough_change.zip(ends) else { return "–".to_owned() };
@@ -83,7 +83,7 @@ impl LevelTexts {
         fill(text, &[("change", &change), ("lower", &lower), ("upper", &upper)])
     }
 
-    /// What the side is worth, in votes between equally good models.
+    /// Effect of the side on votes between equally good models.
     pub fn side_effect(&self, effect: &StyleEffect) -> String {
         let share = |log_odds: f64| whole(1.0 / (1.0 + (-log_odds).exp()));
         let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(share);

@@ -1,4 +1,4 @@
-//! The page of one model.
+//! Texts of the page of one model.
 
 use crate::domain::language::Language;
 use crate::i18n::reports::series_spelled_out;
@@ -44,7 +44,7 @@ pub struct ModelTexts {
 }
 
 impl ModelTexts {
-    /// What a benchmark, or a part of it, is called.
+    /// Display name of a benchmark, or of a part of it.
     #[must_use]
     pub fn series(&self, title: &str) -> String {
         series_spelled_out(title, self.language)

@@ -1,4 +1,4 @@
-//! The register of models.
+//! Texts of the register of models.
 
 use crate::domain::model_register::changes::ChangeKind;
 use crate::domain::model_register::days::Period;
@@ -8,7 +8,7 @@ use crate::i18n::fill;
 /// The texts of one language.
 pub struct RegisterTexts {
     pub title: &'static str,
-    /// A link to the register.
+    /// Link to the register.
     pub link: &'static str,
     pub back: &'static str,
     sentence: &'static str,
@@ -28,6 +28,7 @@ pub struct RegisterTexts {
     pub last_day: &'static str,
     pub battles: &'static str,
     pub share: &'static str,
+    failed: &'static str,
     pub on_leaderboard: &'static str,
     pub remarks: &'static str,
     pub imported: &'static str,
@@ -41,7 +42,7 @@ pub struct RegisterTexts {
     periods: [&'static str; 3],
     pub changes: &'static str,
     shown_changes: &'static str,
-    /// A link to the changes that are not shown.
+    /// Link to the changes that are not shown.
     pub all_changes: &'static str,
     pub by_command: &'static str,
     kinds: [&'static str; 9],
@@ -59,8 +60,8 @@ pub struct RegisterTexts {
 }
 
 impl RegisterTexts {
-    /// How many models there are, by state, and how many of those in battles are to be seen. `states` counts the active, paused
-    /// and retired ones; the others are in no settings file.
+    /// Summary of the number of models by state, of those in battles and of those on the leaderboard. `states` counts the active,
+    /// paused and retired ones; the others are in no settings file.
     pub fn sentence(&self, models: usize, states: [usize; 3], in_battles: u64, on_leaderboard: u64) -> String {
         let others = models - states.iter().sum::<usize>().min(models);
         let [active, paused, retired] = states.map(|count| count.to_string());
@@ -78,13 +79,13 @@ impl RegisterTexts {
         fill(self.sentence, &values)
     }
 
-    /// Which battles are counted.
+    /// Describes the counted battles.
     pub fn counted(&self, day: &str, battles: u64, imported: u64) -> String {
         let (battles, imported) = (battles.to_string(), imported.to_string());
         fill(self.counted, &[("day", day), ("battles", &battles), ("imported", &imported)])
     }
 
-    /// Where a model stands.
+    /// Display name of a model's state.
     pub fn state(&self, state: EntryState) -> &'static str {
         self.states[match state {
             EntryState::Active => 0,
@@ -94,7 +95,12 @@ impl RegisterTexts {
         }]
     }
 
-    /// A length of time.
+    /// Heading of the column of failures in this number of days.
+    pub fn failed(&self, days: i64) -> String {
+        fill(self.failed, &[("days", &days.to_string())])
+    }
+
+    /// Display name of a period.
     pub fn period(&self, period: Period) -> &'static str {
         self.periods[match period {
             Period::Day => 0,
@@ -103,7 +109,7 @@ impl RegisterTexts {
         }]
     }
 
-    /// That other entries are, or once were, the same model of a provider.
+    /// Notes that other entries are, or once were, the same model of a provider.
     pub fn same_as(&self, others: &[SameProviderModel]) -> Vec<String> {
         let said = [(true, self.same_as), (false, self.once_same_as)].map(|(at_present, text)| {
             let ids = others.iter().filter(|other| other.at_present == at_present).map(|other| other.id.as_str());
@@ -113,12 +119,12 @@ impl RegisterTexts {
         said.into_iter().flatten().collect()
     }
 
-    /// How many changes are shown.
+    /// Formats the number of displayed changes.
     pub fn shown_changes(&self, shown: usize, all: usize) -> String {
         fill(self.shown_changes, &[("shown", &shown.to_string()), ("all", &all.to_string())])
     }
 
-    /// What a change did.
+    /// Describes a change.
     pub fn change(&self, change: &EntryChange) -> String {
         let [before, weight] =
             [change.weight_before.unwrap_or_default(), change.weight].map(|weight| weight.to_string());
@@ -144,13 +150,13 @@ impl RegisterTexts {
         }]
     }
 
-    /// What people call a pairing policy; one that this version does not know keeps its name in the database.
+    /// Display name of a pairing policy; its stored name if this version does not know it.
     pub fn policy<'n>(&self, name: &'n str) -> &'n str {
         let at = ["uniform", "weighted", "elo", "active"].iter().position(|policy| *policy == name);
         at.map_or(name, |at| self.policies[at])
     }
 
-    /// The parameters of a pairing policy.
+    /// Formats the parameters of a pairing policy.
     pub fn parameters(&self, period: &PairingPeriod) -> String {
         let numbers = [period.uniform_share, period.elo_width, period.new_model_boost];
         let [share, width, boost] = numbers.map(|number| number.to_string());
@@ -187,6 +193,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     last_day: "Last day",
     battles: "Battles",
     share: "Share of battles",
+    failed: "Failed to answer, last {days} days",
     on_leaderboard: "On the leaderboard",
     remarks: "Remarks",
     imported: "imported",
@@ -251,6 +258,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     last_day: "最后对战日",
     battles: "对战数",
     share: "对战占比",
+    failed: "近 {days} 天未能作答",
     on_leaderboard: "在排行榜上",
     remarks: "备注",
     imported: "导入",

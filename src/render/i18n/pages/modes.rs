@@ -1,4 +1,4 @@
-//! How visitors meet models: two hidden ones, or models of their own choice.
+//! Texts of the battle modes: hidden models, or models chosen by the visitor.
 
 use serde::Serialize;
 
@@ -6,59 +6,59 @@ use crate::domain::battle::mode::BattleMode;
 
 /// The texts of the modes.
 pub struct ModeTexts {
-    /// What the choice of a mode is called.
+    /// Label of the mode selector.
     pub title: &'static str,
     pub anonymous: ModeText,
     pub named: ModeText,
     pub direct: ModeText,
     pub one_hidden: ModeText,
-    /// A model that the visitor chooses, alone and on each side.
+    /// Labels of chosen models: alone and on each side.
     pub model: &'static str,
     pub model_a: &'static str,
     pub model_b: &'static str,
     pub unrated: &'static str,
-    /// What is asked of one reply, with its two answers.
+    /// Question on a single reply, with its two answers.
     pub question_alone: &'static str,
     pub regenerate: &'static str,
     pub good: &'static str,
     pub not_good: &'static str,
-    /// In place of an offer of two other models.
+    /// Replaces the offer of two other models.
     pub ask_again: &'static str,
-    /// In place of an offer to show the names.
+    /// Replaces the offer to show the names.
     pub send_vote: &'static str,
     pub always_wait: &'static str,
     pub ratings_stay: &'static str,
-    /// What happens to a question that goes to one model.
+    /// Consent text on prompts to a single model.
     pub consent_alone: &'static str,
     pub script: ModeScriptTexts,
-    /// Why such a vote is not rated.
+    /// Reason why such a vote is not rated.
     pub excluded: &'static str,
-    /// What the one who shares a battle said of it: A is better, B is better, a tie, both bad.
+    /// Vote of the visitor who shares a battle: A is better, B is better, a tie, both bad.
     pub shared_outcomes: [&'static str; 4],
-    /// The same of one reply: good, not good.
+    /// Vote on a single reply: good, not good.
     pub shared_alone: [&'static str; 2],
-    /// A battle without a vote, whose names are known.
+    /// Shown for a battle without a vote whose names are known.
     pub no_vote: &'static str,
     pub without_vote: &'static str,
     pub voided: &'static str,
     pub one_model: &'static str,
 }
 
-/// A mode in a few words and in a sentence.
+/// Name and explanation of a mode.
 pub struct ModeText {
     pub name: &'static str,
     pub explained: &'static str,
 }
 
-/// What the page's scripts say in other words, under the names of their usual words.
+/// Texts of the page's scripts that replace their usual texts of the same name.
 #[derive(Serialize)]
 pub struct ModeScriptTexts {
     pub everywhere: ChoiceTexts,
-    /// Where at least one model is of the visitor's choice.
+    /// For modes with at least one chosen model.
     pub chosen: ChosenTexts,
-    /// Where all models are.
+    /// For modes with all models chosen.
     pub known: KnownTexts,
-    /// Where one answers alone.
+    /// For the mode with a single model.
     pub alone: AloneTexts,
 }
 
@@ -98,7 +98,7 @@ pub struct AloneTexts {
 }
 
 impl ModeTexts {
-    /// The words for a mode.
+    /// Returns the texts of a mode.
     #[must_use]
     pub fn of(&self, mode: BattleMode) -> &ModeText {
         match mode {

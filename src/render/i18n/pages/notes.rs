@@ -1,8 +1,9 @@
-//! Notes of a leaderboard in the languages of the pages.
+//! Texts of leaderboard notes in the languages of the pages.
 
 use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::stats::resample::FEW_CLUSTERS;
 
 const NO_VOTES: &str = "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现";
 const UNBOUNDED_TIE_PARAMETER: &str =
@@ -18,7 +19,7 @@ const UNREAD_COLUMNS: &str = "每一行计为一张选票，因此没有使用�
 const PRICES_WITHOUT_RATING: &str = "这些模型有价格而没有评分，因此没有使用其价格；若名称有误，请按选票中的写法改正";
 const NOT_POOLED: &str = "只有由双向选票连起来的最大一组模型有分组评分，未包括";
 
-/// A sentence of its own, unlike in messages.
+/// Renders a note as a full sentence, unlike in error messages.
 pub(super) fn english(note: &RatingNote) -> String {
     let text = note.to_string();
     let Some(first) = text.chars().next() else { return text };
@@ -59,6 +60,9 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::TooFewVoters { voters, effective } => format!(
             "这些选票只来自 {voters} 位投票者（有效人数 {effective:.1}）：人数这样少时，此方法得到的区间偏窄；逐一去掉投票者（jackknife）得到的区间已考虑到这一点"
         ),
+        RatingNote::DecidedByFewVoters { least } => format!(
+            "相邻模型分出先后或判为相当，只依靠少数投票者（有效人数最少为 {least:.1}）：无论查看多少次都成立的区间至少需要 {FEW_CLUSTERS} 人，请不要据此停止收集选票"
+        ),
         RatingNote::OneVoter => "全部选票来自同一位投票者，无法估计投票者之间的差异，因此没有区间".into(),
         RatingNote::ConstantFeature { feature } => {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
@@ -77,7 +81,7 @@ fn in_chinese(note: &RatingNote) -> String {
     }
 }
 
-/// A sentence, and the models or columns that it is about.
+/// Appends the models or columns to a sentence.
 fn with_names(sentence: &str, names: &[String]) -> String {
     format!("{sentence}：{}", listed(names))
 }
@@ -147,6 +151,17 @@ mod tests {
             english(&note)
         );
         assert!(chinese(&note).contains("“a”") && chinese(&note).contains("全负"), "{}", chinese(&note));
+        let note = RatingNote::DecidedByFewVoters { least: 3.04 };
+        assert!(
+            english(&note).contains("(in effect 3.0 where") && english(&note).contains("10,"),
+            "{}",
+            english(&note)
+        );
+        assert!(
+            chinese(&note).contains("有效人数最少为 3.0") && chinese(&note).contains("10 人"),
+            "{}",
+            chinese(&note)
+        );
         let note = RatingNote::ConstantFeature { feature: "bold".into() };
         assert_eq!(chinese(&note), "所有选票在加粗上的差异都相同，无法估计其影响，因此未纳入。");
         assert!(

@@ -1,4 +1,4 @@
-//! What time may reveal before the vote, and what visitors wait for.
+//! Texts on pacing: information in timing before the vote, and waiting times.
 
 use crate::domain::battle::pacing::metrics::{PacingKind, PacingMetrics};
 
@@ -20,7 +20,7 @@ pub struct PacingTexts {
 }
 
 impl PacingTexts {
-    /// What is in force, what it hides and what it costs.
+    /// Describes the pacing in force, its protection and its waiting times.
     pub fn paragraphs(&self, pacing: &PacingInForce) -> Vec<String> {
         let mut paragraphs = vec![(self.rule)(pacing)];
         if let Some(metrics) = pacing.kind.metrics() {

@@ -1,10 +1,10 @@
-//! Questions to begin with, by what people want, and what is said where practice models answer.
+//! Example prompts by user intent, and the notice on practice models.
 
 /// The texts of the empty battle page.
 pub struct CardTexts {
     pub shuffle: &'static str,
     pub cards: &'static [Card],
-    /// Shown where only practice models answer, with the ways to add others.
+    /// Shown if only practice models answer, with the ways to add others.
     pub practice: &'static str,
     pub practice_ways: &'static [&'static str],
 }
@@ -18,7 +18,7 @@ pub struct Card {
 }
 
 impl Card {
-    /// The questions for the page's script.
+    /// Prompts as JSON for the page's script.
     pub fn prompts_json(&self) -> String {
         serde_json::to_string(self.prompts).expect("a list of strings is JSON")
     }

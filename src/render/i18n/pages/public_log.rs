@@ -1,4 +1,4 @@
-//! The page of the public log.
+//! Texts of the page of the public log.
 
 use crate::i18n::fill;
 
@@ -39,17 +39,17 @@ pub struct PublicLogTexts {
 }
 
 impl PublicLogTexts {
-    /// How many entries are signed, and since when.
+    /// Formats the number of signed entries and the time of the signature.
     pub fn signed(&self, entries: &str, time: &str) -> String {
         fill(self.signed, &[("entries", entries), ("time", time)])
     }
 
-    /// The moment by which a vote will be in the log.
+    /// Formats the deadline for inclusion of a vote in the log.
     pub fn promised(&self, time: &str) -> String {
         fill(self.promised, &[("time", time)])
     }
 
-    /// The index of a vote in the log.
+    /// Formats the index of a vote in the log.
     pub fn logged(&self, index: &str, size: &str) -> String {
         fill(self.logged, &[("index", index), ("size", size)])
     }

@@ -1,42 +1,42 @@
-//! The page for a request that the arena cannot answer as it was asked, or not now.
+//! Texts of the error page.
 
 use crate::domain::admin::LONGEST_REASON;
 use crate::i18n::fill;
 
-/// A text for each kind of failure. Below it stands what exactly is wrong: in the reader's language for a [`MissingThing`], an
-/// [`InvalidField`] and a missing role, otherwise the error's own text, which is English.
+/// Texts for each kind of error. The page adds the details: in the reader's language for a [`MissingThing`], an [`InvalidField`] and a
+/// missing role, otherwise the error's own English message.
 pub struct RefusedTexts {
-    /// The address asks for what cannot be computed.
+    /// The request is invalid.
     pub address: RefusedText,
-    /// What it names is not here.
+    /// The requested object does not exist.
     pub missing: RefusedText,
-    /// A visitor or somebody of the admin is not signed in.
+    /// The visitor or admin user is not signed in.
     pub sign_in: RefusedText,
-    /// It is for others.
+    /// The user lacks permission.
     pub forbidden: RefusedText,
-    /// A form that was made for another session, or comes from another site.
+    /// The form belongs to another session or another site (CSRF).
     pub form: RefusedText,
-    /// A form with a field that cannot be used.
+    /// The form has an invalid field.
     pub field: RefusedText,
-    /// It will be there soon.
+    /// The result is not available yet.
     pub later: RefusedText,
-    /// Something else went wrong.
+    /// Any other error.
     pub failed: RefusedText,
-    /// What the button of the admin's pages says, where it leads to the overview.
+    /// Label of the admin pages' button to the overview.
     pub to_admin: &'static str,
     missing_thing: fn(MissingThing) -> &'static str,
     invalid_field: fn(InvalidField) -> &'static str,
     role_required: &'static str,
 }
 
-/// What an address or a form names and the arena does not have: first what visitors look for, then what only the admin does.
+/// Missing object named by an address or a form: first those of visitors, then those of the admin pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingThing {
     /// A battle that its visitor shared, or no longer shares.
     SharedBattle,
-    /// A battle of one's own.
+    /// A battle of the visitor.
     Battle,
-    /// A battle of one's own with a vote and a text.
+    /// A battle of the visitor with a vote and texts.
     BattleToLabel,
     /// A campaign.
     Campaign,
@@ -54,19 +54,19 @@ pub enum MissingThing {
     Model,
 }
 
-/// What a field of a form lacks, as people may fill it in.
+/// Invalid field of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidField {
-    /// No field of a filter says which votes are meant.
+    /// No field of the filter is set.
     NoFilter,
     /// The id of a prompt cluster.
     PromptCluster,
-    /// A reason that says nothing, or too much.
+    /// A reason that is empty or too long.
     Reason,
 }
 
 impl InvalidField {
-    /// What is wrong, as programs read it.
+    /// Returns the English message for APIs.
     #[must_use]
     pub fn in_english(self) -> String {
         ENGLISH.invalid_field(self)
@@ -74,7 +74,7 @@ impl InvalidField {
 }
 
 impl MissingThing {
-    /// What is missing, as programs read it.
+    /// Returns the English message for APIs.
     #[must_use]
     pub fn in_english(self) -> &'static str {
         ENGLISH.missing_thing(self)
@@ -82,26 +82,26 @@ impl MissingThing {
 }
 
 impl RefusedTexts {
-    /// What is missing.
+    /// Returns the message for a missing object.
     #[must_use]
     pub fn missing_thing(&self, thing: MissingThing) -> &'static str {
         (self.missing_thing)(thing)
     }
 
-    /// What is wrong with a field.
+    /// Returns the message for an invalid field.
     #[must_use]
     pub fn invalid_field(&self, field: InvalidField) -> String {
         fill((self.invalid_field)(field), &[("n", &LONGEST_REASON.to_string())])
     }
 
-    /// Which role is missing, by its name on pages.
+    /// Returns the message for a missing role, by its display name.
     #[must_use]
     pub fn role_required(&self, role: &str) -> String {
         fill(self.role_required, &[("role", role)])
     }
 }
 
-/// The text of one kind.
+/// Texts of one kind of error.
 pub struct RefusedText {
     pub title: &'static str,
     pub lead: &'static str,

@@ -1,4 +1,4 @@
-//! What rigging would take, and may have done, in plain sentences.
+//! Texts on the cost and the possible effects of vote rigging.
 
 use super::robustness::{Naming, RobustnessAnswer};
 use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
@@ -12,16 +12,16 @@ pub struct RiggingTexts {
     sentences: Sentences,
 }
 
-/// How each answer is said; `name` gives the name that people read of a model.
+/// Sentences of the answers; `name` returns the display name of a model.
 struct Sentences {
-    /// The neighbours that fewest votes hold, and the number of all votes.
+    /// Neighbours with the fewest votes to swap, that number, and the number of all votes.
     swap: fn(&SwapCost, u64, u64, &Naming<'_>) -> String,
     influence: fn(Option<&InfluentialVoter>, &Naming<'_>) -> String,
     flags: fn(&FlaggedVoters, &Naming<'_>) -> String,
 }
 
 impl RiggingTexts {
-    /// What a report says of a leaderboard of so many votes.
+    /// Renders a report on a leaderboard of `votes` votes.
     pub fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<RobustnessAnswer> {
         let weakest =
             report.neighbours.iter().filter_map(|swap| Some((swap.votes?, swap))).min_by_key(|(held, _)| *held);

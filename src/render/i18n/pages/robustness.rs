@@ -1,4 +1,4 @@
-//! How firm a leaderboard is, as questions and answers for readers without statistics.
+//! Texts on the robustness of a leaderboard, as questions and answers for readers without statistics.
 
 mod chinese;
 mod english;
@@ -8,7 +8,7 @@ use crate::domain::rating::robustness::{OverallRobustness, TieOrder};
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
 
-/// A result that chance alone would show more rarely is called one.
+/// Significance level below which a result is reported.
 const SIGNIFICANT: f64 = 0.05;
 
 /// The texts of one language.
@@ -19,10 +19,10 @@ pub struct RobustnessTexts {
     answers: fn(&OverallRobustness, &Naming<'_>) -> Vec<RobustnessAnswer>,
 }
 
-/// What a model is called.
+/// Function from a model to its display name.
 pub(super) type Naming<'a> = dyn Fn(&str) -> String + 'a;
 
-/// A question of a reader, and what the votes answer.
+/// Question of a reader with its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RobustnessAnswer {
     pub question: &'static str,
@@ -30,18 +30,18 @@ pub struct RobustnessAnswer {
 }
 
 impl RobustnessTexts {
-    /// What a report says; `name` gives the name that people read of a model. Empty where no votes compare two models.
+    /// Renders a report; `name` returns the display name of a model. Empty if no votes compare two models.
     pub fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<RobustnessAnswer> {
         if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) }
     }
 }
 
-/// A difference of ratings.
+/// Formats a difference of ratings.
 fn points(difference: f64) -> String {
     if difference.abs() < 10.0 { format!("{difference:.1}") } else { format!("{difference:.0}") }
 }
 
-/// A share in percent, which is not 0 where the share is not.
+/// Formats a share in percent, never as 0 for a positive share.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         tiny if tiny > 0.0 && tiny < 0.01 => "< 0.01".to_owned(),
@@ -51,12 +51,12 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// In how many of a hundred worlds chance does as much; `None` for fewer than one.
+/// Formats a p-value as cases in 100; `None` below 0.01.
 fn times_in_100(p: f64) -> Option<String> {
     (p >= 0.01).then(|| format!("{:.0}", 100.0 * p))
 }
 
-/// A mean number of things.
+/// Formats a mean count.
 fn mean_number(mean: f64) -> String {
     if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
@@ -65,7 +65,7 @@ fn is_significant(p: f64) -> bool {
     p <= SIGNIFICANT
 }
 
-/// The model in the middle of the deciles.
+/// Median of the deciles.
 fn median(deciles: &[f64]) -> f64 {
     deciles.get(deciles.len() / 2).copied().unwrap_or_default()
 }
@@ -75,7 +75,7 @@ fn agree_on_first(orders: &[TieOrder]) -> bool {
     orders.windows(2).all(|two| two[0].first == two[1].first)
 }
 
-/// The order in which a model moves furthest.
+/// The order with the largest move of a model.
 fn furthest_move(orders: &[TieOrder]) -> Option<&TieOrder> {
     let distance = |order: &&TieOrder| order.largest_move.as_ref().map(|moved| moved.place.abs_diff(moved.published));
     orders.iter().max_by_key(distance).filter(|order| order.largest_move.is_some())

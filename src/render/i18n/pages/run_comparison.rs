@@ -1,8 +1,8 @@
-//! The page that compares two runs of a benchmark.
+//! Texts of the page that compares two runs of a benchmark.
 
 use crate::domain::benchmark::run_manifest::{BATCH, NO, RunChange, SETTINGS_OF, YES};
 
-/// Characters of a value that distinguish it from others.
+/// Maximum displayed characters of a value.
 const SHORT: usize = 64;
 
 /// The texts of one language.
@@ -17,7 +17,7 @@ pub struct RunComparisonTexts {
     pub changes: &'static str,
     pub no_changes: &'static str,
     pub what: &'static str,
-    /// Each key of a change with what it is called.
+    /// Keys of changes with their labels.
     pub changed: &'static [(&'static str, &'static str)],
     pub settings_of: &'static str,
     pub yes: &'static str,
@@ -43,7 +43,7 @@ pub struct RunComparisonTexts {
 }
 
 impl RunComparisonTexts {
-    /// What a change is about.
+    /// Label of a change.
     #[must_use]
     pub fn change(&self, what: &str) -> String {
         if let Some(model) = what.strip_prefix(SETTINGS_OF) {
@@ -53,7 +53,7 @@ impl RunComparisonTexts {
         known.map_or(what, |(_, name)| name).to_owned()
     }
 
-    /// A value of a change; a dash where there is none.
+    /// Formats a value of a change; a dash if missing.
     #[must_use]
     pub fn value(&self, change: &RunChange, value: &str) -> String {
         match (change.what.as_str(), value) {

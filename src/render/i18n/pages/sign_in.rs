@@ -1,4 +1,4 @@
-//! The page on which people sign in.
+//! Texts of the sign-in page.
 
 /// Its texts.
 pub struct SignInTexts {
@@ -12,10 +12,15 @@ pub struct SignInTexts {
     pub signed_in: &'static str,
     pub to_battle: &'static str,
     pub sign_out: &'static str,
-    /// Where nobody signs in by an account.
+    /// Sign-out notice without accounts.
     pub sign_out_loses: &'static str,
-    /// Where people sign in by a code.
+    /// Sign-out notice for sign-in by code.
     pub sign_out_code: &'static str,
+    /// Notices before signing out on votes that the browser has not sent.
+    pub sending_votes: &'static str,
+    pub votes_unsent: &'static str,
+    pub votes_refused: &'static str,
+    pub signed_out: &'static str,
     pub wrong: &'static str,
     pub expired: &'static str,
     pub used_up: &'static str,
@@ -43,9 +48,13 @@ pub(super) const ENGLISH: SignInTexts = SignInTexts {
     sign_out: "Sign out",
     sign_out_loses: "After you sign out, nobody can open your battles any more, you included, also when you sign in again. Export them at “My battles” first if you want to keep them.",
     sign_out_code: "An invite code for one person works once: to sign in again you need another one.",
+    sending_votes: "Sending the votes that are kept in this browser…",
+    votes_unsent: "A vote that is kept in this browser could not be sent: the arena did not take it. Press “Sign out” again to try once more. If it cannot be sent then either, it is not counted.",
+    votes_refused: "A vote that was kept in this browser is not counted: its battle already has a vote, is over, or has gone on since. Press “Sign out” again to sign out.",
+    signed_out: "You are signed out.",
     wrong: "That is not right. Check for typing errors and try again.",
     expired: "This invite code has expired. Ask the operator for another one.",
-    used_up: "This invite code has been used already. Ask the operator for another one.",
+    used_up: "This invite code has been used already, perhaps by you before you signed out. Ask the operator for another one.",
     revoked: "This invite code is not valid any more. Ask the operator for another one.",
     busy: "Many people are signing in. Try again in a moment.",
     too_fast: "Too many tries came from your network. Try again in {n} {n:second|seconds}.",
@@ -70,9 +79,13 @@ pub(super) const CHINESE: SignInTexts = SignInTexts {
     sign_out: "退出登录",
     sign_out_loses: "退出登录后，包括你自己在内，任何人都无法再打开你的对战记录，重新登录后也是如此。如需保留，请先在“我的对战”中导出。",
     sign_out_code: "供一人使用的邀请码只能使用一次：再次登录需要新的邀请码。",
+    sending_votes: "正在发送保留在此浏览器中的投票……",
+    votes_unsent: "有一次投票保留在此浏览器中，未能发送：竞技场没有接收。请再次点击“退出登录”重试；如果仍无法发送，它将不计入。",
+    votes_refused: "保留在此浏览器中的一次投票没有计入：那场对战已有投票、已经结束或已经继续。请再次点击“退出登录”以退出。",
+    signed_out: "你已退出登录。",
     wrong: "不正确。请检查输入后重试。",
     expired: "这个邀请码已过期，请向运营者索取新的邀请码。",
-    used_up: "这个邀请码已被使用，请向运营者索取新的邀请码。",
+    used_up: "这个邀请码已被使用（也可能是你在退出登录之前用过），请向运营者索取新的邀请码。",
     revoked: "这个邀请码已失效，请向运营者索取新的邀请码。",
     busy: "目前登录的人很多，请稍候再试。",
     too_fast: "来自你所在网络的尝试过多，请在 {n} 秒后再试。",

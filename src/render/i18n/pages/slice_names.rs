@@ -1,5 +1,5 @@
-//! What slices of the votes are called: languages, SuperCLUE's capabilities and URS's intents. A vote log may have any others,
-//! which are shown as they are spelt.
+//! Display names of slices of the votes: languages, SuperCLUE's capabilities and URS's intents. Others are shown as spelt in the
+//! vote log.
 
 /// Names by the spelling of votes.
 pub struct SliceTexts {
@@ -7,7 +7,7 @@ pub struct SliceTexts {
 }
 
 impl SliceTexts {
-    /// The name of a slice.
+    /// Display name of a slice.
     pub fn name<'v>(&self, slice: &'v str) -> &'v str {
         self.names.iter().find(|(key, _)| *key == slice).map_or(slice, |(_, name)| name)
     }

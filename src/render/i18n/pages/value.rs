@@ -1,4 +1,4 @@
-//! What models cost for what they are worth.
+//! Texts of the page of ratings against costs.
 
 use crate::domain::rating::value::prices::Currency;
 use crate::domain::rating::value::report::{Caveat, CheaperModel, CostBasis, ValueFinding, percent, points};
@@ -8,7 +8,7 @@ use crate::i18n::fill;
 pub struct ValueTexts {
     pub title: &'static str,
     pub back: &'static str,
-    /// The noun alone.
+    /// The noun without a number.
     answers: &'static str,
     pub higher: &'static str,
     pub table: &'static str,
@@ -37,17 +37,17 @@ pub struct ValueTexts {
 }
 
 impl ValueTexts {
-    /// The finding as a sentence.
+    /// Renders a finding as a sentence.
     pub fn finding(&self, finding: &ValueFinding) -> String {
         (self.finding)(finding)
     }
 
-    /// What so many answers are called, without their number.
+    /// Noun for this number of answers, without the number.
     pub fn answers(&self, answers: u64) -> String {
         fill(self.answers, &[("n", &answers.to_string())])
     }
 
-    /// What a cost is made of.
+    /// Describes the basis of a cost.
     pub fn cost(&self, basis: CostBasis, currency: Option<&Currency>) -> String {
         let text = match basis {
             CostBasis::PromptsAndReplies => self.cost_of_answers,
@@ -57,12 +57,12 @@ impl ValueTexts {
         with_currency(text, currency)
     }
 
-    /// What a price is of.
+    /// Unit of a price.
     pub fn price_unit(&self, currency: Option<&Currency>) -> String {
         with_currency(self.price_unit, currency)
     }
 
-    /// Why a model is shown and not compared.
+    /// Reason why a model is shown and not compared.
     pub fn reservation(&self, reservation: Caveat) -> &'static str {
         self.reservations[match reservation {
             Caveat::Practice => 0,
@@ -72,7 +72,7 @@ impl ValueTexts {
         }]
     }
 
-    /// A cheaper model that cannot be told apart.
+    /// Describes a cheaper model without a significant difference.
     pub fn cheaper_one(&self, cheaper: &CheaperModel) -> String {
         let [difference, lower, upper] = [cheaper.difference, cheaper.lower, cheaper.upper].map(points);
         let saving = percent(cheaper.saving);

@@ -1,13 +1,13 @@
-//! What is asked between the choice of an outcome and the names.
+//! Texts of the step between the choice of an outcome and the reveal of the names.
 
-/// The texts of a vote that is held.
+/// Texts of a vote before its confirmation.
 pub struct VoteConfirmationTexts {
     pub undo: &'static str,
     pub show: &'static str,
     pub wait: &'static str,
     /// Each side with its question.
     pub sides: &'static [(&'static str, &'static str)],
-    /// Each reason as it is spelt on the wire, with its label.
+    /// Reasons in their wire spelling, with labels.
     pub reasons: &'static [(&'static str, &'static str)],
 }
 

@@ -1,4 +1,4 @@
-//! Formulas become MathML, or are shown as written.
+//! Formulas become MathML, or are shown as source.
 
 use super::{assert_harmless, streamed};
 use crate::markup::{escape, render};

@@ -1,4 +1,4 @@
-//! Texts that are long, deep or slow are shown as plain text from some place on.
+//! Long, deeply nested or slow texts are shown as plain text from some offset.
 
 use super::{assert_harmless, streamed};
 use crate::markup::render;

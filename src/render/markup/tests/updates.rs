@@ -1,4 +1,4 @@
-//! What an update of a growing text gives out.
+//! Blocks returned by updates of a growing text.
 
 use super::streamed;
 use crate::markup::{BlockChange, Renderer, render};

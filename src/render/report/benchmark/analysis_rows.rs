@@ -1,4 +1,4 @@
-//! What the tables of [`findings`](super::findings) and [`item_findings`](super::item_findings) are put together from.
+//! Helpers for the tables of [`findings`](super::findings) and [`item_findings`](super::item_findings).
 
 use super::{Analysis, Datum};
 use crate::i18n::findings::FindingText;
@@ -17,7 +17,7 @@ pub(super) fn count(number: usize) -> Datum {
     Datum::Count(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
+/// Formats a name with its baseline, if there is one: with several baselines, the name occurs with each.
 pub(super) fn beside(name: &str, baseline: &str) -> String {
     match baseline {
         "" => name.to_owned(),

@@ -1,4 +1,4 @@
-//! The charts of a suite: those that its scores allow.
+//! Charts of a suite's scores.
 
 use super::suite_tables::column;
 use super::{Chart, ReportTable, ScoreEntry, most};
@@ -11,10 +11,10 @@ use crate::domain::language::Language;
 use crate::i18n::findings::finding_texts;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 
-/// Models in a chart with a row each.
+/// Maximum number of models in a chart with one row each.
 const ROWS: usize = 40;
 
-/// Draws them for entries in their order, with the categories that have a column in the tables.
+/// Draws the charts that the scores allow, for entries in their order, with the categories that have a column in the tables.
 pub(super) fn draw(
     suite: &dyn Suite,
     entries: &[&ScoreEntry],
@@ -40,7 +40,7 @@ pub(super) fn draw(
     open.chain(folded).collect()
 }
 
-/// Draws the cross validation: a row an evaluator, a column a generator of references. None where there is nothing in it.
+/// Draws the cross-validation: a row for each evaluator, a column for each generator of references. `None` if empty.
 pub(super) fn grid(grid: &SelfPreferenceMatrix, language: Language) -> Option<Chart> {
     let (evaluators, generators) = (grid.evaluators(), grid.generators());
     let series = |evaluator: &&str| ChartSeries {
@@ -76,7 +76,7 @@ impl Drawing<'_> {
         Frame { language: self.language, setting: Setting::Page }
     }
 
-    /// The parts of the whole of a kind, in the order of the scores.
+    /// The parts of a kind, in the order of the scores.
     fn parts(&self, kind: PartKind) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for score in self.entries.iter().flat_map(|entry| &entry.scores.0) {
@@ -128,7 +128,7 @@ impl Drawing<'_> {
         any.then(|| violin::draw(topic, &samples, &SCORES, self.frame()))
     }
 
-    /// A chart for each category of dialogues that are scored turn by turn.
+    /// Draws a chart for each category of dialogues that are scored by turn.
     fn curves(&self, categories: &[Part]) -> Vec<String> {
         if self.suite.mode() != JudgeMode::PointwiseTurn {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! A report as CSV: a line a score, with all of its digits.
+//! CSV of a report: a line for each score, with all digits.
 
 use std::borrow::Cow;
 
@@ -26,11 +26,11 @@ struct CsvLine<'a> {
     flagged: bool,
 }
 
-/// Writes the report's own scores, then the published ones, whose judge is empty and whose source is named. `defused` makes a
-/// text harmless to a spreadsheet.
+/// Writes the report's own scores, then the published ones, which have a source and no judge. `defused` escapes formulas for
+/// spreadsheets.
 ///
 /// # Errors
-/// [`csv::Error`] where a line cannot be written.
+/// [`csv::Error`] if a line cannot be written.
 pub fn write(report: &Report, defused: fn(&str) -> Cow<'_, str>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for table in report.tables.iter().chain(&report.published) {

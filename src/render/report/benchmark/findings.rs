@@ -1,4 +1,4 @@
-//! What judgements say about the judges: [`analysis`](crate::domain::benchmark::analysis) over a suite, as tables.
+//! Findings about a suite's judges as tables, from [`analysis`](crate::domain::benchmark::analysis) of the judgements.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,33 +30,33 @@ use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::{Share, Undefined};
 use crate::i18n::findings::{FindingTexts, finding_texts};
 
-/// Most judges that are compared one by one.
+/// Maximum number of judges compared individually.
 const JUDGES: usize = 12;
 
-/// A judgement, and who was compared with; empty where nobody was.
+/// Judgement with its baseline.
 pub struct ComparedJudgement<'j> {
     /// The judgement.
     pub judgement: &'j Judgement,
-    /// The baseline.
+    /// The baseline; empty without one.
     pub baseline: &'j str,
 }
 
-/// How long answers are, in characters, by item, turn and model.
+/// Lengths of answers in characters, by item, turn and model.
 pub type Lengths = HashMap<(String, u32, String), u64>;
 
-/// What was found out about a suite's judges.
+/// Findings about a suite's judges.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
-    /// Each with the judge's name as it is shown, by baseline.
+    /// By displayed judge name and baseline.
     levels: Vec<(String, LevelsOfModel)>,
-    /// Of judges without a verdict somewhere.
+    /// Judges with at least one judgement without a verdict.
     ends: Vec<(String, JudgementEnds)>,
-    /// Each with the judge's name; counted for every suite of scores, and of one that asks for probabilities at the end.
+    /// By judge; counted for every suite of scores, and kept at the end only for suites that ask for probabilities.
     weighted: Vec<(String, WeightedScores)>,
     position: Vec<(String, PositionBias)>,
     longer: Vec<(String, Share)>,
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
-    /// Each with the judge's name as it is shown, by baseline.
+    /// By displayed judge name and baseline.
     preferences: Vec<(String, SelfPreference)>,
     pairs: Vec<(String, String, JudgePairAgreement)>,
     grid: SelfPreferenceMatrix,
@@ -64,7 +64,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Looks at every judgement.
+    /// Analyses all judgements.
     #[must_use]
     pub fn new(judged: &[ComparedJudgement<'_>], lengths: &Lengths) -> Self {
         let mut by_judge: BTreeMap<&str, Vec<&ComparedJudgement<'_>>> = BTreeMap::new();
@@ -103,7 +103,7 @@ impl Findings {
         }
     }
 
-    /// Compares the judges by the scores that they give; a panel is none of them.
+    /// Adds comparisons of the judges by their scores; panels are left out.
     #[must_use]
     pub fn with_scores(mut self, entries: &[ScoreEntry], judges: &BTreeSet<String>) -> Self {
         let of_baseline = |baseline: &str| {
@@ -124,13 +124,13 @@ impl Findings {
         self
     }
 
-    /// Adds the cross validation of evaluators and reference generators.
+    /// Adds the cross-validation of evaluators and reference generators.
     #[must_use]
     pub fn with_grid(self, grid: SelfPreferenceMatrix) -> Self {
         Self { grid, ..self }
     }
 
-    /// Looks at the suite and its single items: which models differ on the same ones, and what each item shows.
+    /// Adds item-level findings: differences of models on the same items, and statistics of each item.
     #[must_use]
     pub fn with_items(
         self,
@@ -144,31 +144,31 @@ impl Findings {
         Self { items: ItemFindings::new(suite, items, by_baseline, entries), weighted, ..self }
     }
 
-    /// The cross validation; empty where nobody judged beside a model's answers.
+    /// The cross-validation; empty if no judge used a model's answers as references.
     pub(super) fn grid(&self) -> &SelfPreferenceMatrix {
         &self.grid
     }
 
-    /// The models that others can be compared with on the same items.
+    /// Models that others can be compared with on the same items.
     #[must_use]
     pub fn models(&self) -> BTreeSet<&str> {
         self.items.models()
     }
 
-    /// The items that two models have scores for, the largest difference first.
+    /// Items with scores of both models, the largest difference first.
     #[must_use]
     pub fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
         self.items.item_pairs(models)
     }
 
-    /// The items that judges disagree on, the most first.
+    /// Items on which judges disagree, the largest disagreement first.
     #[must_use]
     pub fn disputed_items(&self) -> Vec<&str> {
         self.items.disputed_items()
     }
 
-    /// The findings as tables; what there is nothing to say about is left out. Models are compared with the one that is named, or
-    /// else with the best one.
+    /// Builds the tables of the findings; empty ones are left out. Models are compared with `compare_with`, or by default with the best
+    /// one.
     #[must_use]
     pub fn analyses(&self, compare_with: Option<&str>, language: Language) -> Vec<Analysis> {
         let words = finding_texts(language);
@@ -203,7 +203,7 @@ impl Findings {
         table("five-levels", &words.levels, self.levels.iter().map(row).collect())
     }
 
-    /// What gave no verdict, a column a reason.
+    /// Judgements without a verdict, a column for each reason.
     fn failed_judgements(&self, words: &FindingTexts) -> Analysis {
         let row = |(judge, ends): &(String, JudgementEnds)| {
             let counts = Status::ALL.map(|status| Datum::Count(ends.of(status)));
@@ -302,7 +302,7 @@ impl Findings {
         table("ranks", &words.ranks, rows.collect())
     }
 
-    /// A row an evaluator, a column a generator.
+    /// Table with a row for each evaluator and a column for each generator.
     fn cross_validation(&self, words: &FindingTexts) -> Analysis {
         let generators = self.grid.generators();
         let row = |evaluator: &str| {
@@ -330,12 +330,12 @@ impl Findings {
     }
 }
 
-/// What was found of a judge, where it is worth a row.
+/// Pairs a finding with its judge if it is worth a row.
 fn named_if<T>(is_worth: bool, judge: &str, found: T) -> Vec<(String, T)> {
     is_worth.then(|| (judge.to_owned(), found)).into_iter().collect()
 }
 
-/// The whole's score by judge and model, by the name that a model is to have.
+/// Overall scores by judge and model, with models renamed by a function.
 fn by_judge<'e>(
     entries: impl IntoIterator<Item = &'e ScoreEntry>,
     judges: &BTreeSet<String>,
@@ -364,7 +364,7 @@ fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> 
     lengths.get(&(judgement.item_id.clone(), judgement.turn, model.to_owned())).copied()
 }
 
-/// A game with the lengths of its answers, where both are kept.
+/// Game with the lengths of its answers, if both are known.
 fn game(one: &ComparedJudgement<'_>, lengths: &Lengths) -> Option<GameLengths> {
     let said = one.judgement;
     let Some(Verdict::Pair { winner, .. }) = said.parsed else { return None };
@@ -373,7 +373,7 @@ fn game(one: &ComparedJudgement<'_>, lengths: &Lengths) -> Option<GameLengths> {
     Some(GameLengths { winner, a, b })
 }
 
-/// How a judge's scores go with the lengths of the answers; none where it gives no scores, or no answer is kept.
+/// Correlation of a judge's scores with the lengths of answers; `None` without scores or stored answers.
 fn length_of(
     judge: &str,
     judged: &[&ComparedJudgement<'_>],
@@ -384,7 +384,7 @@ fn length_of(
         .filter_map(|one| match &one.judgement.parsed {
             Some(Verdict::Rating(rating)) => {
                 let said = one.judgement;
-                // A turn is a question of its own.
+                // Each turn counts as a separate question.
                 Some((format!("{} {}", said.item_id, said.turn), length(said, &said.model, lengths)?, rating.score))
             }
             _ => None,

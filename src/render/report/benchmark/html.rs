@@ -1,4 +1,4 @@
-//! A report as HTML: the part that the page shows, and a file that needs no other.
+//! HTML of a report: the fragment for the page, and a self-contained file.
 
 use askama::Template;
 
@@ -14,25 +14,25 @@ struct SuiteReportBody<'r> {
     words: &'static ReportTexts,
 }
 
-/// The notes, tables, charts and analyses, to stand on a page that has the styles.
+/// Renders notes, tables, charts and analyses for a page that has the styles.
 ///
 /// # Errors
-/// [`askama::Error`] where it cannot be written.
+/// [`askama::Error`] if rendering fails.
 pub fn body(report: &Report, language: Language) -> askama::Result<String> {
     SuiteReportBody { report, words: report_texts(language) }.render()
 }
 
-/// A whole file, with its styles and charts in it.
+/// Renders a self-contained file with styles and charts.
 ///
 /// # Errors
-/// As [`body`].
+/// The same as for [`body`].
 pub fn file(report: &Report, language: Language) -> askama::Result<String> {
     let (facts, body) = (report.facts(report_texts(language)), body(report, language)?);
     report_file(FileContent { title: &report.title, facts, body }, language)
 }
 
 impl Report {
-    /// What the report is about: labels and values.
+    /// Facts of the report: labels and values.
     #[must_use]
     pub fn facts(&self, words: &ReportTexts) -> Vec<(&'static str, String)> {
         let judge = match (self.judge.as_str(), self.needs_judge) {

@@ -1,4 +1,4 @@
-//! What single items say of a suite's models, of the items themselves and of the judges, as tables.
+//! Item-level findings about a suite's models, items and judges, as tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,30 +19,30 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::findings::{FindingTexts, finding_texts};
 use crate::i18n::reports::named;
 
-/// Items that a table lists at most.
+/// Maximum number of items in a table.
 const LISTED: usize = 10;
 
-/// Stands for the judge where answers are read without one.
+/// Displayed in place of the judge where none is needed.
 const NO_JUDGE: &str = "–";
 
-/// What was found out about the items of a suite.
+/// Findings about the items of a suite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ItemFindings {
     judges: Vec<JudgeItems>,
     disputed: Vec<ItemDisagreement>,
-    /// What the suite calls each category.
+    /// Title of each category in the suite.
     categories: BTreeMap<String, String>,
 }
 
-/// By one judge, beside one baseline.
+/// Item scores of one judge and baseline.
 #[derive(Debug, Clone, PartialEq)]
 struct JudgeItems {
-    /// The judge as it is shown.
+    /// Displayed name of the judge.
     judge: String,
     /// The best model, with which the others are compared.
     best: String,
     scores: ItemScores,
-    /// Items with a score, and those on which all of two models or more score the same.
+    /// Number of items with a score, and of those on which all of at least two models have the same score.
     scored: usize,
     level: usize,
     telling: Vec<ItemAnalysis>,
@@ -80,24 +80,24 @@ impl ItemFindings {
         Self { judges, disputed, categories: titles.collect() }
     }
 
-    /// The models that others can be compared with.
+    /// Models that others can be compared with.
     pub(super) fn models(&self) -> BTreeSet<&str> {
         self.judges.iter().flat_map(|judge| judge.scores.models()).map(String::as_str).collect()
     }
 
-    /// The items that two models have scores for, the largest difference first.
+    /// Items with scores of both models, the largest difference first.
     pub(super) fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
         item_pairs(self.judges.iter().map(|judge| &judge.scores), models)
     }
 
-    /// The items that judges disagree on, the most first.
+    /// Items on which judges disagree, the largest disagreement first.
     pub(super) fn disputed_items(&self) -> Vec<&str> {
         let mut known = BTreeSet::new();
         let items = self.disputed.iter().map(|item| item.item.as_str());
         items.filter(|item| known.insert(*item)).collect()
     }
 
-    /// The tables; models are compared with the one that is named, or else with the best one.
+    /// Builds the tables; models are compared with `compare_with`, or by default with the best one.
     pub(super) fn analyses(&self, compare_with: Option<&str>, language: Language) -> [Analysis; 5] {
         let words = finding_texts(language);
         let rows = |items: fn(&JudgeItems) -> &[ItemAnalysis]| self.item_rows(items, language);
@@ -195,7 +195,7 @@ impl JudgeItems {
     }
 }
 
-/// The model with the highest score of the whole by a judge.
+/// Model with the highest overall score by a judge.
 fn best_of<'e>(entries: &'e [ScoreEntry], judge: &str, baseline: &str) -> Option<&'e str> {
     let own = entries.iter().filter(|entry| entry.judge == judge && entry.baseline == baseline);
     let scored = own.filter_map(|entry| Some((entry.scores.of(&Part::overall())?.value?, entry.model.as_str())));

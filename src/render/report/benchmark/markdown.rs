@@ -1,4 +1,4 @@
-//! A report as Markdown.
+//! Markdown of a report.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub fn write(report: &Report, language: Language) -> String {
     out + "\n"
 }
 
-/// What the report is about, one line each.
+/// Writes the facts of the report, one line each.
 fn facts(out: &mut String, report: &Report, words: &ReportTexts) {
     for (label, value) in report.facts(words) {
         writeln!(out, "- {label}: {}", escaped(&value)).expect(TEXT_GROWS);
@@ -53,7 +53,7 @@ fn facts(out: &mut String, report: &Report, words: &ReportTexts) {
     out.push('\n');
 }
 
-/// What the abbreviations in the heads of columns mean.
+/// Writes the meanings of abbreviated column headings.
 fn abbreviations(out: &mut String, report: &Report) {
     let meaning = |column: &&ReportColumn| format!("**{}** {}", escaped(&column.label), escaped(&column.name));
     let meanings: Vec<String> = report.abbreviations().iter().map(meaning).collect();
@@ -111,7 +111,7 @@ fn line(out: &mut String, cells: impl Iterator<Item = String>) {
     writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | ")).expect(TEXT_GROWS);
 }
 
-/// Text that Markdown shows as it is, on one line.
+/// Escapes a text for Markdown, on one line.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

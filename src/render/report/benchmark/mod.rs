@@ -1,8 +1,8 @@
-//! A suite's results as tables and charts: one report for the page, the files and the JSON.
+//! Reports of a suite's results with tables and charts, for the page, the files and the JSON.
 //!
-//! [`suite_tables`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
-//! judges; [`suite_results`] holds all that reports of one suite are made of; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
-//! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
+//! [`suite_tables`] lays out a suite's tables in its paper's order; [`charts`] draws; [`findings`] analyses the judges;
+//! [`suite_results`] holds the input of one suite's reports; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`]
+//! write the report. Reports do not depend on the time of day or on chance, so the same judgements give the same bytes.
 
 mod analysis_rows;
 pub mod charts;
@@ -43,18 +43,18 @@ pub struct ScoreEntry {
     pub judge: String,
     /// The baseline; empty if there was none.
     pub baseline: String,
-    /// Whether the judge, or one of the panel, is judged too.
+    /// Whether the judge, or one of the panel, is also evaluated.
     pub judge_is_evaluated: bool,
-    /// The latest judgement, in milliseconds since 1970.
+    /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
     /// The scores.
     pub scores: Scores,
-    /// Every score that was given, as a distribution.
+    /// All single scores, for their distribution.
     pub ratings: Vec<f64>,
 }
 
 impl ScoreEntry {
-    /// Scores and ratings by judge and model; a panel has the ratings of all of its judges.
+    /// Computes scores and ratings by judge and model; a panel has the ratings of all of its judges.
     #[must_use]
     pub fn all(
         suite: &dyn Suite,
@@ -80,7 +80,7 @@ impl ScoreEntry {
     }
 }
 
-/// Every rating that was given, by judge, baseline and model.
+/// All ratings by judge, baseline and model.
 fn ratings(judgements: &JudgementsByBaseline) -> BTreeMap<(&str, &str, &str), Vec<f64>> {
     let mut ratings: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
     for (baseline, judgements) in judgements {
@@ -93,23 +93,23 @@ fn ratings(judgements: &JudgementsByBaseline) -> BTreeMap<(&str, &str, &str), Ve
     ratings
 }
 
-/// A score that somebody published.
+/// Score from a publication.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedScore {
     /// The series that it belongs to.
     pub series: String,
-    /// Where it can be read.
+    /// Source of the score.
     pub source: String,
-    /// The part of the suite, as [`Part::key`] writes it; empty for the whole.
+    /// Key of the part of the suite ([`Part::key`]); empty for the whole.
     pub part: String,
-    /// The model, under the series' own name.
+    /// The model, as named by the series.
     pub model: String,
     /// The score.
     pub score: f64,
 }
 
 impl PublishedScore {
-    /// The papers' scores of models.
+    /// Scores of models from the suite's papers.
     pub fn printed(suite: &str) -> impl Iterator<Item = Self> {
         let series = published::of_suite(suite).filter(|series| series.of == SubjectKind::Model);
         series.flat_map(|series| {
@@ -125,101 +125,101 @@ impl PublishedScore {
     }
 }
 
-/// What a report is made of.
+/// Input of a report.
 #[derive(Clone, Copy)]
 pub struct ReportInput<'m> {
-    /// The suite, with the options that it was judged with.
+    /// The suite, with the options of its judgements.
     pub suite: &'m dyn Suite,
-    /// What differs from the plain suite.
+    /// Options that differ from the suite's defaults.
     pub variant: &'m str,
     /// SHA-256 of the data file.
     pub version: &'m str,
     /// The file's name.
     pub source: &'m str,
-    /// Its items.
+    /// Number of its items.
     pub items: u64,
-    /// Which round of answers.
+    /// Round of answers.
     pub sample: u32,
-    /// The scores of every model by every judge; a panel stands behind its judges.
+    /// The scores of every model by every judge; a panel comes after its judges.
     pub entries: &'m [ScoreEntry],
-    /// What others published of the suite.
+    /// Published scores of the suite.
     pub published: &'m [PublishedScore],
-    /// The runs over these data in this way and round, the latest first.
+    /// Runs with this data file, options and round, the latest first.
     pub runs: &'m [ReportedRun],
-    /// What was found out about the judges.
+    /// Findings about the judges.
     pub findings: &'m Findings,
-    /// Judges that gave no verdict.
+    /// Judges without a verdict.
     pub silent_judges: &'m [String],
-    /// Models and judges whose scores are of several settings.
+    /// Models and judges with scores from several settings.
     pub mixed_settings: &'m [MixedSettings],
-    /// The model that the others are compared with on the same items; the best one where none is named.
+    /// Model that the others are compared with on the same items; the best one by default.
     pub compare_with: Option<&'m str>,
 }
 
-/// Everything that is shown of a suite, by one judge.
+/// Report of a suite's results by one judge.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// The suite's name.
     pub suite: String,
-    /// Its name for people.
+    /// Its title.
     pub title: String,
     /// SHA-256 of its data file.
     pub version: String,
     /// The file's name.
     pub source: String,
-    /// Its items.
+    /// Number of its items.
     pub items: u64,
-    /// What differs from the plain suite; empty for the plain one.
+    /// Options that differ from the suite's defaults; empty for the defaults.
     pub variant: String,
-    /// Which round of answers, from 1.
+    /// Round of answers, from 1.
     pub sample: u32,
-    /// Most that can be reached: 10 or 100.
+    /// Maximum score: 10 or 100.
     pub most: f64,
     /// The judge; empty if none is needed, or if there are no judgements yet.
     pub judge: String,
     /// Whether the suite has judgements of judges.
     #[serde(skip)]
     pub needs_judge: bool,
-    /// The judges to choose from.
+    /// Available judges.
     pub judges: Vec<String>,
-    /// Whether the judge is judged too.
+    /// Whether the judge is also evaluated.
     pub judge_is_evaluated: bool,
-    /// The latest judgement, in milliseconds since 1970.
+    /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: Option<i64>,
-    /// What of everything could be judged.
+    /// Share of valid judgements.
     pub coverage: Coverage,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// The scores.
     pub tables: Vec<ReportTable>,
-    /// What others published, in the same layout.
+    /// Published scores, in the same layout.
     pub published: Vec<ReportTable>,
-    /// The models that the others can be compared with on the same items.
+    /// Models that the others can be compared with on the same items.
     pub models: Vec<String>,
-    /// The one that they are compared with; null for the best one by each judge.
+    /// Model that they are compared with; `None` for the best one by each judge.
     pub compared_with: Option<String>,
-    /// What was found out about the judges, and the runs.
+    /// Findings about the judges, and the runs.
     pub analyses: Vec<Analysis>,
-    /// The latest runs that the judgements come from, with what each was made of; imported judgements come from none.
+    /// Latest runs of the judgements, with their provenance; imported judgements have none.
     pub runs: Vec<ReportedRun>,
     /// The charts.
     #[serde(skip)]
     pub charts: Vec<Chart>,
 }
 
-/// A chart.
+/// Chart of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    /// What the frame around it is called.
+    /// Accessible label of the frame around the chart.
     pub label: String,
-    /// The chart itself.
+    /// SVG of the chart.
     pub svg: String,
-    /// Whether it is one of many, which are shown when asked for.
+    /// Whether it is collapsed by default, as one of many.
     pub folded: bool,
 }
 
 impl Report {
-    /// The report of a judge, or of the panel where none is named and there is one.
+    /// Builds the report of a judge; by default of the panel, if there is one.
     #[must_use]
     pub fn new(material: ReportInput<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
@@ -259,7 +259,7 @@ impl Report {
         }
     }
 
-    /// The columns of all tables whose short names are abbreviations, each once.
+    /// Columns of all tables with abbreviated names, each once.
     #[must_use]
     pub fn abbreviations(&self) -> Vec<&ReportColumn> {
         let mut found: Vec<&ReportColumn> = Vec::new();
@@ -272,7 +272,7 @@ impl Report {
         found
     }
 
-    /// The day of the latest judgement, in UTC.
+    /// UTC date of the latest judgement.
     #[must_use]
     pub fn day(&self) -> Option<String> {
         let moment = jiff::Timestamp::from_millisecond(self.judged_at?).ok()?;
@@ -280,7 +280,7 @@ impl Report {
     }
 }
 
-/// Most that can be reached in a suite.
+/// Maximum score of a suite.
 pub(super) fn most(suite: &dyn Suite) -> f64 {
     match suite.scale() {
         Scale::OneToTen => 10.0,
@@ -288,7 +288,7 @@ pub(super) fn most(suite: &dyn Suite) -> f64 {
     }
 }
 
-/// The judges in the order in which they come.
+/// Distinct judges in order of appearance.
 fn judges(entries: &[ScoreEntry]) -> Vec<String> {
     let mut judges: Vec<String> = Vec::new();
     for entry in entries {
@@ -303,7 +303,7 @@ fn overall(entry: &ScoreEntry) -> f64 {
     entry.scores.of(&Part::overall()).and_then(|score| score.value).unwrap_or(f64::NEG_INFINITY)
 }
 
-/// By the score of the whole, then by name.
+/// Sorts by overall score, then by name.
 fn best_first(mut entries: Vec<&ScoreEntry>) -> Vec<&ScoreEntry> {
     let name = |entry: &ScoreEntry| (entry.model.clone(), entry.baseline.clone());
     entries.sort_by(|one, other| overall(other).total_cmp(&overall(one)).then_with(|| name(one).cmp(&name(other))));

@@ -1,4 +1,4 @@
-//! The runs behind a report, as a table.
+//! Table of the runs behind a report.
 
 use super::analysis_rows::table;
 use super::{Analysis, Datum};
@@ -7,10 +7,10 @@ use crate::domain::language::Language;
 use crate::i18n::findings::finding_texts;
 use crate::i18n::reports::yes_or_no;
 
-/// Characters of a hash that are shown.
+/// Number of displayed characters of a hash.
 const SHORT: usize = 12;
 
-/// A row a run; nothing where there is none.
+/// Builds the table with a row for each run; `None` without runs.
 pub(super) fn runs(runs: &[ReportedRun], language: Language) -> Option<Analysis> {
     let rows = || runs.iter().map(|run| row(run, language)).collect();
     (!runs.is_empty()).then(|| table("runs", &finding_texts(language).runs, rows()))
@@ -53,7 +53,7 @@ fn or_dash(text: String) -> String {
     if text.is_empty() { "–".to_owned() } else { text }
 }
 
-/// In UTC, to the minute.
+/// Formats a time in UTC to the minute.
 fn time(at: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(at).map(|moment| moment.strftime("%Y-%m-%d %H:%M").to_string());
     moment.unwrap_or_else(|_| "–".to_owned())

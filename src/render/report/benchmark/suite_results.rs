@@ -1,4 +1,4 @@
-//! A suite with its items and scores, from which each report of it is made.
+//! Computed results of a suite, the basis of its reports.
 
 use std::collections::BTreeSet;
 
@@ -16,62 +16,62 @@ use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::domain::language::Language;
 
-/// A suite with its items and scores.
+/// Results of a suite: items, scores and findings.
 pub struct SuiteResults {
-    /// The data file.
+    /// Row of the data file.
     pub row: BenchSuiteRow,
     /// The suite with its options.
     pub suite: Box<dyn Suite>,
     /// Its items.
     pub data: SuiteData,
-    /// Which judgements.
+    /// Selector of the judgements.
     pub way: RunSelector,
     entries: Vec<ScoreEntry>,
     findings: Findings,
     silent_judges: Vec<String>,
 }
 
-/// What a suite's results are computed of.
+/// Input of a suite's results.
 pub struct ResultsInput {
-    /// The data file.
+    /// Row of the data file.
     pub row: BenchSuiteRow,
     /// The suite with its options.
     pub suite: Box<dyn Suite>,
     /// Its items.
     pub data: SuiteData,
-    /// Which judgements.
+    /// Selector of the judgements.
     pub way: RunSelector,
-    /// The models and judges that are shown.
+    /// Filter of the displayed models and judges.
     pub filter: JudgementFilter,
     /// The judgements of all models by all judges.
     pub judgements: Vec<ScoredJudgement>,
-    /// How long the answers are.
+    /// Lengths of the answers.
     pub lengths: Lengths,
-    /// The cross validation.
+    /// The cross-validation.
     pub grid: SelfPreferenceMatrix,
 }
 
-/// What of a suite's results a report is about.
+/// Options of a report: judge and comparison model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportChoice {
-    /// The judge; the panel where none is named and there is one.
+    /// The judge; by default the panel, if there is one.
     pub judge: Option<String>,
-    /// The model that the others are compared with; the best one where none is named.
+    /// Model that the others are compared with; the best one by default.
     pub compare_with: Option<String>,
 }
 
-/// What a report says beside the scores.
+/// Data of a report besides the scores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportSources {
-    /// What others published of the suite.
+    /// Published scores of the suite.
     pub published: Vec<PublishedScore>,
-    /// The latest runs that the judgements come from.
+    /// Latest runs of the judgements.
     pub runs: Vec<ReportedRun>,
-    /// Models and judges whose scores are of several settings.
+    /// Models and judges with scores from several settings.
     pub mixed_settings: Vec<MixedSettings>,
 }
 
-/// The model that others should be compared with has no judgements.
+/// Error: the requested comparison model has no judgements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("suite {suite} has no judgements of {model:?} to compare with: name another model")]
 pub struct NotCompared {
@@ -82,11 +82,11 @@ pub struct NotCompared {
 }
 
 impl SuiteResults {
-    /// Computes the scores of the models that are shown.
+    /// Computes the results of the displayed models.
     #[must_use]
     pub fn new(input: ResultsInput) -> Self {
         let ResultsInput { row, suite, data, way, filter, mut judgements, lengths, grid } = input;
-        // Every model that is judged at all is evaluated, shown or not.
+        // Every judged model counts as evaluated, displayed or not.
         let evaluated_models = owned(model_names(judgements.iter().map(|row| &row.judgement)));
         judgements.retain(|row| filter.matches(&row.judgement));
         let findings = Findings::new(&compared(&judgements), &lengths);
@@ -101,7 +101,7 @@ impl SuiteResults {
         Self { row, suite, data, way, entries, findings, silent_judges }
     }
 
-    /// Its round of answers.
+    /// Suite, version and round of answers.
     #[must_use]
     pub fn set(&self) -> BenchSet {
         BenchSet { suite: self.row.suite.clone(), version: self.row.version.clone(), sample: self.way.sample }
@@ -113,19 +113,19 @@ impl SuiteResults {
         self.findings.models().into_iter().collect()
     }
 
-    /// The items that two models have scores for, the largest difference first.
+    /// Items with scores of both models, the largest difference first.
     #[must_use]
     pub fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
         self.findings.item_pairs(models)
     }
 
-    /// The items that judges disagree on, the most first.
+    /// Items on which judges disagree, the largest disagreement first.
     #[must_use]
     pub fn disputed_items(&self) -> Vec<&str> {
         self.findings.disputed_items()
     }
 
-    /// The report as it is asked for.
+    /// Builds the requested report.
     ///
     /// # Errors
     /// [`NotCompared`] for a model without judgements.

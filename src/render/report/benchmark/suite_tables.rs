@@ -1,5 +1,5 @@
-//! Which tables a suite has and in which order their columns stand: as in its paper. A suite of the operator's own has
-//! its groups and categories in the order of its scores.
+//! Layout of a suite's tables: tables and columns in the order of its paper. A custom suite has its groups and categories in the
+//! order of its scores.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::domain::benchmark::{Suite, superclue};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 
-/// The plan of a table.
+/// Layout of a table.
 pub(super) struct ReportLayout {
     key: &'static str,
     title: String,
     columns: Vec<Part>,
-    /// Rows of heads: of each column, what stands over it.
+    /// Rows of headings: for each column, the heading above it.
     heads: Vec<Vec<String>>,
 }
 
@@ -35,7 +35,7 @@ impl ReportLayout {
     }
 }
 
-/// The tables of entries, without columns in which nobody has a score, and without tables that are empty then.
+/// Builds the tables of entries, without empty columns and tables.
 pub(super) fn tables(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Vec<ReportTable> {
     let layouts = layouts(suite, entries, language);
     let has = |part: &Part| entries.iter().any(|entry| entry.scores.of(part).is_some());
@@ -53,8 +53,8 @@ pub(super) fn tables(suite: &dyn Suite, entries: &[&ScoreEntry], language: Langu
     tables.collect()
 }
 
-/// What others published, each series in the layout of the suite's first table that it has scores for; what stands in no
-/// such table follows in one of its own.
+/// Builds the tables of published scores, each series in the layout of the suite's first table that it has scores for; the remaining
+/// scores follow in a separate table.
 pub(super) fn published(suite: &dyn Suite, scores: &[PublishedScore], language: Language) -> Vec<ReportTable> {
     let mut series: BTreeMap<(&str, &str), Vec<&PublishedScore>> = BTreeMap::new();
     for score in scores {
@@ -105,13 +105,13 @@ fn of_series(
             ..table
         })
     });
-    // The whole alone stands in the first of them already.
+    // The first table already has the overall score.
     tables
         .filter(|table| table.key == "scores" || table.columns.iter().any(|column| column.part != "overall"))
         .collect()
 }
 
-/// A table without rows, and its columns; none where there is nothing to put in.
+/// Creates a table without rows, with its columns; `None` if it would be empty.
 fn frame(
     suite: &dyn Suite,
     layout: ReportLayout,
@@ -133,7 +133,7 @@ fn frame(
     (!columns.is_empty()).then_some((table, columns))
 }
 
-/// Neighbours with the same head share it.
+/// Merges neighbouring equal headings.
 fn joined<'h>(labels: impl Iterator<Item = &'h str>) -> Vec<ReportHead> {
     let mut heads: Vec<ReportHead> = Vec::new();
     for label in labels {
@@ -145,7 +145,7 @@ fn joined<'h>(labels: impl Iterator<Item = &'h str>) -> Vec<ReportHead> {
     heads
 }
 
-/// A part as a column.
+/// Creates the column of a part.
 pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> ReportColumn {
     let name = name(suite, part, language);
     let label = match (part.kind, &part.within) {
@@ -190,7 +190,7 @@ fn layouts(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Ve
     }
 }
 
-/// Every part that a built-in suite has a column for.
+/// All parts with a column in a built-in suite.
 #[cfg(test)]
 pub(super) fn all_parts(suite: &dyn Suite) -> Vec<Part> {
     layouts(suite, &[], Language::English).into_iter().flat_map(|layout| layout.columns).collect()
@@ -292,7 +292,7 @@ fn of_superclue(words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     ]
 }
 
-/// What an operator's own suite has.
+/// Layouts of a custom suite.
 fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     let whole = |part: &Part| {
         part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())

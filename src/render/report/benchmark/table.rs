@@ -1,21 +1,21 @@
-//! The tables of a report: scores by model, and findings about judges.
+//! Tables of a report: scores by model, and findings about judges.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::score::{Coverage, Score};
 
-/// A table of scores: a row a model.
+/// Table of scores with a row for each model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportTable {
-    /// Distinguishes the tables of a report: a plain word.
+    /// Key of the table within the report.
     pub key: String,
     /// Its title.
     pub title: String,
-    /// Where the numbers are from, where they are not this arena's.
+    /// Source of the numbers; `None` for this arena's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Rows of heads that span columns, from the top.
+    /// Rows of column-spanning headings, from the top.
     #[serde(skip)]
     pub heads: Vec<Vec<ReportHead>>,
     /// The columns.
@@ -24,23 +24,23 @@ pub struct ReportTable {
     pub rows: Vec<ReportRow>,
 }
 
-/// A head over several columns; without a text, nothing stands over them.
+/// Heading over several columns; empty for columns without one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportHead {
-    /// What it says.
+    /// Text of the heading.
     pub label: String,
-    /// How many columns it spans.
+    /// Number of columns it spans.
     pub span: usize,
 }
 
 /// A column of scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReportColumn {
-    /// The part of the suite, as `Part::key` writes it.
+    /// Key of the part of the suite (`Part::key`).
     pub part: String,
     /// Its short name.
     pub label: String,
-    /// Its whole name.
+    /// Its full name.
     pub name: String,
 }
 
@@ -52,7 +52,7 @@ impl ReportColumn {
     }
 }
 
-/// A model's scores.
+/// Row of a model's scores.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportRow {
     /// The model.
@@ -62,52 +62,52 @@ pub struct ReportRow {
     pub baseline: String,
     /// Whether it has judged itself, alone or in a panel.
     pub judged_itself: bool,
-    /// A cell a column.
+    /// One cell for each column.
     pub cells: Vec<Option<ReportCell>>,
 }
 
-/// A score.
+/// Cell with a score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ReportCell {
-    /// With all of its digits; none where nothing could be judged.
+    /// The score, unrounded; `None` if nothing could be judged.
     pub score: Option<f64>,
-    /// Sample standard deviation of what it is the mean of.
+    /// Sample standard deviation of the values behind the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// What could be judged of it; none where that is not known.
+    /// Share of valid judgements; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-    /// Whether so much is missing that the score is to be read with care.
+    /// Whether the coverage is too low for a reliable score.
     pub flagged: bool,
 }
 
-/// A finding about judges or models, as a table of its own.
+/// Table of a finding about judges or models.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Analysis {
-    /// Distinguishes the analyses of a report: a plain word.
+    /// Key of the analysis within the report.
     pub key: String,
     /// Its title.
     pub title: String,
-    /// What it means, and how it is computed.
+    /// Meaning and method.
     pub lead: String,
-    /// The heads of the columns.
+    /// Headings of the columns.
     pub columns: Vec<String>,
     /// The rows, one datum a column.
     pub rows: Vec<Vec<Datum>>,
 }
 
-/// One datum of an analysis.
+/// Cell of an analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Datum {
     /// A name.
     Text(String),
-    /// How many.
+    /// A count.
     Count(u64),
-    /// A number; none where it is not defined.
+    /// A number; `None` if undefined.
     Number(Option<f64>),
-    /// A rank from 1; equals share the mean of theirs.
+    /// A rank from 1; ties share their mean rank.
     Rank(f64),
 }
 
@@ -119,13 +119,13 @@ impl From<&Score> for ReportCell {
 }
 
 impl ReportCell {
-    /// The score as it is shown.
+    /// Formats the score.
     #[must_use]
     pub fn text(&self) -> String {
         self.score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"))
     }
 
-    /// What could be judged of it, as it is shown; empty where that is not known.
+    /// Formats the coverage; empty if unknown.
     #[must_use]
     pub fn coverage_text(&self) -> String {
         self.coverage.map_or_else(String::new, |coverage| format!("{}/{}", coverage.ok, coverage.total))
@@ -133,7 +133,7 @@ impl ReportCell {
 }
 
 impl Datum {
-    /// The datum as it is shown.
+    /// Formats the datum.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -144,7 +144,7 @@ impl Datum {
         }
     }
 
-    /// Whether it stands to the right of its column.
+    /// Whether it is right-aligned.
     #[must_use]
     pub fn is_number(&self) -> bool {
         !matches!(self, Self::Text(_))

@@ -60,7 +60,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
     Report::new(material, None, language)
 }
 
-/// Columns of the table of a published series whose key ends so, and the heads over them.
+/// Checks the columns and the headings of the table of a published series.
 #[track_caller]
 fn check(suite: &str, series: &str, columns: &str, heads: &[&[(&str, usize)]]) {
     let report = report(suite, &[], &printed(suite), Language::English);
@@ -164,7 +164,7 @@ fn parts_have_names_in_both_languages() {
     }
 }
 
-/// Codes of tasks, and names of products, stay as they are.
+/// Task codes and product names stay unchanged.
 #[test]
 fn a_chinese_report_has_no_english_headings() {
     let is_english = |text: &str| {

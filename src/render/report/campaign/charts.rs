@@ -1,4 +1,4 @@
-//! The charts of a campaign's report, each beside the table that has its numbers.
+//! Charts of a campaign's report, each with the table of its numbers.
 
 use super::{DocumentChart, DocumentPart};
 use crate::chart::heatmap::{self, HeatValues, HeatmapData};
@@ -10,10 +10,10 @@ use crate::domain::rating::options::IntervalMethod;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::campaign_report::campaign_report_texts;
 
-/// Models in a chart that has a cell for each pair.
+/// Maximum number of models in a chart with a cell for each pair.
 const MOST_IN_GRID: usize = 60;
 
-/// Adds the ratings with their intervals.
+/// Adds the chart of ratings with their intervals.
 pub(super) fn with_ratings(
     part: DocumentPart,
     report: &CampaignReport,
@@ -24,7 +24,7 @@ pub(super) fn with_ratings(
     with(part, (!report.models.is_empty()).then(draw))
 }
 
-/// Adds how the mean scores of items are distributed.
+/// Adds the distributions of the mean scores of items.
 pub(super) fn with_scores(
     part: DocumentPart,
     report: &CampaignReport,
@@ -42,7 +42,7 @@ pub(super) fn with_scores(
     with(part, (!samples.is_empty()).then(draw))
 }
 
-/// Adds the share that each model won against each other one, in the order of the ratings.
+/// Adds the heat map of pairwise win rates, in the order of the ratings.
 pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: Language) -> DocumentPart {
     let names: Vec<String> = report.models.iter().take(MOST_IN_GRID).map(|model| model.model.clone()).collect();
     let place = |model: &str| names.iter().position(|name| name == model);
@@ -57,7 +57,7 @@ pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: L
     with(part, (names.len() > 2).then(draw))
 }
 
-/// Adds the kappa of each two annotators.
+/// Adds the matrix of pairwise kappas of annotators.
 pub(super) fn with_kappas(part: DocumentPart, report: &CampaignReport, language: Language) -> DocumentPart {
     let names: Vec<String> = report.annotators.iter().map(|summary| summary.annotator.clone()).collect();
     let kappa = |one: &String, other: &String| {

@@ -1,4 +1,4 @@
-//! A report as HTML: the part that pages show, and a file that needs no other.
+//! HTML of a report: the fragment for pages, and a self-contained file.
 
 use askama::Template;
 
@@ -14,18 +14,18 @@ struct CampaignReportBody<'d> {
     words: &'static CampaignReportTexts,
 }
 
-/// Facts, notes, tables and charts, to stand on a page that has the styles.
+/// Renders facts, notes, tables and charts for a page that has the styles.
 ///
 /// # Errors
-/// [`askama::Error`] where it cannot be written.
+/// [`askama::Error`] if rendering fails.
 pub fn body(document: &CampaignDocument, language: Language) -> askama::Result<String> {
     CampaignReportBody { document, words: campaign_report_texts(language) }.render()
 }
 
-/// A whole file, with its styles and charts in it.
+/// Renders a self-contained file with styles and charts.
 ///
 /// # Errors
-/// As [`body`].
+/// The same as for [`body`].
 pub fn file(document: &CampaignDocument, language: Language) -> askama::Result<String> {
     let body = body(document, language)?;
     report_file(FileContent { title: &document.title, facts: Vec::new(), body }, language)

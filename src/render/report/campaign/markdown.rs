@@ -1,4 +1,4 @@
-//! A report as Markdown.
+//! Markdown of a report.
 
 use std::fmt::Write as _;
 

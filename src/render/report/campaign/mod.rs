@@ -1,6 +1,6 @@
-//! A campaign's report for people: tables and charts, as a page, as a file that needs no other, and as Markdown.
+//! Report of a campaign with tables and charts, as a page, a self-contained file, and Markdown.
 //!
-//! Who runs the arena reads everything; everybody else reads nothing of single annotators.
+//! Operators see everything; the public report has no data of single annotators.
 
 mod charts;
 pub mod html;
@@ -16,53 +16,53 @@ use crate::i18n::campaign_report::{CampaignReportTexts, campaign_report_texts};
 use crate::i18n::fill;
 use crate::i18n::pages::page_texts;
 
-/// Who reads a report.
+/// Audience of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Who runs the campaign.
+    /// Operators of the campaign.
     Operators,
-    /// Everybody.
+    /// The public.
     Public,
 }
 
-/// A report, written down in one language.
+/// Report of a campaign in one language.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CampaignDocument {
     /// Its title: that of the campaign.
     pub title: String,
-    /// What it is about: labels and values.
+    /// Facts: labels and values.
     pub facts: Vec<(&'static str, String)>,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Its parts, in their order.
     pub parts: Vec<DocumentPart>,
 }
 
-/// A heading with what stands under it.
+/// Section of a report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentPart {
-    /// Distinguishes the parts: a plain word.
+    /// Key of the section.
     pub key: String,
     /// The heading.
     pub title: String,
-    /// How to read it.
+    /// Reading aid.
     pub lead: String,
-    /// The table; without rows for a question that is answered in free text.
+    /// The table; without rows for a free-text question.
     pub table: DocumentTable,
     /// The charts, as SVG.
     pub charts: Vec<DocumentChart>,
 }
 
-/// A chart.
+/// Chart of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentChart {
-    /// What the frame around it is called.
+    /// Accessible label of the frame around the chart.
     pub label: String,
-    /// The chart itself.
+    /// SVG of the chart.
     pub svg: String,
 }
 
-/// A table.
+/// Table of a section.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentTable {
     /// The columns.
@@ -71,17 +71,17 @@ pub struct DocumentTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A column.
+/// Column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentColumn {
-    /// Its head.
+    /// Its heading.
     pub label: String,
     /// Whether its cells are numbers.
     pub is_number: bool,
 }
 
 impl CampaignDocument {
-    /// Writes the report of a campaign down.
+    /// Builds the report of a campaign.
     #[must_use]
     pub fn new(report: &CampaignReport, plan: &CampaignPlan, audience: Audience, language: Language) -> Self {
         let words = campaign_report_texts(language);
@@ -128,13 +128,13 @@ fn facts(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<(&'static 
     facts
 }
 
-/// A moment in UTC, to the minute.
+/// Formats a time in UTC to the minute.
 fn moment(milliseconds: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// That judgements are left out is said to everybody; whose and why is for those who run the campaign.
+/// Note on the number of excluded judgements; annotators and reasons are for operators only.
 fn public_notes(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<String> {
     let judgements: u64 = report.left_out.iter().map(|left| left.judgements).sum();
     let note = || fill(words.left_out_note, &[("judgements", &judgements.to_string())]);

@@ -1,4 +1,4 @@
-//! The tables of a campaign's report.
+//! Tables of a campaign's report.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
 use crate::i18n::campaign_report::CampaignReportTexts;
 use crate::i18n::fill;
 
-/// Ratings of the models that were compared.
+/// Table of the ratings of compared models.
 pub(super) fn models(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [
         number(words.rank),
@@ -39,7 +39,7 @@ pub(super) fn models(report: &CampaignReport, words: &CampaignReportTexts) -> Do
     part("ratings", [words.ratings, &lead], &columns, rows)
 }
 
-/// A rating, or the limit of a model that has none.
+/// Formats a rating, or the limit of a model without one.
 pub(super) fn rating_text(model: &RankedModel) -> String {
     match (model.rating, model.at_least, model.at_most) {
         (Some(rating), ..) => format!("{rating:.0}"),
@@ -73,7 +73,7 @@ fn model_cells(model: &RankedModel, by_item: Option<&ItemInterval>) -> Vec<Strin
     ]
 }
 
-/// Mean scores.
+/// Table of mean scores.
 pub(super) fn scores(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns =
         [text(words.model), number(words.score), number(words.interval), number(words.items), number(words.judgements)];
@@ -89,7 +89,7 @@ pub(super) fn scores(report: &CampaignReport, words: &CampaignReportTexts) -> Do
     part("scores", [words.scores, words.scores_lead], &columns, report.scores.iter().map(cells))
 }
 
-/// Each two models that were compared.
+/// Table of compared pairs of models.
 pub(super) fn pairs(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [
         text(words.model_a),
@@ -108,7 +108,7 @@ pub(super) fn pairs(report: &CampaignReport, words: &CampaignReportTexts) -> Doc
     part("pairs", [words.pairs, words.pairs_lead], &columns, report.pairs.iter().map(cells))
 }
 
-/// What is known of each model and the next at any time.
+/// Table of differences between neighbouring models, by confidence sequences.
 pub(super) fn neighbours(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns =
         [text(words.upper), text(words.lower), number(words.difference), number(words.interval), text(words.known)];
@@ -125,7 +125,7 @@ pub(super) fn neighbours(report: &CampaignReport, words: &CampaignReportTexts) -
     part("neighbours", [words.neighbours, words.neighbours_lead], &columns, report.neighbours.iter().map(cells))
 }
 
-/// Agreement of all annotators.
+/// Table of the agreement of all annotators.
 pub(super) fn agreement(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [text(words.measure), number(words.value), number(words.interval), number(words.shared_units)];
     let agreement = &report.agreement;
@@ -141,7 +141,7 @@ pub(super) fn agreement(report: &CampaignReport, words: &CampaignReportTexts) ->
     part("agreement", [words.agreement, words.agreement_lead], &columns, rows.into_iter().flatten())
 }
 
-/// The dimensions of a rubric: agreement on each, and the mean of each model. Nothing where there is none.
+/// Table of a rubric's dimensions: agreement on each, and the mean of each model. Without rows if there are none.
 pub(super) fn dimensions(
     report: &CampaignReport,
     plan: &CampaignPlan,
@@ -168,13 +168,13 @@ pub(super) fn dimensions(
     part("dimensions", [words.dimensions, words.dimensions_lead], &columns, scored.map(cells))
 }
 
-/// What was answered to each question: one part each.
+/// Sections of answers, one for each question.
 pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts, language: Language) -> Vec<DocumentPart> {
     let part = |(at, question)| question_part(at, question, (words, language));
     report.questions.iter().enumerate().map(part).collect()
 }
 
-/// A row for each model, or one for the item, with how often each value was given.
+/// Section with a row for each model, or one for the item, and the counts of each value.
 fn question_part(
     at: usize,
     question: &QuestionSummary,
@@ -204,7 +204,7 @@ fn question_part(
     part(&format!("question-{at}"), [&title, &lead], &columns, question.counts.iter().map(row))
 }
 
-/// How each annotator worked.
+/// Table of annotators' statistics.
 pub(super) fn annotators(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [
         text(words.annotator),
@@ -246,7 +246,7 @@ fn flag_name(flag: AnnotatorFlag, words: &CampaignReportTexts) -> &'static str {
     }
 }
 
-/// How far judge models agree with people.
+/// Table of the agreement of judge models with people.
 pub(super) fn judges(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [
         text(words.judge),
@@ -280,7 +280,7 @@ pub(super) fn judges(report: &CampaignReport, words: &CampaignReportTexts) -> Do
     part("judges", [words.judges, words.judges_lead], &columns, report.judges.iter().map(cells))
 }
 
-/// How far each two annotators agree.
+/// Table of pairwise agreement of annotators.
 pub(super) fn annotator_pairs(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [
         text(words.annotator),
@@ -298,7 +298,7 @@ pub(super) fn annotator_pairs(report: &CampaignReport, words: &CampaignReportTex
     part("annotator-pairs", [words.annotator_pairs, words.annotator_pairs_lead], &columns, rows)
 }
 
-/// Who is left out.
+/// Table of excluded annotators.
 pub(super) fn left_out(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
     let columns = [text(words.annotator), number(words.judgements), text(words.by), text(words.reason)];
     let rows = report

@@ -30,7 +30,7 @@ fn facts(task: Task) -> CampaignFacts {
     }
 }
 
-/// Four annotators judge every unit: of three models the earlier name wins but for every fifth time.
+/// Four annotators judge every unit: of three models the earlier name wins except every fifth time.
 fn written(task: Task, audience: Audience, language: Language) -> CampaignDocument {
     let names = ["m1", "<m2>", "m3"];
     let judged = (0..12_u32).flat_map(|unit| {
@@ -83,7 +83,7 @@ fn operators_read_everything_and_everybody_else_nothing_of_single_annotators() {
     }
     let scores = written(Task::Score, Audience::Public, Language::English);
     assert_eq!(keys(&scores), ["scores", "agreement"]);
-    // Three annotators are few for intervals by annotator, which stand beside ratings only.
+    // Three annotators are few for intervals by annotator, which only ratings have.
     assert!(all.notes.iter().any(|note| note.contains("few voters")), "{:?}", all.notes);
     assert!(public.notes.iter().any(|note| note.contains("少数投票者")), "{:?}", public.notes);
     assert!(!scores.notes.iter().any(|note| note.contains("voters")), "{:?}", scores.notes);

@@ -1,8 +1,8 @@
-//! The methods section of a study's report, with formulas and sources.
+//! Methods section of a study's report, with formulas and sources.
 
 use crate::domain::correlation::study::Results;
 
-/// The methods that a study used, as Markdown.
+/// Renders the methods of a study as Markdown.
 pub(super) fn of(results: &Results) -> String {
     let resampled = results.pairs.iter().any(|pair| pair.report.bootstrap.is_some());
     let votes = results.data.used.votes.is_some();

@@ -1,7 +1,7 @@
 //! Writes the results of a study into one folder that a paper can cite.
 //!
-//! `results.json` holds every number; tables, pictures and the report only show them. Nothing depends on the time of day, on
-//! the machine or on where its files are, so the same database and seed make the same bytes.
+//! `results.json` has every number; tables, pictures and the report only show them. The output does not depend on the time, the machine
+//! or paths, so the same database and seed give the same bytes.
 
 mod methods;
 mod pictures;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::domain::correlation::study::{Results, Study, StudyFile};
 use crate::domain::correlation::{Series, SeriesError};
 
-/// Why the files of a study cannot be made.
+/// Error of writing the files of a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyReportError {
     /// A picture needs a series that does not fit.
@@ -30,14 +30,14 @@ pub enum StudyReportError {
     Toml(#[from] toml::ser::Error),
 }
 
-/// Where the table of a study is within its folder.
+/// Path of a study's table within its folder.
 pub const TABLE: &str = "data/table.csv";
 
-/// The files of a folder by their paths in it.
+/// Files of a study's folder by path.
 pub type StudyFiles = BTreeMap<String, Vec<u8>>;
 
-/// Everything that comes of the study. `table` is the text of its table, where it has one; the study that is written
-/// with the rest reads it from the folder, so that the folder is all that it takes to make the study again.
+/// Builds all files of a study. `table` is the text of its table, if any; the written study reads it from the folder, so that the folder
+/// alone suffices to repeat the study.
 ///
 /// # Errors
 /// [`StudyReportError`].

@@ -1,4 +1,4 @@
-//! The pictures of a study by name, in the order in which the report shows them.
+//! Pictures of a study, in the order of the report.
 
 use super::StudyReportError;
 use crate::chart::correlations::CorrelationCell;
@@ -10,21 +10,21 @@ use crate::domain::correlation::study::{Mixture, Results, StudiedPair};
 use crate::domain::stats::correlation::Coefficient;
 use crate::report::correlation as figures;
 
-/// Maximum number of pairs with a scatter or a violin plot of their own.
+/// Maximum number of pairs with a scatter or a violin plot.
 const PAIRS: usize = 40;
-/// Series that one matrix shows.
+/// Maximum number of series in one matrix.
 const SERIES: usize = 60;
 
-/// A picture.
+/// Picture of a study.
 pub(super) struct Picture {
     /// The file's name.
     pub(super) name: String,
-    /// What it shows.
+    /// Title of the picture.
     pub(super) title: String,
     pub(super) svg: String,
 }
 
-/// Draws everything.
+/// Draws all pictures.
 pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Result<Vec<Picture>, StudyReportError> {
     let index = SeriesIndex::new(series);
     let mut pictures = matrices(results);
@@ -34,7 +34,7 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
     Ok(pictures)
 }
 
-/// Which pictures are missing.
+/// Note on omitted pictures.
 pub(super) fn left_out(results: &Results) -> Option<String> {
     not_drawn(results.pairs.len(), series_names(&whole_pairs(results)).len())
 }
@@ -51,7 +51,7 @@ fn whole_pairs(results: &Results) -> Vec<&StudiedPair> {
     results.pairs.iter().filter(|pair| pair.slice.is_none()).collect()
 }
 
-/// The series of pairs, in the order in which they first occur.
+/// The series of pairs, in order of first occurrence.
 fn series_names(pairs: &[&StudiedPair]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in pairs.iter().flat_map(|pair| [&pair.report.x.series, &pair.report.y.series]) {
@@ -77,7 +77,7 @@ fn capital(text: &str) -> String {
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// A matrix for each coefficient, where there are more than two series.
+/// Draws a matrix for each coefficient, for more than two series.
 fn matrices(results: &Results) -> Vec<Picture> {
     let whole = whole_pairs(results);
     let mut names = series_names(&whole);
@@ -105,7 +105,7 @@ fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) ->
     }
 }
 
-/// A picture for each coefficient, a violin for each pair of which something was resampled.
+/// Draws a picture for each coefficient, with a violin for each resampled pair.
 fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
     let mut samples: [Vec<ViolinSample>; 3] = Default::default();
     let resampled = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());

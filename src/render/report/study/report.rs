@@ -1,4 +1,4 @@
-//! The report of a study as Markdown, which a paper can cite.
+//! Markdown report of a study, citable in papers.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(super) fn write(results: &Results, pictures: &[Picture]) -> String {
     out + "\n"
 }
 
-/// A section that has something in it.
+/// Writes a section, unless empty.
 fn section(out: &mut String, title: &str, text: &str) {
     if text.is_empty() {
         return;
@@ -112,7 +112,7 @@ fn pairs<'p>(pairs: impl Iterator<Item = &'p StudiedPair>) -> String {
     if out.len() == empty { String::new() } else { out }
 }
 
-/// Its p-value and its two intervals.
+/// p-value and the two intervals of a coefficient.
 fn uncertainty(found: &CoefficientReport) -> [String; 3] {
     let between = |lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
         (Some(lower), Some(upper)) => format!("{lower:.4} to {upper:.4}"),
@@ -128,7 +128,7 @@ fn uncertainty(found: &CoefficientReport) -> [String; 3] {
     [p, between(found.lower, found.upper), resampled]
 }
 
-/// A table for each part of the votes, after a line a pair with Pearson's correlation in all of them.
+/// Writes a table for each slice of the votes, after a table of Pearson's correlation of each pair in all slices.
 fn slices(results: &Results) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for slice in results.pairs.iter().filter_map(|pair| pair.slice.as_deref()) {
@@ -198,7 +198,7 @@ fn mixture(combination: &StudiedCombination) -> String {
     out + "\n"
 }
 
-/// How often chance reaches Pearson's r. The p of a coefficient whose weights are taken as given is too small to stand here.
+/// p-value of the permutation test of Pearson's r. The p-value for given weights would be too small.
 fn refitted(found: &MixtureReport) -> String {
     let PermutationReport { p, permutations, seed } = found.permutation_test;
     let (n, smallest) = (found.n, found.permutation_test.smallest_p(found.n));
@@ -229,7 +229,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"))
 }
 
-/// The head of a table whose first `text` columns hold text.
+/// Header of a table whose first `text` columns are text.
 fn head(columns: &[&str], text: usize) -> String {
     let mut out = String::new();
     line(&mut out, &columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>());

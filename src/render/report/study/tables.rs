@@ -1,4 +1,4 @@
-//! The tables of a study as CSV, with all digits. A name that a spreadsheet would work out is defused.
+//! CSV tables of a study, with all digits. Names that a spreadsheet would evaluate as formulas are escaped.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations,
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
 use crate::domain::csv_injection::defused;
 
-/// A cell.
+/// Cell of a CSV table.
 enum CsvCell<'c> {
     Text(Cow<'c, str>),
     Whole(usize),
@@ -37,7 +37,7 @@ fn table<'c>(columns: &[&str], rows: impl IntoIterator<Item = Vec<CsvCell<'c>>>)
     Ok(writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?)
 }
 
-/// Every number of every series.
+/// Table of every value of every series.
 pub(super) fn points(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let columns = ["series", "title", "of", "subject", "value", "lower", "upper"];
     let rows = results.series.iter().flat_map(|series| {
@@ -56,7 +56,7 @@ pub(super) fn points(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     table(&columns, rows)
 }
 
-/// Every correlation of every pair.
+/// Table of every correlation of every pair.
 pub(super) fn correlations(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let columns = [
         "pair",
@@ -106,7 +106,7 @@ fn correlation<'c>(pair: &'c StudiedPair, coefficient: &'c str, found: &'c Coeff
     ]
 }
 
-/// A row for each series of each mixture, with its weight and how the mixture does.
+/// Table with a row for each series of each mixture, with its weight and the mixture's correlation.
 pub(super) fn combinations(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let columns = [
         "combination",
@@ -157,8 +157,8 @@ fn mixture(combination: &StudiedCombination) -> Vec<Vec<CsvCell<'_>>> {
     combination.of.iter().map(row).collect()
 }
 
-/// Every name that some series of a pair or a mixture lacks. `only_in` is the series that has it; it is empty where none does,
-/// as with a model that was asked for and is nowhere.
+/// Table of the names missing from some series of a pair or a mixture. `only_in` is the series that has the name; empty if none has it,
+/// as for an unknown requested model.
 pub(super) fn unmatched(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let of_pairs = results.pairs.iter().flat_map(|pair| {
         rows_of(
@@ -199,7 +199,7 @@ fn rows_of<'c>(
     unmatched.iter().flat_map(rows).collect()
 }
 
-/// What the study is made from.
+/// Table of the study's sources.
 pub(super) fn sources(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let facts = results.data.facts();
     let rows = facts

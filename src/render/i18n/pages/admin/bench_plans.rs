@@ -1,4 +1,4 @@
-//! Plans of benchmarks that the server runs.
+//! Texts of the pages of benchmark plans.
 
 use super::plan_refusals::{self, PlanRefusalTexts};
 

@@ -1,4 +1,4 @@
-//! Runs of benchmarks.
+//! Texts of the pages of benchmark runs.
 
 use super::bench_plans::{self, BenchPlanTexts};
 use crate::domain::benchmark::run_state::RunState;
@@ -34,7 +34,7 @@ pub struct BenchRunTexts {
 }
 
 impl BenchRunTexts {
-    /// What people call a state.
+    /// Display name of a state.
     pub fn state(&self, state: RunState) -> &'static str {
         match state {
             RunState::Running => self.running,

@@ -1,4 +1,4 @@
-//! Campaigns.
+//! Texts of the pages of campaigns.
 
 use super::within_longest_reason;
 use crate::domain::campaign::MOST_LINK_DAYS;
@@ -46,7 +46,7 @@ pub struct CampaignAdminTexts {
     pub quota_hint: &'static str,
     pub days: &'static str,
     pub invite_button: &'static str,
-    /// With `{count}` and `{days}` for the most of each.
+    /// With `{count}` and `{days}` for the maxima.
     invite_numbers: &'static str,
     pub shared_hint: &'static str,
     pub shared_links: &'static str,
@@ -58,14 +58,14 @@ pub struct CampaignAdminTexts {
     pub leave_out: &'static str,
     pub leave_out_lead: &'static str,
     pub reason: &'static str,
-    /// With `{n}` for the most characters.
+    /// With `{n}` for the maximum number of characters.
     reason_hint: &'static str,
     pub leave_out_button: &'static str,
     pub readmit: &'static str,
     pub readmit_of: &'static str,
     pub not_counted: &'static str,
     pub not_left_out: &'static str,
-    /// With `{n}` for the most characters.
+    /// With `{n}` for the maximum number of characters.
     reason_needed: &'static str,
     pub report: &'static str,
     pub commands_lead: &'static str,
@@ -78,29 +78,29 @@ pub struct CampaignAdminTexts {
 }
 
 impl CampaignAdminTexts {
-    /// What people call a state.
+    /// Display name of a state.
     pub fn state(&self, name: &str) -> &'static str {
         let at = ["draft", "open", "paused", "closed"].iter().position(|state| *state == name);
         at.map_or("", |at| self.states[at])
     }
 
-    /// What people call a task.
+    /// Display name of a task.
     pub fn task(&self, name: &str) -> &'static str {
         let at = ["pairwise", "score", "rank"].iter().position(|task| *task == name);
         at.map_or("", |at| self.tasks[at])
     }
 
-    /// Why the numbers of an invitation are refused, with the most links that a form makes.
+    /// Message for refused numbers of an invitation; `most` is the maximum number of links.
     pub fn invite_numbers(&self, most: u32) -> String {
         fill(self.invite_numbers, &[("count", &most.to_string()), ("days", &MOST_LINK_DAYS.to_string())])
     }
 
-    /// What a reason is for, and how long it may be.
+    /// Purpose and maximum length of a reason.
     pub fn reason_hint(&self) -> String {
         within_longest_reason(self.reason_hint)
     }
 
-    /// Why a reason is refused.
+    /// Message for a refused reason.
     pub fn reason_needed(&self) -> String {
         within_longest_reason(self.reason_needed)
     }

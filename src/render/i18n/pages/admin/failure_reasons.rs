@@ -1,6 +1,103 @@
-//! Why replies of models failed, in Chinese. Reasons are stored in English, as `infra::llm::ChatError` says them.
+//! Chinese translations of the failure reasons of replies, benchmark runs and jobs, which are stored in the English of the errors of
+//! `infra::llm`, `infra::storage` and `domain::benchmark`.
 
-/// The Chinese of a reason; `None` where it is none that the program writes now.
+use crate::domain::language::Language;
+
+/// Introduction of an untranslated English reason on Chinese pages.
+const QUOTED: &str = "这条说明没有中文译文，英文原文如下：";
+
+/// Displayed text of an error or a note that is stored in English.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureWords {
+    /// Translation or introduction in the language of the page; may be empty.
+    pub said: String,
+    /// Stored English text; empty if `said` translates it.
+    pub quoted: String,
+}
+
+/// Returns the displayed text of a stored reason: its translation if known, otherwise the stored text after an introduction.
+#[must_use]
+pub fn failure_words(stored: &str, language: Language) -> FailureWords {
+    let quoted = |said: &str| FailureWords { said: said.to_owned(), quoted: stored.to_owned() };
+    match language {
+        Language::English => quoted(""),
+        Language::Chinese => match known(stored) {
+            Some(said) => FailureWords { said, quoted: String::new() },
+            None => quoted(QUOTED),
+        },
+    }
+}
+
+fn known(stored: &str) -> Option<String> {
+    match stored {
+        "it panicked, see the log" => Some("任务意外中断，详见程序日志".to_owned()),
+        _ => database(stored).or_else(|| run_failures(stored)),
+    }
+}
+
+/// Translates the failures of a run in the form of `RunRecord`: `crane: 2 × the reply was empty; 1 × empty answer; heron: …`.
+fn run_failures(stored: &str) -> Option<String> {
+    let parts: Option<Vec<String>> = stored.split("; ").map(counted).collect();
+    Some(parts?.join("；"))
+}
+
+fn counted(part: &str) -> Option<String> {
+    let (times, reason) = part.split_once(" × ")?;
+    let (model, times) = times.rsplit_once(": ").map_or((None, times), |(model, times)| (Some(model), times));
+    let times: u64 = times.parse().ok()?;
+    let reason = request_failure(reason)?;
+    Some(model.map_or_else(|| format!("{reason}（{times} 次）"), |model| format!("{model}：{reason}（{times} 次）")))
+}
+
+fn request_failure(reason: &str) -> Option<String> {
+    if let Some(error) = reason.strip_prefix("the provider refuses the request: ") {
+        return Some(format!("服务商拒绝了这个请求：{}", chinese(error)?));
+    }
+    let judged = match reason {
+        "no verdict in the form asked for" => "没有按要求的格式给出结论",
+        "a score beyond the scale" => "分数超出范围",
+        "refused by the judge or its provider" => "裁判或其服务商拒绝评判",
+        "empty answer" => "回答为空，无可评判",
+        _ => return chinese(reason),
+    };
+    Some(judged.to_owned())
+}
+
+/// Translates an error of `StoreError` or `OutageKind` in `infra::storage`.
+fn database(stored: &str) -> Option<String> {
+    let kind = stored.strip_prefix("the database fails: ").or_else(|| stored.strip_prefix("the database failed: "));
+    let kind = match kind {
+        None if stored == "the database failed" => "操作失败，详见程序日志",
+        None => return None,
+        Some(kind) => outage(kind)?,
+    };
+    Some(format!("数据库：{kind}"))
+}
+
+fn outage(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "it cannot be reached or does not answer: start its server, or look at its load" => {
+            "无法连接或没有响应，请启动数据库服务器或检查其负载"
+        }
+        "its server has no connection left: raise its max_connections, or lower storage.max_connections" => {
+            "服务器的连接已用完，请调高其 max_connections 或调低 storage.max_connections"
+        }
+        "it refuses the user or the password: correct them, there or in storage.database" => {
+            "拒绝用户名或密码，请在服务器或 storage.database 中更正"
+        }
+        "it is read-only: name the primary, or turn default_transaction_read_only off" => {
+            "只读，请改用主库，或关闭 default_transaction_read_only"
+        }
+        "the disk that holds it is full: free some space" => "所在磁盘已满，请清理空间",
+        "the disk that holds the data folder is full: free some space" => "数据文件夹所在磁盘已满，请清理空间",
+        "the data folder cannot be read or written: look at its disk and its permissions" => {
+            "无法读写数据文件夹，请检查磁盘和权限"
+        }
+        _ => return None,
+    })
+}
+
+/// Translates a reason to Chinese; `None` if this version does not write it.
 pub(super) fn chinese(reason: &str) -> Option<String> {
     if let Some(detail) = reason.strip_prefix("connection to the provider failed: ") {
         return Some(format!("与服务商的连接失败：{}", connection(detail)));
@@ -10,6 +107,9 @@ pub(super) fn chinese(reason: &str) -> Option<String> {
     }
     if let Some(detail) = reason.strip_prefix("the provider's stream is malformed: ") {
         return Some(format!("服务商的数据流格式有误：{}", body(detail)));
+    }
+    if let Some(detail) = reason.strip_prefix("the request got no reply in its batch: ") {
+        return Some(format!("该请求在批处理中没有得到回复：{detail}"));
     }
     let fixed = match reason {
         "the provider reported an error in mid-stream" => "服务商在传输途中报告了错误",
@@ -33,7 +133,7 @@ fn timeout(reason: &str) -> Option<String> {
     Some(format!("{seconds} 秒内{awaited}"))
 }
 
-/// As `infra::llm::transport` says what broke.
+/// Translates a connection error of `infra::llm::transport`.
 fn connection(detail: &str) -> &str {
     match detail {
         "refused: nothing listens there" => "被拒绝，该地址没有服务在监听",

@@ -1,4 +1,4 @@
-//! API keys.
+//! Texts of the page of API keys.
 
 use std::borrow::Borrow;
 
@@ -13,9 +13,9 @@ pub struct KeyTexts {
     pub scopes: &'static str,
     /// Read, annotate, admin.
     scope_names: [&'static str; KeyScope::ALL.len()],
-    /// What a key with each may do.
+    /// Permissions of each scope.
     duties: [&'static str; KeyScope::ALL.len()],
-    /// Between two scopes.
+    /// Conjunction of two scopes.
     pub and: &'static str,
     pub state: &'static str,
     pub in_force: &'static str,
@@ -42,12 +42,12 @@ pub struct KeyTexts {
 }
 
 impl KeyTexts {
-    /// What people call a scope.
+    /// Display name of a scope.
     pub fn scope(&self, scope: KeyScope) -> &'static str {
         self.scope_names[place(scope)]
     }
 
-    /// What a key with the scope may do.
+    /// Permissions of a key with the scope.
     pub fn may(&self, scope: impl Borrow<KeyScope>) -> &'static str {
         self.duties[place(*scope.borrow())]
     }

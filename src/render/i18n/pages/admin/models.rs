@@ -1,8 +1,8 @@
-//! The admin's pages of models, in both languages.
+//! Texts of the admin pages of models, in both languages.
 
 use super::settings_refusals::{self, SettingsRefusalTexts};
 
-/// Models: what they do, and what an operator may change.
+/// The page of models: their state and settings.
 pub struct ModelAdminTexts {
     pub title: &'static str,
     pub lead: &'static str,
@@ -65,22 +65,22 @@ pub struct ModelAdminTexts {
     pub invalid_weight: &'static str,
     pub invalid_price: &'static str,
     pub invalid_price_date: &'static str,
-    /// With `{n}` for the most characters.
+    /// With `{n}` for the maximum number of characters.
     pub invalid_price_source: &'static str,
     pub half_a_price: &'static str,
     pub outdated: &'static str,
     pub nothing_to_change: &'static str,
-    /// With `{reason}` in the words of an error.
+    /// With `{reason}` for the error's message.
     pub not_changed: &'static str,
     pub not_edited: &'static str,
     pub not_registered: &'static str,
-    /// What errors say in this language; `None` in English, which they speak themselves.
+    /// Translations of errors; `None` for English, the language of the errors themselves.
     pub refusals: Option<&'static SettingsRefusalTexts>,
     pub add: ModelAddTexts,
     pub pairing: PairingAdminTexts,
 }
 
-/// Adding models that a server lists.
+/// The form that adds models listed by a server.
 pub struct ModelAddTexts {
     pub title: &'static str,
     pub lead: &'static str,
@@ -109,7 +109,7 @@ pub struct ModelAddTexts {
     pub no_models: &'static str,
     pub no_match: &'static str,
     pub too_many: &'static str,
-    /// With `{reason}` in the words of an error.
+    /// With `{reason}` for the error's message.
     pub not_added: &'static str,
     pub not_a_variable: &'static str,
     pub foreign_key: &'static str,
@@ -117,7 +117,7 @@ pub struct ModelAddTexts {
     pub other_currency: &'static str,
 }
 
-/// What another pairing would change.
+/// The preview of a change of pairing.
 pub struct PairingAdminTexts {
     pub title: &'static str,
     pub lead: &'static str,
@@ -142,7 +142,7 @@ pub struct PairingAdminTexts {
     pub unreadable: &'static str,
     pub invalid_weight: &'static str,
     pub too_few: &'static str,
-    /// With `{reason}` for one of these, or for what the settings say.
+    /// With `{reason}` for one of these messages, or for an error of the settings.
     pub refused: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Texts that the moderation service flagged.
+//! Texts of the page of content flagged by the moderation service.
 
 /// The texts of one language.
 pub struct ModerationTexts {
@@ -7,7 +7,7 @@ pub struct ModerationTexts {
     pub no_service: &'static str,
     pub none: &'static str,
     pub failing: &'static str,
-    /// What comes of prompts meanwhile: they are allowed, or refused.
+    /// Handling of prompts during a failure: allowed, or refused.
     pub on_failure: [&'static str; 2],
     pub service: &'static str,
     pub answered: &'static str,
@@ -43,13 +43,13 @@ pub struct ModerationTexts {
 }
 
 impl ModerationTexts {
-    /// What people call a state.
+    /// Display name of a state.
     pub fn state(&self, name: &str) -> &'static str {
         let at = ["open", "kept", "removed"].iter().position(|state| *state == name);
         at.map_or("", |at| self.states[at])
     }
 
-    /// What people call a part of a turn.
+    /// Display name of a part of a turn.
     pub fn part(&self, name: &str) -> &'static str {
         let at = ["prompt", "reply_a", "reply_b"].iter().position(|part| *part == name);
         at.map_or("", |at| self.parts[at])

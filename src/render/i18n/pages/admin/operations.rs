@@ -1,4 +1,4 @@
-//! Jobs, health and instances.
+//! Texts of the page of jobs, health and instances.
 
 use std::borrow::Borrow;
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub struct OperationTexts {
     pub checks_lead: &'static str,
     pub check: &'static str,
     pub result: &'static str,
-    /// All is well, somebody should know, something is wrong.
+    /// Ok, warning, error.
     pub results: [&'static str; 3],
     pub found: &'static str,
     pub advice: &'static str,
@@ -38,23 +38,23 @@ pub struct OperationTexts {
     pub same: &'static str,
     pub different: &'static str,
     pub redis: &'static str,
-    /// None is used, connected, lost.
+    /// Not configured, connected, connection lost.
     pub redis_states: [&'static str; 3],
     ago: &'static str,
     within: &'static str,
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
-    /// What jobs do, by their names.
+    /// Descriptions of jobs by name.
     job_duties: [(&'static str, &'static str); 24],
 }
 
 impl OperationTexts {
-    /// What a job does; empty for one that this table does not know.
+    /// Description of a job; empty if unknown.
     pub fn duty(&self, job: &str) -> &'static str {
         self.job_duties.iter().find(|(known, _)| *known == job).map_or("", |(_, text)| text)
     }
 
-    /// A time span, in the largest unit that it fills.
+    /// Formats a time span in its largest unit.
     pub fn span(&self, span: impl Borrow<Duration>) -> String {
         let span = span.borrow();
         let seconds = span.as_secs();
@@ -68,12 +68,12 @@ impl OperationTexts {
         format!("{number} {}", self.units[unit])
     }
 
-    /// How long ago.
+    /// Formats a time span in the past.
     pub fn ago(&self, span: impl Borrow<Duration>) -> String {
         self.ago.replace("{span}", &self.span(span))
     }
 
-    /// Within which time.
+    /// Formats a time limit.
     pub fn within(&self, span: impl Borrow<Duration>) -> String {
         self.within.replace("{span}", &self.span(span))
     }

@@ -1,11 +1,11 @@
-//! Why a plan of benchmarks cannot be run. English is what the errors say themselves, unless they name flags of the command.
+//! Error messages of benchmark plans. English messages are the errors' own, unless they name flags of the command.
 
 use crate::domain::benchmark::SuiteError;
 use crate::domain::benchmark::participants::ParticipantsError;
 use crate::domain::benchmark::run_plan::{InvalidPlanKey, MOST_RUNS, RunPlanError};
 use crate::i18n::fill;
 
-/// The texts of one language. Keys of the plan stand in them as they are.
+/// The texts of one language. Keys of the plan are not translated.
 pub struct PlanRefusalTexts {
     no_baseline: &'static str,
     no_judge: &'static str,
@@ -13,11 +13,11 @@ pub struct PlanRefusalTexts {
     pub no_batches: &'static str,
     pub needs_no_baseline: &'static str,
     pub needs_no_judge: &'static str,
-    /// What errors say in this language; `None` in English, which they speak themselves.
+    /// Translations of errors; `None` for English, the language of the errors themselves.
     pub errors: Option<&'static PlanErrorTexts>,
 }
 
-/// What errors without flags of the command say in one language.
+/// Messages of errors without flags of the command, in one language.
 pub struct PlanErrorTexts {
     no_suite: &'static str,
     suite_name: &'static str,
@@ -44,7 +44,7 @@ pub struct PlanErrorTexts {
 }
 
 impl PlanRefusalTexts {
-    /// Why the participants do not fit a suite; `None` where the error says it in this language.
+    /// Message for participants that do not fit a suite; `None` if the error's own message is in this language.
     #[must_use]
     pub fn participants(&self, suite: &str, error: &ParticipantsError) -> Option<String> {
         match error {
@@ -59,7 +59,7 @@ impl PlanRefusalTexts {
 }
 
 impl PlanErrorTexts {
-    /// What is wrong with a plan; `None` for what the reader of TOML says in its own words.
+    /// Message for an invalid plan; `None` for errors of the TOML parser.
     #[must_use]
     pub fn plan(&self, error: &RunPlanError) -> Option<String> {
         let said = match error {
@@ -81,7 +81,7 @@ impl PlanErrorTexts {
         Some(said)
     }
 
-    /// Why there is no such suite; `None` for what is wrong with a suite's own file and prompts, which an import or a command reads.
+    /// Message for an unavailable suite; `None` for errors in a suite's file and prompts, which an import or a command reports.
     #[must_use]
     pub fn suite(&self, error: &SuiteError) -> Option<String> {
         let quoted = |name: &String| format!("{name:?}");

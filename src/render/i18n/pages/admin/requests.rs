@@ -1,4 +1,4 @@
-//! Requests to delete texts.
+//! Texts of the page of deletion requests.
 
 use super::within_longest_reason;
 use crate::i18n::fill;
@@ -35,7 +35,7 @@ pub struct RequestTexts {
     pub texts: &'static str,
     pub no_texts: &'static str,
     pub decide: &'static str,
-    /// With `{n}` for the most characters.
+    /// With `{n}` for the maximum number of characters.
     answer_hint: &'static str,
     pub delete: &'static str,
     pub refuse: &'static str,
@@ -45,36 +45,36 @@ pub struct RequestTexts {
     pub unknown_visitor: &'static str,
     pub is_open: &'static str,
     pub is_decided: &'static str,
-    /// With `{n}` for the most characters.
+    /// With `{n}` for the maximum number of characters.
     bad_reason: &'static str,
-    /// Texts are kept until somebody deletes them, or for so many days.
+    /// Retention of texts: until deleted, or for `{days}` days.
     kept_for: [&'static str; 2],
 }
 
 impl RequestTexts {
-    /// What people call a state.
+    /// Display name of a state.
     pub fn state(&self, name: &str) -> &'static str {
         let at = ["open", "done", "refused"].iter().position(|state| *state == name);
         at.map_or("", |at| self.states[at])
     }
 
-    /// How long texts are kept by themselves; 0 days are forever.
+    /// Formats the retention period of texts; 0 days are forever.
     pub fn kept_for(&self, days: &u32) -> String {
         let [for_ever, for_days] = self.kept_for;
         if *days == 0 { for_ever.to_owned() } else { fill(for_days, &[("days", &days.to_string())]) }
     }
 
-    /// What an answer is for, and how long it may be.
+    /// Purpose and maximum length of an answer.
     pub fn answer_hint(&self) -> String {
         within_longest_reason(self.answer_hint)
     }
 
-    /// Why a reason or an answer is refused.
+    /// Message for a refused reason or answer.
     pub fn bad_reason(&self) -> String {
         within_longest_reason(self.bad_reason)
     }
 
-    /// What people call a scope.
+    /// Display name of a scope.
     pub fn scope(&self, name: &str) -> &'static str {
         let at = ["battle", "visitor"].iter().position(|scope| *scope == name);
         at.map_or("", |at| self.scopes[at])

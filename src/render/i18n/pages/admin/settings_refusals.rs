@@ -1,17 +1,17 @@
-//! Why models and their settings are refused, and why a settings file is not in force. English is what the errors say themselves.
+//! Error messages of models and settings files. English messages are the errors' own.
 
 use super::settings_rules::{refused_value_in_chinese, rule_in_chinese};
 use crate::domain::settings_rule::{RefusedValue, SettingRule};
 use crate::i18n::fill;
 
-/// The texts of one language. Keys, paths and the words of the system stand in them as they are.
+/// The texts of one language. Keys, paths and system messages are not translated.
 pub struct SettingsRefusalTexts {
     pub blank: &'static str,
     pub unreadable: &'static str,
     pub invalid: &'static str,
     pub key_missing: &'static str,
     pub same_id: &'static str,
-    /// With `{value}` for the key with what stands there, and `{rule}`.
+    /// With `{value}` for the key with its value, and `{rule}`.
     out_of_range: &'static str,
     pub too_few: &'static str,
     pub no_http_client: &'static str,
@@ -36,23 +36,23 @@ pub struct SettingsRefusalTexts {
     /// With `{model}` and the `{id}` under which it is configured.
     pub configured: &'static str,
     pub id_taken: &'static str,
-    /// With `{models}` for the first ones, each with its reason, and `{n}` for how many more there are.
+    /// With `{models}` for the first ones, each with its reason, and `{n}` for the number of the others.
     pub and_more: &'static str,
-    /// What stands between two reasons.
+    /// Separator of two reasons.
     pub separator: &'static str,
     rule: fn(SettingRule) -> String,
     refused_value: fn(&str, &RefusedValue) -> String,
 }
 
 impl SettingsRefusalTexts {
-    /// Why the value of a key is refused.
+    /// Message for the refused value of a key.
     #[must_use]
     pub fn out_of_range(&self, key: &str, value: &RefusedValue, rule: SettingRule) -> String {
         let (value, rule) = ((self.refused_value)(key, value), (self.rule)(rule));
         fill(self.out_of_range, &[("value", &value), ("rule", &rule)])
     }
 
-    /// Why an address of a server is refused.
+    /// Message for the refused address of a server.
     #[must_use]
     pub fn address(&self, rule: SettingRule) -> String {
         fill(self.address, &[("rule", &(self.rule)(rule))])

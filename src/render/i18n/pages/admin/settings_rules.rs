@@ -1,4 +1,4 @@
-//! What may stand in the settings and what stands there instead, in Chinese. English is `Display` of `domain::settings_rule`.
+//! Chinese texts of rules for settings and of refused values. English is `Display` of `domain::settings_rule`.
 
 use crate::domain::settings_rule::{
     AddressRule, MAX_CHARS_PER_SECOND, MAX_EXPECTED_BATTLES, MAX_IMAGE_BYTES, MAX_PROMPT_BYTES, MAX_WAIT_MS,
@@ -6,7 +6,7 @@ use crate::domain::settings_rule::{
 };
 use crate::domain::webhook::LEAST_SECRET_BYTES;
 
-/// What may stand at a key, as it is said after “应为：”.
+/// Rule for the value of a key, as it follows “应为：”.
 pub(super) fn rule_in_chinese(rule: SettingRule) -> String {
     match rule {
         SettingRule::Number(rule) => number_rule(rule),
@@ -17,7 +17,7 @@ pub(super) fn rule_in_chinese(rule: SettingRule) -> String {
     }
 }
 
-/// A key with the value that is refused.
+/// A key with its refused value.
 pub(super) fn refused_value_in_chinese(key: &str, value: &RefusedValue) -> String {
     match value {
         RefusedValue::Shown(value) => format!("{key} 为 {value}"),

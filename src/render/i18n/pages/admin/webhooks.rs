@@ -1,4 +1,4 @@
-//! Messages to webhooks.
+//! Texts of the page of webhook deliveries.
 
 use std::borrow::Borrow;
 
@@ -28,7 +28,7 @@ pub struct WebhookTexts {
 }
 
 impl WebhookTexts {
-    /// What people call a state.
+    /// Display name of a state.
     pub fn state_of(&self, state: impl Borrow<DeliveryState>) -> &'static str {
         let at = DeliveryState::ALL.iter().position(|other| other == state.borrow());
         self.states[at.unwrap_or_default()]

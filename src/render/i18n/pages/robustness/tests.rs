@@ -145,7 +145,7 @@ fn what_is_not_known_is_not_said() {
         *first = FirstPlace { models: vec!["a".into(), "b".into()], lead: None, votes: None, voters: None };
         (report.goodness_of_fit, report.cycles, report.voter_consistency) = (None, None, None);
         report.tie_orders.clear();
-        // Who is first, and that no vote is a tie.
+        // The first model, and that no vote is a tie.
         assert_eq!(answer_text(&report, language).lines().count(), 2, "{}", answer_text(&report, language));
     }
 }
