@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::domain::battle::model_card::shared_names;
 use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy, check_public_log};
-use crate::domain::public_log::promised_vote::included_within;
+use crate::domain::public_log::promised_vote::{MOST_UNLOGGED, included_within};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ServerSettings, Settings, StorageSettings};
 use crate::infra::disk;
@@ -40,7 +40,7 @@ struct DatabaseFacts {
     time_of_day: Option<Timestamp>,
     /// Instances that have written a moment ago; 0 where the database is embedded.
     instances: usize,
-    /// When the oldest vote was cast that is not in the public log.
+    /// When the oldest vote was cast here that is not in the public log.
     oldest_unlogged: Option<Timestamp>,
     /// Why the public log cannot be continued.
     log_fault: Option<String>,
@@ -63,6 +63,7 @@ async fn check_storage(store: &Store) -> Result<(), StoreError> {
 }
 
 async fn read_facts(store: &Store, data_folder: &Path) -> Result<DatabaseFacts, StoreError> {
+    store.check_rights().await?;
     store.check().await?;
     let time_of_day = store.time_of_day().await?;
     Ok(DatabaseFacts {
@@ -72,7 +73,7 @@ async fn read_facts(store: &Store, data_folder: &Path) -> Result<DatabaseFacts, 
         time_of_day,
         instances: instances(store, time_of_day).await?,
         // Imported votes are promised to nobody, and wait for the next start of the arena.
-        oldest_unlogged: store.first_unlogged_vote().await?.filter(|vote| !vote.is_imported).map(|vote| vote.since),
+        oldest_unlogged: store.unlogged_votes(MOST_UNLOGGED).await?.oldest_cast,
         log_fault: log_fault(store, data_folder).await?,
     })
 }
@@ -98,6 +99,7 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     let database = database(&read, &settings.storage);
     let within = included_within(settings.rating.leaderboards_every());
     let log = read.as_ref().map(|facts| public_log(facts, within, now)).unwrap_or_default();
+    let votes = known_votes(&read);
     let facts = read.unwrap_or_default();
     let folder = &settings.storage.data_dir;
     let disk = match disk::space(folder) {
@@ -110,7 +112,7 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
     findings.extend((!is_usable).then(|| Finding::FolderNotWritable(folder.display().to_string())));
     findings.extend(check_proxy(address(&settings.server)));
-    findings.push(check_backup(newest, facts.votes, now));
+    findings.push(check_backup(newest, votes, now));
     findings.extend(log);
     let cards: Vec<ModelCard> = entries(settings).iter().map(card).collect();
     findings.extend(shared_names(&cards).into_iter().map(Finding::ModelsShareName));
@@ -123,6 +125,15 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     findings
 }
 
+/// How many votes there are; `None` where nobody knows.
+fn known_votes(read: &Result<DatabaseFacts, StoreError>) -> Option<i64> {
+    match read {
+        Ok(facts) => Some(facts.votes),
+        Err(StoreError::Missing(_)) => Some(0),
+        Err(_) => None,
+    }
+}
+
 fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings) -> Finding {
     match read {
         Ok(facts) => Finding::DatabaseReachable { votes: facts.votes, bytes: facts.bytes },
@@ -132,7 +143,8 @@ fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings)
         Err(StoreError::Missing(_)) => Finding::DatabaseMissing,
         // Each of these errors names its own way out.
         Err(error) => {
-            let outage = error.outage_kind().filter(|_| matches!(error, StoreError::Database(_)));
+            let is_plain = matches!(error, StoreError::Database(_) | StoreError::Outage(_));
+            let outage = error.outage_kind().filter(|_| is_plain);
             let said = outage.map_or_else(|| error.to_string(), |kind| kind.to_string());
             match said.split_once(": ") {
                 Some((found, advice)) => Finding::DatabaseUnusable(found.to_owned(), Some(advice.to_owned())),
@@ -168,6 +180,7 @@ fn address(server: &ServerSettings) -> Address<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infra::storage::OutageKind;
 
     const NOW: Timestamp = Timestamp(1_790_000_000_000);
 
@@ -179,6 +192,35 @@ mod tests {
             database(&read, &StorageSettings::default()),
             Finding::DatabaseUnusable("it cannot be reached or does not answer".to_owned(), Some(advice))
         );
+    }
+
+    #[test]
+    fn a_server_that_answers_with_an_error_is_not_one_that_has_to_be_started() {
+        let found = |error: StoreError| match database(&Err(error), &StorageSettings::default()) {
+            Finding::DatabaseUnusable(found, Some(advice)) => (found, advice),
+            other => panic!("{other:?}"),
+        };
+        let (address, reason) = ("postgres://db/arena".to_owned(), "the database system is starting up".to_owned());
+        let (said, advice) = found(StoreError::ServerError { address, reason });
+        assert_eq!(said, "the server of the database postgres://db/arena answers with an error");
+        assert!(advice.starts_with("the database system is starting up; wait until it has started"), "{advice}");
+        let (said, advice) = found(StoreError::Outage(OutageKind::NoConnection));
+        assert_eq!(said, "its server has no connection left");
+        assert!(advice.starts_with("raise its max_connections"), "{advice}");
+        let (said, advice) = found(StoreError::MissingRights("INSERT on votes".into()));
+        assert_eq!(said, "the user of the database lacks INSERT on votes");
+        assert!(advice.starts_with("GRANT it"), "{advice}");
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_read_may_have_votes_to_lose() {
+        let backup = |read| {
+            let mut settings = Settings::default();
+            settings.storage.data_dir = "Cargo.toml/data".into();
+            findings(&settings, read, NOW).contains(&Finding::NothingToBackUp)
+        };
+        assert!(backup(Ok(DatabaseFacts::default())) && backup(Err(StoreError::Missing("here".into()))));
+        assert!(!backup(Err(sqlx::Error::PoolTimedOut.into())));
     }
 
     #[test]

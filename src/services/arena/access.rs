@@ -10,6 +10,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use super::instances::ArenaInstances;
 use crate::domain::admission::invite_code;
 use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
@@ -72,7 +73,7 @@ impl SignInError {
 /// Somebody who may take part, for as long as this is not ended.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Is cancelled when the session signs out or another one continues its visitor.
+    /// Is cancelled when the session signs out, another one continues its visitor, or its visitor's texts are deleted.
     pub ended: Arc<CancellationToken>,
     /// How long until it ends by itself; `None` where the arena is open.
     pub left: Option<Duration>,
@@ -208,12 +209,24 @@ impl Access {
         Ok(())
     }
 
-    /// Ends the sockets whose sign-ins were ended elsewhere: by another instance, or by the command that revokes an invite.
+    /// Ends a session whose visitor goes on as another one, and its sockets of this instance with it.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn follow_sign_outs(&self) -> Result<(), StoreError> {
-        if self.forget_unwatched() == 0 || self.mode() == AccessMode::Open {
+    pub async fn end_session(&self, session: &VisitorId) -> Result<(), StoreError> {
+        self.store.end_session(session, self.clock.now()).await?;
+        self.end(session);
+        Ok(())
+    }
+
+    /// Ends the sockets whose sessions were ended elsewhere: by another instance, or by the command that revokes an invite.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn follow_sign_outs(&self, instances: &ArenaInstances) -> Result<(), StoreError> {
+        // An open arena that is alone has ended its sessions itself.
+        let is_open = self.mode() == AccessMode::Open;
+        if self.forget_unwatched() == 0 || (is_open && instances.is_alone()) {
             return Ok(());
         }
         let look_back = i64::try_from(LOOK_BACK.as_millis()).unwrap_or(i64::MAX);

@@ -37,6 +37,8 @@ pub struct ArenaInstances {
 #[derive(Debug)]
 struct PeerState {
     beats: u64,
+    /// Whether it leads and cannot append to the public log.
+    log_fails: bool,
     /// Reads since the number last changed.
     unchanged: u32,
     /// As of the latest beat that was seen to come; `None` before the first one: the instance may have been killed before this one began.
@@ -98,15 +100,19 @@ impl ArenaInstances {
         others.get(instance).map(|sighting| sighting.unchanged < PATIENCE)
     }
 
-    /// Shows that this instance is there, and looks for the others. `settings` is a fingerprint of what it runs with.
+    /// Shows that this instance is there, and looks for the others. `settings` is a fingerprint of what it runs with, and `log_fails` says
+    /// whether it leads and cannot append to the public log.
     ///
     /// # Errors
     /// [`StoreError`]; nobody looks dead because of it.
-    pub async fn heartbeat(&self, settings: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn heartbeat(&self, settings: &str, log_fails: bool, now: Timestamp) -> Result<(), StoreError> {
         if self.is_alone() {
             return Ok(());
         }
         let rows = self.store.heartbeat(&self.me.0, settings, now).await?;
+        if rows.iter().any(|row| row.id == self.me.0 && row.log_fails != log_fails) {
+            self.store.note_log_failure(&self.me.0, log_fails).await?;
+        }
         let lost = self.others().and_then(|mut others| {
             let news = note(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
             if news.has_arrival && self.lacks_bus.swap(false, Ordering::Relaxed) {
@@ -127,6 +133,12 @@ impl ArenaInstances {
             Some((instance, beats)) => self.store.forget_instance(&instance, beats).await,
             None => Ok(()),
         }
+    }
+
+    /// Whether another instance that is alive leads and cannot append to the public log, as it last wrote.
+    #[must_use]
+    pub fn log_fails_elsewhere(&self) -> bool {
+        self.others().is_some_and(|others| any_log_fails(&others))
     }
 
     /// Looks whether the shared database still keeps commits through a crash.
@@ -163,21 +175,25 @@ struct PeerNews {
 /// Records what the others have written of themselves.
 fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) -> PeerNews {
     let (mut former, mut news) = (std::mem::take(others), PeerNews::default());
-    for InstanceRow { id, beats, settings: its_own, .. } in rows {
+    for InstanceRow { id, beats, settings: its_own, log_fails, .. } in rows {
         let peer = match former.remove(&id) {
-            None => PeerState { beats, unchanged: 0, settings: None },
-            Some(known) if known.beats == beats => PeerState { unchanged: known.unchanged + 1, ..known },
+            None => PeerState { beats, log_fails, unchanged: 0, settings: None },
+            Some(known) if known.beats == beats => PeerState { log_fails, unchanged: known.unchanged + 1, ..known },
             Some(known) => {
                 news.has_arrival |= known.settings.is_none();
                 if its_own != settings && known.settings.as_ref() != Some(&its_own) {
                     news.differing.push(id.clone());
                 }
-                PeerState { beats, unchanged: 0, settings: Some(its_own) }
+                PeerState { beats, log_fails, unchanged: 0, settings: Some(its_own) }
             }
         };
         others.insert(id, peer);
     }
     news
+}
+
+fn any_log_fails(others: &HashMap<String, PeerState>) -> bool {
+    others.values().any(|peer| peer.log_fails && peer.unchanged < PATIENCE)
 }
 
 /// An instance that has been gone for long, with its number. One at a time: a beat shall not take long.
@@ -191,7 +207,20 @@ mod tests {
     use super::*;
 
     fn row(id: &str, beats: u64) -> InstanceRow {
-        InstanceRow { id: id.into(), beats, settings: String::new(), started_at: Timestamp(1), seen_at: Timestamp(1) }
+        let (started_at, seen_at) = (Timestamp(1), Timestamp(1));
+        InstanceRow { id: id.into(), beats, settings: String::new(), log_fails: false, started_at, seen_at }
+    }
+
+    #[test]
+    fn a_log_that_fails_elsewhere_is_known_until_that_instance_says_otherwise_or_is_gone() {
+        let mut others = HashMap::new();
+        let mut fails = |beats: u64, log_fails: bool| {
+            note(&mut others, [InstanceRow { log_fails, ..row("leader", beats) }].into_iter(), "");
+            any_log_fails(&others)
+        };
+        assert_eq!([fails(1, false), fails(2, true), fails(3, false), fails(4, true)], [false, true, false, true]);
+        let killed: Vec<bool> = (0..PATIENCE).map(|_| fails(4, true)).collect();
+        assert_eq!(killed, [true, true, true, true, false]);
     }
 
     #[test]

@@ -165,8 +165,8 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     }
 }
 
-/// By when a vote of this moment will be in the public log; `None` while the log has not kept up with what it promised before, or
-/// cannot be continued.
+/// By when a vote of this moment will be in the public log; `None` while the log has not kept up with what it promised before, more votes
+/// wait for it than it takes in time, or it cannot be continued.
 fn promised_time(voting: &Voting, now: Timestamp) -> Option<Timestamp> {
     let within = included_within(voting.settings.now().rating.leaderboards_every());
     (!voting.log.is_behind(now, within)).then(|| included_by(now, within))

@@ -47,6 +47,8 @@ pub struct Sources<'s> {
 /// Reads series. Data that several of them share, such as votes or judgements, is read once.
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
+    /// The last vote to read.
+    last_vote: i64,
     log: Option<(ColumnSet, Arc<VoteLog>)>,
     used: Provenance,
     suites: SuiteCache,
@@ -56,13 +58,25 @@ impl<'s> SeriesReader<'s> {
     /// A reader that has read nothing.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, used: Provenance::default(), suites: SuiteCache::default() }
+        Self {
+            sources,
+            last_vote: VoteRange::ALL.upto,
+            log: None,
+            used: Provenance::default(),
+            suites: SuiteCache::default(),
+        }
     }
 
     /// A reader with suite scores from an earlier reader of the same judgements.
     #[must_use]
     pub fn with_suites(sources: Sources<'s>, suites: SuiteCache) -> Self {
         Self { suites, ..Self::new(sources) }
+    }
+
+    /// The reader of the votes up to this number.
+    #[must_use]
+    pub fn up_to(self, last_vote: i64) -> Self {
+        Self { last_vote, ..self }
     }
 
     /// The scores of the suites that were read.
@@ -224,7 +238,7 @@ impl<'s> SeriesReader<'s> {
 
     async fn satisfaction(&mut self) -> Result<SeriesValues, ReadSeriesError> {
         let store = self.store(&SeriesName::Satisfaction)?;
-        let by_intent = satisfaction::by_intent(store).await?;
+        let by_intent = satisfaction::by_intent(store, self.votes()).await?;
         self.used.satisfied_votes = Some(by_intent.values().map(Vec::len).sum());
         let bootstrap = bootstrap_for(self.sources.bootstrap, "arena:satisfaction");
         let points = group_means(&by_intent, bootstrap, self.sources.rating.confidence);
@@ -263,13 +277,17 @@ impl<'s> SeriesReader<'s> {
         if self.log.as_ref().is_some_and(|(known, _)| *known == wanted) {
             return Ok(());
         }
-        let reading = LogQuery { columns: wanted, range: VoteRange::ALL, concurrency: AT_ONCE };
+        let reading = LogQuery { columns: wanted, range: self.votes(), concurrency: AT_ONCE };
         let last_seq = AtomicI64::new(0);
         let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
         self.used.votes =
             Some(VotesUsed { rated: log.len(), excluded: log.excluded.clone(), last_seq: last_seq.into_inner() });
         self.log = Some((wanted, Arc::new(log)));
         Ok(())
+    }
+
+    fn votes(&self) -> VoteRange {
+        VoteRange { upto: self.last_vote, ..VoteRange::ALL }
     }
 
     fn store(&self, name: &SeriesName) -> Result<&'s Store, ReadSeriesError> {

@@ -7,13 +7,13 @@ use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
 use crate::infra::stored_votes::final_labels::final_labels_of;
 
-/// The satisfaction of all rated votes that have one and an intent, by intent.
+/// The satisfaction of the rated votes that have one and an intent, by intent, up to the last vote of the range.
 ///
 /// # Errors
 /// [`ReadSeriesError::NoSatisfaction`], or the database failed.
-pub(super) async fn by_intent(store: &Store) -> Result<BTreeMap<String, Vec<f64>>, ReadSeriesError> {
-    let votes = store.satisfied_votes().await?;
-    let labels = final_labels_of(store, &[Scheme::Urs], VoteRange::ALL).await?;
+pub(super) async fn by_intent(store: &Store, range: VoteRange) -> Result<BTreeMap<String, Vec<f64>>, ReadSeriesError> {
+    let votes = store.satisfied_votes().await?.into_iter().filter(|vote| vote.seq <= range.upto);
+    let labels = final_labels_of(store, &[Scheme::Urs], range).await?;
     let mut by_intent: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for SatisfiedVote { seq, intent, satisfaction } in votes {
         if let Some(intent) = labels.of(Scheme::Urs, seq).map(str::to_owned).or(intent) {

@@ -1,7 +1,8 @@
 //! A report on all votes, computed in the background and kept in memory until a vote, an exclusion or a rating setting changes.
 //!
 //! A report reads all votes and takes seconds where there are millions of them, so it belongs neither to a request nor to a
-//! refit. It uses one thread, which leaves the other cores to the live leaderboard.
+//! refit. It uses one thread, which leaves the other cores to the live leaderboard. Its votes end at the latest vote of the
+//! published leaderboard: who compares the two sees no single vote.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
+use super::latest_leaderboard::LatestLeaderboard;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::config::CurrentSettings;
@@ -25,9 +27,13 @@ pub struct VotesVersion {
 }
 
 impl VotesVersion {
-    async fn read(store: &Store, settings: &CurrentSettings) -> Result<Self, ReportError> {
+    async fn read(
+        store: &Store,
+        settings: &CurrentSettings,
+        leaderboard: &LatestLeaderboard,
+    ) -> Result<Self, ReportError> {
         Ok(Self {
-            last_vote_seq: store.last_vote_seq().await?,
+            last_vote_seq: leaderboard.latest().shown_upto().min(store.last_vote_seq().await?),
             exclusion_changes: store.exclusion_changes().await?,
             rating: settings.now().rating.leaderboard_options()?,
         })
@@ -98,14 +104,15 @@ impl ReportError {
 pub struct BackgroundReport<R> {
     pub(super) store: Store,
     settings: CurrentSettings,
+    leaderboard: Arc<LatestLeaderboard>,
     latest: watch::Sender<Arc<ReportSnapshot<R>>>,
 }
 
 impl<R: Default> BackgroundReport<R> {
-    /// No report yet.
+    /// No report yet; the reports have the votes that `leaderboard` has.
     #[must_use]
-    pub fn new(store: Store, settings: CurrentSettings) -> Self {
-        Self { store, settings, latest: watch::Sender::default() }
+    pub fn new(store: Store, settings: CurrentSettings, leaderboard: Arc<LatestLeaderboard>) -> Self {
+        Self { store, settings, leaderboard, latest: watch::Sender::default() }
     }
 
     /// The latest report.
@@ -125,7 +132,7 @@ impl<R: Default> BackgroundReport<R> {
     where
         F: Future<Output = Result<R, ReportError>>,
     {
-        let version = VotesVersion::read(&self.store, &self.settings).await?;
+        let version = VotesVersion::read(&self.store, &self.settings, &self.leaderboard).await?;
         if self.latest().input_version.as_ref() == Some(&version) {
             return Ok(false);
         }

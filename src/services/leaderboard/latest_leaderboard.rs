@@ -169,7 +169,8 @@ pub struct Refitter {
 }
 
 impl Refitter {
-    /// How long the new votes wait for others before they appear on the leaderboard; `None` where it is time to fit.
+    /// How long the new votes wait for others before they appear on the leaderboard; `None` where it is time to fit. Votes that are not
+    /// rated wait too and fill no group: who casts them on models of their own choice cannot make another person's vote appear alone.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -181,8 +182,8 @@ impl Refitter {
         let rating = &settings.rating;
         let rule = PublicationSchedule { votes: rating.group_votes, every: rating.leaderboards_every() };
         let held = self.leaderboard.latest().last_vote_seq;
-        let new = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), rule.votes).await?;
-        Ok(new.first().and_then(|oldest| rule.wait(new.len(), oldest.created_at, self.clock.now())))
+        let waiting = self.store.waiting_votes(held, rule.votes).await?;
+        Ok(waiting.and_then(|(oldest, rated)| rule.wait(rated, oldest, self.clock.now())))
     }
 
     /// Time of the oldest vote that the latest leaderboard lacks.

@@ -1,38 +1,98 @@
-//! How far the log is behind the votes, and whether it is continued, as this process last saw. Nothing is promised while it is too far
-//! behind, or while the last step of the sequencer has failed.
+//! How far the log is behind the votes, and whether it is continued, as this process last saw. Nothing is promised while more votes wait
+//! than the log takes in time, or while the instance that leads cannot append.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::{PublicLog, PublicLogError};
+use crate::domain::public_log::promised_vote::{MOST_UNLOGGED, promised_backlog};
 use crate::domain::time::Timestamp;
+use crate::infra::storage::UnloggedVotes;
 
-/// The job that appends queries the oldest vote before and after each step, and rests for at most 40 seconds between two steps. After so
+/// The job that appends looks for waiting votes before and after each step, and rests for at most 40 seconds between two steps. After so
 /// long without an answer its step or its query hangs, and nobody knows what waits meanwhile.
 const STALE_AFTER: Duration = Duration::from_secs(60);
+
+/// What an instance does for the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogRole {
+    /// It leads, and appends.
+    Leads,
+    /// It remembers what the leading instance signed.
+    Follows,
+}
+
+/// Why no vote is promised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    /// The last step of this instance failed.
+    OwnFailure,
+    /// The instance that leads cannot append.
+    LeaderFailure,
+    /// More votes wait than the log takes in time, or an import is about to add as many.
+    Backlog,
+    /// A vote has waited for longer than is promised.
+    LateVote,
+    /// Nobody could look for so long.
+    Unseen,
+}
+
+impl Obstacle {
+    /// The reason that is logged; `None` where the failure itself is.
+    fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::LeaderFailure => Some("the instance that leads cannot append to it: its log says why"),
+            Self::Backlog => Some("too many votes wait for it, as after an import: this ends once they are appended"),
+            Self::LateVote => Some("it lacks a vote for longer than was promised: `langya doctor` says what to do"),
+            Self::OwnFailure | Self::Unseen => None,
+        }
+    }
+}
 
 /// What this process last saw.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastLag {
-    /// Since when the vote waits that waits longest; `None` where all votes were in the log.
-    oldest_since: Option<Timestamp>,
+    role: LogRole,
+    unlogged: UnloggedVotes,
+    /// Whether an import of many votes is under way.
+    is_importing: bool,
+    /// When the job that appends last looked.
     seen_at: Instant,
     /// When the first step failed since the last one that succeeded.
     failing_since: Option<Instant>,
+    /// Since when the instance that leads cannot append, where that is another one.
+    leader_failing_since: Option<Instant>,
+    /// What was last found, and whether the log of the program says so.
+    reported: Option<Obstacle>,
+    is_logged: bool,
 }
 
 impl LastLag {
     /// Before the first look no vote is known to wait.
     pub(super) fn new() -> Self {
-        Self { oldest_since: None, seen_at: Instant::now(), failing_since: None }
+        Self {
+            role: LogRole::Follows,
+            unlogged: UnloggedVotes::default(),
+            is_importing: false,
+            seen_at: Instant::now(),
+            failing_since: None,
+            leader_failing_since: None,
+            reported: None,
+            is_logged: false,
+        }
     }
 
-    fn record(&mut self, oldest_since: Option<Timestamp>) {
-        *self = Self { oldest_since, seen_at: Instant::now(), ..*self };
+    fn record(&mut self, unlogged: UnloggedVotes, is_importing: bool) {
+        (self.unlogged, self.is_importing) = (unlogged, is_importing);
     }
 
-    fn note_step(&mut self, failure: Option<&PublicLogError>) {
+    fn note_look(&mut self) {
+        self.seen_at = Instant::now();
+    }
+
+    fn note_step(&mut self, role: LogRole, failure: Option<&PublicLogError>) {
+        self.role = role;
         self.failing_since = match failure {
             None => None,
             // What waits meanwhile, the next look says.
@@ -41,36 +101,108 @@ impl LastLag {
         };
     }
 
-    fn lag(self, now: Timestamp) -> Duration {
-        let waited = self.oldest_since.and_then(|since| u64::try_from(now.0.saturating_sub(since.0)).ok());
-        let unseen = Some(self.seen_at.elapsed()).filter(|unseen| *unseen > STALE_AFTER);
-        let failing = self.failing_since.map(|since| since.elapsed());
-        Duration::from_millis(waited.unwrap_or(0)).max(unseen.max(failing).unwrap_or_default())
+    fn note_leader(&mut self, is_failing: bool) {
+        self.leader_failing_since = is_failing.then(|| self.leader_failing_since.unwrap_or_else(Instant::now));
     }
 
-    fn is_behind(self, now: Timestamp, within: Duration) -> bool {
-        self.failing_since.is_some() || self.lag(now) > within
+    /// Whether this instance leads, and its last step failed or hangs.
+    fn cannot_append(self) -> bool {
+        self.role == LogRole::Leads && (self.failing_since.is_some() || self.unseen() > STALE_AFTER)
+    }
+
+    /// For how long nobody has looked.
+    fn unseen(self) -> Duration {
+        self.seen_at.elapsed()
+    }
+
+    fn waited(self, now: Timestamp) -> Duration {
+        let waited = self.unlogged.oldest_cast.and_then(|since| u64::try_from(now.0.saturating_sub(since.0)).ok());
+        Duration::from_millis(waited.unwrap_or(0))
+    }
+
+    /// Since when another instance leads and cannot append. What one wrote that led before is of no interest to the one that leads now.
+    fn failing_elsewhere_since(self) -> Option<Instant> {
+        self.leader_failing_since.filter(|_| self.role == LogRole::Follows)
+    }
+
+    fn lag(self, now: Timestamp) -> Duration {
+        let unseen = Some(self.unseen()).filter(|unseen| *unseen > STALE_AFTER);
+        let failing = self.failing_since.or(self.failing_elsewhere_since()).map(|since| since.elapsed());
+        self.waited(now).max(unseen.max(failing).unwrap_or_default())
+    }
+
+    fn obstacle(self, now: Timestamp, within: Duration) -> Option<Obstacle> {
+        let (most, is_late) = (promised_backlog(within), self.waited(now) > within);
+        // A backlog ends late, so that it does not begin again at once, and votes that came after it are no finding of their own.
+        let was_backlog = self.reported == Some(Obstacle::Backlog);
+        let is_backlog = self.unlogged.count > most || was_backlog && (is_late || self.unlogged.count > most / 4);
+        let found = [
+            (self.failing_since.is_some(), Obstacle::OwnFailure),
+            (self.unseen() > STALE_AFTER.max(within), Obstacle::Unseen),
+            (self.failing_elsewhere_since().is_some(), Obstacle::LeaderFailure),
+            (self.is_importing || is_backlog, Obstacle::Backlog),
+            (is_late, Obstacle::LateVote),
+        ];
+        found.into_iter().find_map(|(is_found, obstacle)| is_found.then_some(obstacle))
+    }
+
+    /// Logs when promises end for a reason that nothing else logs, and when they are given again.
+    fn report(&mut self, now: Timestamp, within: Duration) {
+        let current = self.obstacle(now, within);
+        if current == self.reported {
+            return;
+        }
+        self.reported = current;
+        if let Some(reason) = current.and_then(Obstacle::reason) {
+            tracing::warn!(reason, "new votes get no promise that they will be in the public log");
+            self.is_logged = true;
+        } else if current.is_none() && std::mem::take(&mut self.is_logged) {
+            tracing::info!("new votes get a promise again that they will be in the public log");
+        }
     }
 }
 
 impl PublicLog {
-    /// Queries the oldest vote that is not in the log.
+    /// Looks for the votes that are not in the log, before and after a step of it.
     ///
     /// # Errors
     /// [`PublicLogError`]; what was seen before stays.
     pub async fn refresh_lag(&self) -> Result<(), PublicLogError> {
-        let oldest = self.store.first_unlogged_vote().await?;
-        self.last_lag.lock().record(oldest.map(|vote| vote.since));
+        self.refresh_backlog().await?;
+        self.last_lag.lock().note_look();
         Ok(())
     }
 
-    /// Notes how a step of the sequencer ended: after one that failed the log is behind until one succeeds.
-    pub fn note_step(&self, failure: Option<&PublicLogError>) {
-        self.last_lag.lock().note_step(failure);
+    /// The same while a step may hang.
+    ///
+    /// # Errors
+    /// [`PublicLogError`]; what was seen before stays.
+    pub(super) async fn refresh_backlog(&self) -> Result<(), PublicLogError> {
+        // In this order: what an import that has just ended has added is counted.
+        let is_importing = self.store.is_importing().await?;
+        let unlogged = self.store.unlogged_votes(MOST_UNLOGGED + 1).await?;
+        self.last_lag.lock().record(unlogged, is_importing);
+        Ok(())
     }
 
-    /// How long the oldest vote has waited that is not in the log, or for how long the log cannot be continued or nobody could look,
-    /// whichever is longest; zero where all votes are in it.
+    /// Notes how a step of the log ended: after one that failed the log is behind until one succeeds.
+    pub fn note_step(&self, role: LogRole, failure: Option<&PublicLogError>) {
+        self.last_lag.lock().note_step(role, failure);
+    }
+
+    /// Notes whether another instance says that it leads and cannot append.
+    pub fn note_leader(&self, is_failing: bool) {
+        self.last_lag.lock().note_leader(is_failing);
+    }
+
+    /// Whether this instance leads and cannot append, which the others have to know.
+    #[must_use]
+    pub fn cannot_append(&self) -> bool {
+        self.last_lag.lock().cannot_append()
+    }
+
+    /// How long the oldest vote has waited that was cast here and is not in the log, or for how long the log cannot be continued or nobody
+    /// could look, whichever is longest; zero where all votes are in it.
     #[must_use]
     pub fn lag(&self, now: Timestamp) -> Duration {
         self.last_lag.lock().lag(now)
@@ -79,7 +211,12 @@ impl PublicLog {
     /// Whether it cannot be promised that a vote of this moment will be in the log `within` this time.
     #[must_use]
     pub fn is_behind(&self, now: Timestamp, within: Duration) -> bool {
-        self.last_lag.lock().is_behind(now, within)
+        self.last_lag.lock().obstacle(now, within).is_some()
+    }
+
+    /// Logs whether votes are promised, where that has changed.
+    pub(super) fn report_promises(&self, now: Timestamp, within: Duration) {
+        self.last_lag.lock().report(now, within);
     }
 }
 
@@ -91,15 +228,23 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_000_000);
     const MINUTE: Duration = Duration::from_secs(60);
 
+    fn is_behind(seen: &LastLag) -> bool {
+        seen.obstacle(NOW, MINUTE).is_some()
+    }
+
+    fn imported(count: u64) -> UnloggedVotes {
+        UnloggedVotes { count, oldest_cast: None }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_log_is_behind_by_its_oldest_vote_or_since_nobody_could_look() {
         let (now, seconds) = (NOW, Duration::from_secs);
         let complete = LastLag::new();
-        let lacks_one = LastLag { oldest_since: Some(Timestamp(910_000)), ..complete };
-        let ahead = LastLag { oldest_since: Some(Timestamp(1_000_001)), ..complete };
+        let lacking = |since| LastLag { unlogged: UnloggedVotes { count: 1, oldest_cast: Some(since) }, ..complete };
+        let (lacks_one, ahead) = (lacking(Timestamp(910_000)), lacking(Timestamp(1_000_001)));
         tokio::time::advance(seconds(60)).await;
         assert_eq!([complete, lacks_one, ahead].map(|seen| seen.lag(now)), [0, 90, 0].map(seconds));
-        assert_eq!([complete, lacks_one, ahead].map(|seen| seen.is_behind(now, MINUTE)), [false, true, false]);
+        assert_eq!([complete, lacks_one, ahead].map(|seen| is_behind(&seen)), [false, true, false]);
         tokio::time::advance(seconds(1)).await;
         assert_eq!([complete, lacks_one, ahead].map(|seen| seen.lag(now)), [61, 90, 61].map(seconds));
     }
@@ -107,27 +252,69 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_log_whose_step_failed_is_behind_at_once_and_until_a_step_succeeds() {
         let mut seen = LastLag::new();
-        seen.note_step(Some(&PublicLogError::Rewritten(7)));
-        assert!(seen.is_behind(NOW, MINUTE));
+        seen.note_step(LogRole::Leads, Some(&PublicLogError::Rewritten(7)));
+        assert!(is_behind(&seen));
         for _ in 0..2 {
             tokio::time::advance(MINUTE).await;
-            seen.record(None);
-            seen.note_step(Some(&PublicLogError::Rewritten(7)));
+            seen.note_look();
+            seen.note_step(LogRole::Leads, Some(&PublicLogError::Rewritten(7)));
         }
         assert_eq!(seen.lag(NOW), 2 * MINUTE, "since the first failure");
-        seen.note_step(None);
-        assert!(!seen.is_behind(NOW, MINUTE) && seen.lag(NOW).is_zero());
+        seen.note_step(LogRole::Leads, None);
+        assert!(!is_behind(&seen) && seen.lag(NOW).is_zero());
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_outage_in_which_no_vote_is_stored_neither_begins_nor_ends_a_failure() {
         let mut seen = LastLag::new();
         let outage = PublicLogError::from(StoreError::Outage(OutageKind::Unreachable));
-        seen.note_step(Some(&outage));
-        assert!(!seen.is_behind(NOW, MINUTE));
-        seen.note_step(Some(&StoreError::Outage(OutageKind::TableLocked).into()));
-        assert!(seen.is_behind(NOW, MINUTE), "votes are stored where only the log is locked");
-        seen.note_step(Some(&outage));
-        assert!(seen.is_behind(NOW, MINUTE));
+        seen.note_step(LogRole::Leads, Some(&outage));
+        assert!(!is_behind(&seen));
+        seen.note_step(LogRole::Leads, Some(&StoreError::Outage(OutageKind::TableLocked).into()));
+        assert!(is_behind(&seen), "votes are stored where only the log is locked");
+        for kind in [OutageKind::NoPrivilege, OutageKind::DiskFull] {
+            let mut seen = LastLag::new();
+            seen.note_step(LogRole::Leads, Some(&StoreError::Outage(kind).into()));
+            assert!(is_behind(&seen), "{kind} may be of the tables of the log alone");
+        }
+        seen.note_step(LogRole::Leads, Some(&outage));
+        assert!(is_behind(&seen));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_promised_while_more_votes_wait_than_the_log_takes_in_time_or_many_are_imported() {
+        let mut seen = LastLag::new();
+        let mut look = |count, is_importing| {
+            seen.record(imported(count), is_importing);
+            seen.report(NOW, MINUTE);
+            is_behind(&seen)
+        };
+        assert_eq!([look(2_000, false), look(0, true), look(0, false)], [false, true, false]);
+        assert_eq!([look(2_001, false), look(501, false), look(500, false)], [true, true, false]);
+        assert_eq!([look(2_000, false), look(2_501, false)], [false, true]);
+        assert_eq!(seen.obstacle(NOW, 10 * MINUTE), Some(Obstacle::Backlog), "until it has ended");
+        let fresh = LastLag { reported: None, ..seen };
+        assert_eq!(fresh.obstacle(NOW, 10 * MINUTE), None, "a promise for later leaves time for more votes");
+        assert!(seen.lag(NOW).is_zero(), "an import is no lag");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_instance_that_follows_promises_nothing_while_the_one_that_leads_cannot_append() {
+        let (mut leader, mut follower) = (LastLag::new(), LastLag::new());
+        leader.note_step(LogRole::Leads, Some(&PublicLogError::Rewritten(7)));
+        follower.note_step(LogRole::Follows, None);
+        assert!(leader.cannot_append() && !is_behind(&follower));
+        follower.note_leader(leader.cannot_append());
+        assert_eq!(follower.obstacle(NOW, MINUTE), Some(Obstacle::LeaderFailure));
+        tokio::time::advance(MINUTE).await;
+        follower.note_leader(true);
+        assert_eq!(follower.lag(NOW), MINUTE);
+        follower.note_step(LogRole::Leads, None);
+        assert!(!is_behind(&follower), "it leads now, and can append");
+        leader.note_step(LogRole::Follows, Some(&PublicLogError::Rewritten(7)));
+        assert!(is_behind(&leader) && !leader.cannot_append(), "its failure is its own");
+        leader.note_step(LogRole::Leads, None);
+        tokio::time::advance(MINUTE).await;
+        assert!(leader.cannot_append(), "its step hangs");
     }
 }

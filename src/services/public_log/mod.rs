@@ -1,10 +1,12 @@
 //! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts. [`PublicLog::is_behind`] says whether nothing can be promised. [`continuity`] looks whether the stored log
-//! continues what was signed, [`verification`] checks a log from outside, [`database_check`] the database against its own log.
+//! entries and receipts. [`PublicLog::is_behind`] says whether nothing can be promised, and [`promise_watch`] logs when that changes.
+//! [`continuity`] looks whether the stored log continues what was signed, [`verification`] checks a log from outside, [`database_check`]
+//! the database against its own log.
 
 pub mod continuity;
 pub mod database_check;
 mod lag;
+pub mod promise_watch;
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;
@@ -30,6 +32,7 @@ use crate::infra::public_log_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{OutageKind, Store, StoreError};
 use lag::LastLag;
+pub use lag::LogRole;
 
 /// Names among the database's secrets.
 const KEY_NAME: &str = "log_key";
@@ -97,10 +100,11 @@ impl PublicLogError {
         matches!(self, Self::Store(error) if error.is_outage())
     }
 
-    /// Whether the database stores no vote either; a lock on the tables of the log lets votes through.
+    /// Whether the database stores no vote either. A lock, a missing right and a full disk may be those of the log's tables alone.
     fn stops_votes(&self) -> bool {
+        const OF_TABLES: [OutageKind; 3] = [OutageKind::TableLocked, OutageKind::NoPrivilege, OutageKind::DiskFull];
         let Self::Store(error) = self else { return false };
-        error.is_closed() || error.outage_kind().is_some_and(|kind| kind != OutageKind::TableLocked)
+        error.is_closed() || error.outage_kind().is_some_and(|kind| !OF_TABLES.contains(&kind))
     }
 }
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::continuity::LogContinuity;
+use super::promise_watch::PromiseWatch;
 use super::vote_entries::{VoteEntries, entries_of_votes};
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
@@ -14,15 +15,17 @@ use crate::domain::public_log::entry::{ExclusionEntry, LogEntry, WithdrawalEntry
 use crate::domain::public_log::frontier::Frontier;
 use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::merkle_proof::TreeHead;
+use crate::domain::public_log::promised_vote::VOTES_PER_STEP;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::signed_checkpoint_file::CheckpointFile;
 use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
 use crate::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// Votes, or changes of exclusions, in one step.
-pub const PAGE: u32 = 500;
+pub const PAGE: u32 = VOTES_PER_STEP;
 
 /// Appends to the log; one per process.
 pub struct Sequencer {
@@ -30,6 +33,7 @@ pub struct Sequencer {
     leaderboard: Arc<LatestLeaderboard>,
     clock: Arc<dyn Clock>,
     rng: Arc<SharedRng>,
+    settings: CurrentSettings,
     /// The right edge of the tree at the last step of this process.
     frontier: Option<Frontier>,
 }
@@ -46,6 +50,8 @@ pub struct SequencerDependencies {
     pub rng: Arc<SharedRng>,
     /// Outlives the database.
     pub file: CheckpointFile,
+    /// Current settings, for the time that is promised.
+    pub settings: CurrentSettings,
 }
 
 /// Entries of one step.
@@ -61,8 +67,8 @@ impl Sequencer {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(dependencies: SequencerDependencies) -> Self {
-        let SequencerDependencies { log, leaderboard, clock, rng, file } = dependencies;
-        Self { continuity: LogContinuity { log, file }, leaderboard, clock, rng, frontier: None }
+        let SequencerDependencies { log, leaderboard, clock, rng, file, settings } = dependencies;
+        Self { continuity: LogContinuity { log, file }, leaderboard, clock, rng, settings, frontier: None }
     }
 
     /// The leaderboard that the log follows.
@@ -75,6 +81,13 @@ impl Sequencer {
     #[must_use]
     pub fn log(&self) -> &PublicLog {
         &self.continuity.log
+    }
+
+    /// What watches whether votes can be promised.
+    #[must_use]
+    pub fn promises(&self) -> PromiseWatch {
+        let (log, clock, settings) = (self.log().clone(), Arc::clone(&self.clock), self.settings.clone());
+        PromiseWatch { log, clock, settings }
     }
 
     /// Appends the next votes of the leaderboard or, where there are none, changes of exclusions, and signs the tree. Returns the number

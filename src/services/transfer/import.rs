@@ -2,10 +2,12 @@
 //!
 //! A file is read to its end before anything is written, and all of its votes are kept in one transaction. Its id is made
 //! of its bytes, so the same file a second time changes nothing. A vote on a battle that has one here, as in a log that this arena
-//! exported, is left out.
+//! exported, is left out, whatever way it comes (`battle_names.rs`).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::battle_names::BattleNames;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::formats::rereadable_file::RereadableFile;
@@ -33,9 +35,6 @@ const KEPT: ColumnSet = ColumnSet {
     excluded_votes: false,
 };
 
-/// Battles that are looked up in one statement.
-const LOOKED_UP: usize = 5_000;
-
 /// Why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -61,6 +60,8 @@ pub struct ImportReport {
     pub already_here: u64,
     /// Votes and rows that were left out, by reason.
     pub excluded: Vec<(String, u64)>,
+    /// Columns that would say how many votes a row stands for, which are not read: each row is one vote.
+    pub unread_columns: BTreeSet<String>,
 }
 
 /// A file of votes that was read to its end and can be imported.
@@ -111,28 +112,26 @@ pub async fn votes(
     mut progress: impl FnMut(u64, u64),
 ) -> Result<ImportReport, StoreError> {
     let VotesFile { id, source, mut log, read_at } = file;
-    let already_here = leave_out_votes_here(store, &mut log).await?;
+    let mut names = BattleNames::new(&id, &mut log);
+    let already_here = leave_out_votes_here(store, &mut log, &mut names).await?;
     let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: read_at };
-    let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, read_at));
+    let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, names.of(row), read_at));
     let all = log.len() as u64;
     let imported = store.import_votes(import, rows, |done| progress(done, all)).await?;
-    Ok(ImportReport { imported, already_here, excluded: log.excluded.into_iter().collect() })
+    let excluded = log.excluded.into_iter().collect();
+    Ok(ImportReport { imported, already_here, excluded, unread_columns: log.unread_columns })
 }
 
 /// Leaves out the votes on battles that have a vote here, and returns how many they were.
-async fn leave_out_votes_here(store: &Store, log: &mut VoteLog) -> Result<u64, StoreError> {
-    let Some(battles) = log.battle_ids.take() else { return Ok(0) };
-    let ids = battles.names.as_slice();
-    let mut is_new = Vec::with_capacity(ids.len());
-    for page in ids.chunks(LOOKED_UP) {
-        let here = store.voted_battles(page).await?;
-        is_new.extend(page.iter().map(|id| !here.contains(id)));
-    }
-    // A vote that names no battle is new.
-    let keep: Vec<bool> =
-        battles.rows.iter().map(|&battle| is_new.get(battle as usize).copied().unwrap_or(true)).collect();
+async fn leave_out_votes_here(
+    store: &Store,
+    log: &mut VoteLog,
+    names: &mut BattleNames<'_>,
+) -> Result<u64, StoreError> {
+    let keep = names.are_new(store).await?;
     let left_out = keep.iter().filter(|keep| !**keep).count();
     if left_out > 0 {
+        names.retain(&keep);
         log.retain(&keep);
         log.forget_unused_names();
     }

@@ -93,7 +93,7 @@ impl CorrelationService {
     async fn input_version(&self) -> Result<SeriesVersion, ReadSeriesError> {
         let settings = self.settings.now();
         Ok(SeriesVersion {
-            votes: self.store.last_vote_seq().await?,
+            votes: self.leaderboard.latest().shown_upto().min(self.store.last_vote_seq().await?),
             exclusion_changes: self.store.exclusion_changes().await?,
             judged: self.store.bench_row_count().await?,
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
@@ -120,7 +120,7 @@ impl CorrelationService {
             .as_ref()
             .filter(|known| known.judged == input_version.judged)
             .map(|_| known.suites.clone());
-        let mut reader = SeriesReader::with_suites(sources, suites.unwrap_or_default());
+        let mut reader = SeriesReader::with_suites(sources, suites.unwrap_or_default()).up_to(input_version.votes);
         let mut names = if input_version.votes > 0 { input_version.names.clone() } else { Vec::new() };
         let mut unusable = Vec::new();
         if input_version.votes > MANY {
