@@ -1,4 +1,4 @@
-//! The rules: how models are paired, what counts, how ratings are made, what is kept, how much one may do.
+//! The rules page: pairing, vote counting, rating, retention and limits.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -19,11 +19,11 @@ use crate::render::i18n::pages::{LimitTexts, ModelVerdicts, PacingInForce, PageT
 struct AboutPage {
     page: Page,
     judging: ModelVerdicts,
-    /// What is said of limits; nothing where there are none.
+    /// Descriptions of the rate limits in force; empty without limits.
     limits: Vec<String>,
-    /// What time may reveal before the vote.
+    /// Reply pacing before the vote, which decides what response times reveal.
     pacing: PacingInForce,
-    /// What the settings say of this arena.
+    /// Rules in force on this arena.
     now: ArenaNow,
 }
 
@@ -33,26 +33,26 @@ impl AboutPage {
     }
 }
 
-/// What is in force today.
+/// Rules from the current settings and code.
 struct ArenaNow {
     pairing: String,
-    /// The most likely pairs.
+    /// Pairs with the highest probability, at most [`PAIRS`].
     pairs: Vec<MeetingChance>,
     all_pairs: usize,
     method: String,
     leaks: &'static str,
     flagged_voters: &'static str,
-    /// That a model reads battles for leaks, where one does.
+    /// Notice that a language model checks battles for identity leaks; `None` without one.
     leak_judge: Option<String>,
-    /// That questions go to a moderation service, where they do.
+    /// Notice that prompts are sent to a moderation service; `None` without one.
     moderation: Option<String>,
-    /// The rules that exclude votes, with what people call them and their meaning.
+    /// Key, name and meaning of each exclusion rule.
     rules: Vec<(&'static str, &'static str, &'static str)>,
-    /// What is stored, and how long.
+    /// Stored data and retention period.
     kept: Vec<[String; 2]>,
 }
 
-/// Two models and how likely they meet.
+/// Pair of models with the probability that pairing chooses it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeetingChance {
     pub names: [String; 2],
@@ -65,10 +65,10 @@ impl MeetingChance {
     }
 }
 
-/// Pairs that the page lists.
+/// Maximum number of pairs listed.
 const PAIRS: usize = 12;
 
-/// The rules as the settings make them, and whether models judge battles.
+/// Renders the rules from the settings, with a section on model judges if they judge battles.
 pub fn rules(
     request: &HttpRequest,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! The battle page: ask, read two replies, vote, see the names. `static/js/battle.js` speaks the wire.
+//! The battle page: ask, read two replies, vote, see the names. `static/js/battle.js` speaks the websocket protocol.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -13,46 +13,46 @@ use crate::render::i18n::pages::ModeText;
 #[template(path = "battle.html")]
 struct BattlePage {
     page: Page,
-    /// The words that the script needs, as JSON.
+    /// Texts of the script, as JSON.
     script_strings: String,
-    /// The longest prompt that the arena takes.
+    /// Maximum length of a prompt in bytes.
     max_prompt_bytes: usize,
-    /// Images beside a first question at most; 0 where none are taken.
+    /// Maximum number of images with the first prompt; 0 if images are not accepted.
     max_images: usize,
-    /// Bytes of one of them at most.
+    /// Maximum size of an image in bytes.
     max_image_bytes: usize,
-    /// What is said about them, as JSON.
+    /// Texts about images, as JSON.
     image_strings: String,
     /// Whether only practice models answer.
     practice: bool,
-    /// Whether the visitor has yet to agree to what is stored.
+    /// Whether the visitor has not yet given consent.
     asks_consent: bool,
-    /// Whether the visitor has signed in, and so can sign out.
+    /// Whether the visitor is signed in and can sign out.
     signed_in: bool,
-    /// The modes that the arena offers; one alone is no choice.
+    /// Modes that the arena offers; a single one is not shown as a choice.
     modes: Vec<ModeOption>,
-    /// What the script says in other words in these modes, as JSON.
+    /// Texts of the script that differ by mode, as JSON.
     mode_strings: String,
 }
 
-/// A mode that can be chosen.
+/// Option of the mode selection.
 struct ModeOption {
     value: &'static str,
     text: &'static ModeText,
 }
 
-/// What the page knows of its visitor and of the models.
+/// State of the visitor and the models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BattlePageState {
-    /// Whether images may stand beside a first question.
+    /// Whether images are accepted with the first prompt.
     pub takes_images: bool,
     /// Whether only practice models answer.
     pub practice: bool,
-    /// Whether the visitor has yet to agree to what is stored.
+    /// Whether the visitor has not yet given consent.
     pub asks_consent: bool,
 }
 
-/// The page for visitors who may take part, under these settings.
+/// Renders the battle page for an admitted visitor.
 #[must_use]
 pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState) -> HttpResponse {
     let BattlePageState { takes_images, practice, asks_consent } = state;

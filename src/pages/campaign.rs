@@ -1,4 +1,4 @@
-//! The page on which annotators of a campaign judge. Its script reads the link's token, so the page is the same for everybody.
+//! The page on which annotators of a campaign judge. Its script reads the token from the link, so the page is the same for all annotators.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
@@ -21,7 +21,7 @@ struct AnnotationPage {
     plan: CampaignPlan,
     /// The instructions as safe HTML.
     instructions: String,
-    /// What the script says, as JSON.
+    /// Texts of the script, as JSON.
     script_texts: String,
     question: &'static str,
     keys: &'static str,
@@ -36,7 +36,7 @@ impl AnnotationPage {
         self.plan.scale[0]..=self.plan.scale[1]
     }
 
-    /// The points of the preference scale, from A to B, with what they say.
+    /// Returns the points of the preference scale, from A to B, with their labels.
     fn preferences(&self) -> Vec<(i8, &'static str)> {
         let words = self.words;
         let five = [words.much_better_a, words.choose_a, words.choose_tie, words.choose_b, words.much_better_b];
@@ -56,7 +56,7 @@ impl AnnotationPage {
         }
     }
 
-    /// What is asked beside the task: a question about answers has a field for each.
+    /// Returns the questions beside the task; a question about each answer has a field per answer.
     fn fields(&self) -> Vec<QuestionField<'_>> {
         let letters = |question: &CampaignQuestion| match question.about {
             Subject::Item => vec![None],
@@ -82,14 +82,13 @@ impl AnnotationPage {
     }
 }
 
-/// One field of a question.
+/// Input field of a question.
 struct QuestionField<'p> {
-    /// Name of its inputs.
+    /// Name of the HTML inputs.
     name: String,
     question: &'p CampaignQuestion,
-    /// The answer that it is about.
+    /// Letter of the answer that the field asks about.
     letter: Option<&'static str>,
-    /// Language of the reader.
     language: Language,
 }
 
@@ -110,7 +109,7 @@ impl QuestionField<'_> {
         self.question.kind == QuestionKind::Scale
     }
 
-    /// What can be chosen.
+    /// Returns the options.
     fn values(&self) -> Vec<String> {
         match self.question.kind {
             QuestionKind::Choice => self.question.options.clone(),
@@ -145,7 +144,7 @@ pub fn campaign(request: &HttpRequest, id: &str, plan: CampaignPlan) -> HttpResp
         keys,
     };
     let mut response = respond(request, StatusCode::OK, &view);
-    // Links of earlier versions have a token in the address.
+    // Links of earlier versions carry a token in the address.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,4 +1,4 @@
-//! The report of a campaign for everybody.
+//! The public report of a campaign.
 
 use askama::Template;
 

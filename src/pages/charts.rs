@@ -1,4 +1,4 @@
-//! The charts of a leaderboard.
+//! The charts page of a leaderboard.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,71 +8,71 @@ use super::{Page, Section, respond};
 use crate::render::chart;
 use crate::render::chart::pairs::Meeting;
 
-/// The charts as they are shown.
+/// Charts for display.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChartsView {
-    /// Rated votes in them.
+    /// Number of rated votes in the charts.
     pub votes: u64,
-    /// The query that asked for them, with its question mark; empty for none.
+    /// Query of the request, with its question mark; empty for none.
     pub query: String,
-    /// Other numbers of models.
+    /// Links to other numbers of models.
     pub counts: Vec<CountLink>,
-    /// The charts.
+    /// Charts in page order.
     pub charts: Vec<ChartView>,
-    /// One model against each other one.
+    /// One model against each opponent.
     pub against: Option<AgainstView>,
 }
 
-/// A link to the charts of another number of models.
+/// Link to the charts of another number of models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountLink {
-    /// How many.
+    /// Number of models.
     pub models: usize,
-    /// The address.
+    /// Address of the link.
     pub href: String,
-    /// Whether these are shown.
+    /// Whether this number is selected.
     pub chosen: bool,
 }
 
-/// One model against each other one, as a table.
+/// Table of one model against each opponent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgainstView {
-    /// The other parameters of the address.
+    /// Other query parameters, kept by the form.
     pub kept: Vec<(String, String)>,
-    /// Its name.
+    /// Name of the model.
     pub model: String,
-    /// The models to choose from.
+    /// Models to choose from.
     pub choices: Vec<ChartModelChoice>,
-    /// Its opponents.
+    /// Opponents of the model.
     pub rows: Vec<MeetingRow>,
 }
 
-/// A model to choose.
+/// Option for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartModelChoice {
-    /// Its key.
+    /// Model id.
     pub id: String,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// Whether it is chosen.
+    /// Whether the option is selected.
     pub chosen: bool,
 }
 
-/// A model against another, as it is shown.
+/// Row for an opponent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeetingRow {
-    /// The other's name.
+    /// Name of the opponent.
     pub opponent: String,
-    /// Share of the votes that the model won.
+    /// Share of votes won.
     pub won: String,
-    /// Rated votes between both.
+    /// Rated votes between both models.
     pub votes: String,
-    /// Share that the ratings predict.
+    /// Win share predicted by the ratings.
     pub predicted: String,
 }
 
 impl MeetingRow {
-    /// What is unknown is a dash.
+    /// Formats a meeting; unknown values become a dash.
     #[must_use]
     pub fn new(opponent: &str, meeting: &Meeting) -> Self {
         let dash = || "–".to_owned();
@@ -86,25 +86,25 @@ impl MeetingRow {
     }
 }
 
-/// One chart.
+/// Chart for display.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChartView {
-    /// What the frame around it is called.
+    /// Accessible label of the frame.
     pub label: String,
-    /// The chart itself.
+    /// Chart as SVG.
     pub svg: String,
-    /// Whether a table shows the same on phones, where the chart is not shown then.
+    /// Whether a table replaces the chart on phones.
     pub has_table: bool,
 }
 
 impl ChartView {
-    /// A chart, called what its title says.
+    /// Wraps a chart, labelled with its SVG title.
     #[must_use]
     pub fn new(svg: String) -> Self {
         Self { label: chart::title(&svg).to_owned(), svg, has_table: false }
     }
 
-    /// A chart in whose place phones have a table.
+    /// Wraps a chart that a table replaces on phones.
     #[must_use]
     pub fn table_on_phones(svg: String) -> Self {
         Self { has_table: true, ..Self::new(svg) }

@@ -1,4 +1,4 @@
-//! What visitors agree to. The battle page shows the marked part of this page before the first battle.
+//! The consent text. The battle page shows the marked part of this page before the first battle.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -23,7 +23,7 @@ impl ConsentPage<'_> {
     }
 }
 
-/// The page.
+/// Renders the consent page.
 #[must_use]
 pub fn consent(request: &HttpRequest, version: &str, text: &ConsentText) -> HttpResponse {
     let page = Page::new(request, Section::About);

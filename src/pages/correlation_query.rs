@@ -1,4 +1,4 @@
-//! Which series, coefficient and models a request for correlations names.
+//! Query parameters of a correlation request.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::domain::correlation::snapshot::CorrelationSnapshot;
 use crate::domain::stats::correlation::Coefficient;
 use crate::invalid_query::InvalidQuery;
 
-/// What a reader asks, in an address; an empty parameter asks for nothing, as a form sends it.
+/// Query parameters of the correlations page; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CorrelationQuery {
@@ -21,7 +21,7 @@ pub struct CorrelationQuery {
     pub coefficient: String,
     /// `own`, `published` or `all`: the series of the matrix.
     pub group: String,
-    /// The first series of a mixture.
+    /// `pearson`, `spearman` or `kendall`: the coefficient whose interval is resampled.
     pub a: String,
     /// The second series of a mixture.
     pub b: String,
@@ -29,7 +29,7 @@ pub struct CorrelationQuery {
     pub c: String,
     /// The fourth series of a mixture.
     pub d: String,
-    /// The series that the mixture is to follow.
+    /// Target series of the mixture.
     pub target: String,
     /// Step of the weights: `0` (exact), `0.1`, `0.05`, `0.01`, `0.005` or `0.001`.
     pub step: String,
@@ -41,7 +41,7 @@ impl CorrelationQuery {
         wanted.map(web::Query::into_inner).map_err(|_| InvalidQuery("each parameter is given once".into()))
     }
 
-    /// The two series; `None` where none are asked for.
+    /// Returns the two series; `None` if none are named.
     pub fn pair(&self) -> Result<Option<[&str; 2]>, InvalidQuery> {
         match [self.x.as_str(), &self.y] {
             ["", ""] => Ok(None),
@@ -57,7 +57,7 @@ impl CorrelationQuery {
         found.ok_or_else(|| InvalidQuery(format!("coefficient is {name:?}: pearson, spearman or kendall")))
     }
 
-    /// The group; where none is asked for, the arena's own series if it has two.
+    /// Returns the group; by default the arena's own series if there are at least two.
     pub fn group(&self, snapshot: &CorrelationSnapshot) -> Result<SeriesGroup, InvalidQuery> {
         match self.group.as_str() {
             "" if snapshot.catalog.group_len(SeriesGroup::Own) > 1 => Ok(SeriesGroup::Own),
@@ -68,7 +68,7 @@ impl CorrelationQuery {
         }
     }
 
-    /// The mixture; `None` where none is asked for.
+    /// Returns the mixture; `None` if none is named.
     pub fn mixture(&self) -> Result<Option<MixtureQuestion>, InvalidQuery> {
         let given = [&self.a, &self.b, &self.c, &self.d].into_iter().filter(|name| !name.is_empty());
         let series: Vec<String> = given.cloned().collect();
@@ -79,12 +79,12 @@ impl CorrelationQuery {
         }
     }
 
-    /// Whether the table of all correlations is asked for: it takes most of the page.
+    /// Whether the matrix is requested: it takes most of the page.
     pub fn shows_matrix(&self) -> bool {
         !self.group.is_empty()
     }
 
-    /// Whether a mixture is asked for, or the form for one: its lists name every series several times.
+    /// Whether a mixture or its form is requested: its lists name every series several times.
     pub fn shows_mixture(&self) -> bool {
         [&self.a, &self.b, &self.c, &self.d, &self.target, &self.step].iter().any(|value| !value.is_empty())
     }

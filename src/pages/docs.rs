@@ -1,4 +1,4 @@
-//! A page of the documentation, with the list of all pages and the search.
+//! A documentation page, with the list of pages and the search.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -10,10 +10,10 @@ use crate::render::docs::{DocPage, Guide, Heading};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::DocsTexts;
 
-/// What is shown.
+/// Data of a documentation page.
 pub struct DocsView<'a> {
     pub guide: &'a Guide,
-    /// The page; `None` for the results of a search.
+    /// Selected page; `None` for search results.
     pub page: Option<&'a DocPage>,
     pub query: &'a str,
     pub hits: Vec<Hit>,
@@ -28,7 +28,7 @@ struct DocsPage<'a> {
     title: &'a str,
     /// Sections of the page.
     sections: Vec<&'a Heading>,
-    /// How many sections a search found.
+    /// Number of sections found, in words.
     found: String,
 }
 
@@ -38,7 +38,7 @@ impl DocsPage<'_> {
     }
 }
 
-/// Renders it.
+/// Renders a documentation page or search results.
 pub fn docs(request: &HttpRequest, view: &DocsView<'_>) -> HttpResponse {
     let page = Page::new(request, Section::Docs);
     let words = &page.t().docs;

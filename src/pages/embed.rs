@@ -1,4 +1,4 @@
-//! The leaderboard for a frame on another site: a short table, without scripts, whose links open outside of the frame.
+//! The leaderboard for embedding in a frame on another site: a short table, without scripts, whose links open outside of the frame.
 
 use askama::Template;
 use serde::Deserialize;
@@ -10,25 +10,25 @@ use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::EmbedTexts;
 
-/// Colours that the address may ask for.
+/// Colour theme of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EmbedTheme {
-    /// Light.
+    /// Light theme.
     Light,
-    /// Dark.
+    /// Dark theme.
     Dark,
 }
 
-/// What the frame shows.
+/// Data of the embedded leaderboard.
 pub struct EmbedView {
-    /// The language, and what the operator calls the arena.
+    /// Language of the frame and name of the arena.
     pub page: Page,
-    /// The leaderboard with the rows to show.
+    /// Leaderboard with the rows to show.
     pub leaderboard: LeaderboardView,
-    /// Models on the whole leaderboard.
+    /// Number of models on the whole leaderboard.
     pub models: usize,
-    /// Colours; `None` for those of the reader's system.
+    /// Colour theme; `None` for the reader's system setting.
     pub theme: Option<EmbedTheme>,
 }
 
@@ -42,7 +42,7 @@ struct EmbedPage<'a> {
     as_of: String,
 }
 
-/// A model in the frame.
+/// Row of a model in the frame.
 struct EmbedRow {
     rank: String,
     name: String,
@@ -61,7 +61,7 @@ impl EmbedPage<'_> {
         }
     }
 
-    /// Where the whole leaderboard is, in the language of the frame.
+    /// Returns the address of the whole leaderboard, in the language of the frame.
     fn whole(&self) -> String {
         format!("/leaderboard?lang={}", self.page.language.code())
     }
@@ -71,7 +71,7 @@ impl EmbedPage<'_> {
     }
 }
 
-/// The frame as HTML.
+/// Renders the frame as HTML.
 pub fn embed_html(view: &EmbedView) -> String {
     let page = &view.page;
     let lang = page.language.code();

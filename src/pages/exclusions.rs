@@ -1,4 +1,4 @@
-//! The public list of exclusions, and the fold of the leaderboard that says which votes are left out.
+//! The public list of exclusions, and the section of the leaderboard page about excluded votes.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -13,10 +13,10 @@ use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
 
-/// A page of the list.
+/// One page of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExclusionsView {
-    /// The exclusions, the latest first.
+    /// Exclusions, latest first.
     pub lines: Vec<ExclusionLine>,
     /// Address of the next page.
     pub older: Option<String>,
@@ -24,14 +24,14 @@ pub struct ExclusionsView {
     pub is_latest: bool,
 }
 
-/// An exclusion.
+/// Row of an exclusion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExclusionLine {
-    /// Number of the vote in the log.
+    /// Sequence number of the vote.
     pub seq: i64,
-    /// Name of the rule.
+    /// Name of the exclusion rule.
     pub rule: String,
-    /// Why it applies.
+    /// Reason of the exclusion.
     pub reason: String,
     /// Time of the exclusion, in milliseconds since 1970.
     pub excluded_ms: i64,
@@ -67,25 +67,25 @@ pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse 
     respond(request, StatusCode::OK, &ExclusionsPage { words, view, rules, page })
 }
 
-/// Which votes the leaderboard leaves out.
+/// Collapsed section about excluded votes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExclusionsDetails {
     pub(super) sentence: String,
     pub(super) rules: Vec<RuleExclusions>,
 }
 
-/// Votes that a rule leaves out.
+/// Votes excluded by one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RuleExclusions {
     pub(super) rule: String,
     pub(super) votes: u64,
     pub(super) meaning: &'static str,
-    /// What they would change, once that is known.
+    /// Effect of including them, once computed.
     pub(super) effect: Option<String>,
 }
 
 impl ExclusionsDetails {
-    /// What the counts of a leaderboard and the latest report say.
+    /// Builds the section from the leaderboard's vote counts and the latest report.
     pub fn new(votes: &VoteTotals, report: &ExclusionReport, language: Language) -> Self {
         let texts = &page_texts(language).exclusions;
         let effect =
@@ -103,14 +103,14 @@ impl ExclusionsDetails {
     }
 }
 
-/// What another choice of votes changes on the leaderboard.
+/// Effect of another vote selection on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeView {
     pub(super) sentence: String,
     pub(super) models: Vec<ChangeLine>,
 }
 
-/// A model whose rank changes: rank, rating and votes before and after.
+/// Model whose rank changes: rank, rating and votes before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChangeLine {
     pub(super) name: String,
@@ -118,7 +118,7 @@ pub(super) struct ChangeLine {
 }
 
 impl ChangeView {
-    /// `name` gives the name that people read of a model.
+    /// Formats a change; `name` maps a model id to its display name.
     pub fn new(change: &LeaderboardChange, language: Language, name: impl Fn(&str) -> String) -> Self {
         let texts = &page_texts(language).exclusions;
         let line = |change: &ChangedModel| ChangeLine {

@@ -8,19 +8,19 @@ use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::FeedTexts;
 
-/// The feed.
+/// Feed document.
 #[derive(Template)]
 #[template(path = "feed.xml")]
 pub struct Feed {
     page: Page,
     id: String,
-    /// Address of the arena, without a slash at its end.
+    /// Base address of the arena, without a trailing slash.
     address: String,
     updated: String,
     entries: Vec<FeedEntry>,
 }
 
-/// A day on which ranks changed.
+/// Entry for a day on which ranks changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedEntry {
     id: String,
@@ -31,20 +31,20 @@ pub struct FeedEntry {
 }
 
 impl Feed {
-    /// The feed of these entries, the latest first.
+    /// Creates a feed from entries, latest first.
     pub fn new(page: Page, id: String, address: String, entries: Vec<FeedEntry>) -> Self {
         let updated = entries.first().map_or_else(|| moment(Timestamp(0)), |entry| entry.updated.clone());
         Self { page, id, address: xml_text(&address), updated, entries }
     }
 
-    /// The arena's name.
+    /// Returns the name of the arena.
     fn site_name(&self) -> String {
         xml_text(self.page.site_name())
     }
 }
 
 impl FeedEntry {
-    /// The entry of a day; `id` makes the entry's id of its date, `name` the model's name of its id.
+    /// Creates the entry of a day; `id` maps its date to the entry id, `name` a model id to its display name.
     pub fn new(
         day: &DayChanges,
         id: impl Fn(&str) -> String,
@@ -70,13 +70,13 @@ fn line(change: &RankChange, name: &str, words: &FeedTexts) -> String {
     fill(text, &[("model", &name), ("from", &number(from)), ("to", &number(to))])
 }
 
-/// A text without the characters that XML cannot hold, not even escaped.
+/// Removes characters that XML does not allow even when escaped.
 fn xml_text(text: &str) -> String {
     let is_held = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().map(|c| if is_held(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// A time as RFC 3339 has it.
+/// Formats a time as RFC 3339.
 fn moment(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,4 +1,4 @@
-//! Small texts that every first visit loads are compressed well; the middleware, which compresses the rest, is made for speed.
+//! High-ratio gzip for small texts that every first visit loads; the middleware compresses the rest with a faster level.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Whether a request takes gzip.
+/// Whether a request accepts gzip.
 pub fn is_accepted(headers: &HeaderMap) -> bool {
     let accepted = |part: &str| {
         let (coding, quality) = part.split_once(';').unwrap_or((part, ""));
@@ -15,7 +15,7 @@ pub fn is_accepted(headers: &HeaderMap) -> bool {
     headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).any(|all| all.split(',').any(accepted))
 }
 
-/// The text compressed.
+/// Compresses a text with gzip.
 pub fn compressed(text: &[u8], level: Compression) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 3), level);
     encoder.write_all(text).expect("writing to a Vec does not fail");

@@ -1,4 +1,4 @@
-//! A visitor's own battles: the list, and a page for each, which a link shows to others too.
+//! A visitor's own battles: the list, and a page for each battle, which can also be shared by link.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -20,28 +20,28 @@ use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::link_preview::preview_file;
 use crate::render::markup;
 
-/// Characters of a question in the list.
+/// Maximum length of a question in the list, in characters.
 const EXCERPT: usize = 160;
-/// Characters of a question in a preview elsewhere.
+/// Maximum length of a question in a link preview, in characters.
 const PREVIEW: usize = 200;
 
-/// What the list shows.
+/// Data of the list of battles.
 pub struct HistoryView {
-    /// What the visitor's rated votes say, and the names of its models; on the first page.
+    /// Leaderboard of the visitor's rated votes with model names; only on the first page.
     pub own: Option<(OwnLeaderboard, Vec<String>)>,
-    /// The battles, the latest first.
+    /// Battles, latest first.
     pub entries: Vec<HistoryEntry>,
     /// Address of the next page.
     pub older: Option<String>,
     /// Whether this is the first page.
     pub is_first: bool,
-    /// What is searched for; may be empty.
+    /// Search text; may be empty.
     pub search: String,
-    /// How many battles have just lost their texts.
+    /// Number of battles whose texts the last request deleted.
     pub deleted: Option<u64>,
-    /// The token of the forms; `None` for a browser without a session.
+    /// CSRF token of the forms; `None` for a browser without a session.
     pub token: Option<String>,
-    /// Whether the browser is forgotten with the texts.
+    /// Whether deleting the texts also deletes the visitor's session.
     pub forgets_browser: bool,
 }
 
@@ -55,7 +55,7 @@ struct HistoryPage {
     view: HistoryView,
 }
 
-/// The visitor's own leaderboard.
+/// Leaderboard of the visitor's own votes.
 struct OwnLeaderboardView {
     lead: String,
     crowd: String,
@@ -94,16 +94,16 @@ impl OwnLeaderboardView {
     }
 }
 
-/// A battle in the list.
+/// Row of a battle.
 struct HistoryRow {
     id: String,
     began: ShownTime,
-    /// The first question, shortened; `None` where the texts are deleted.
+    /// First question, shortened; `None` if the texts are deleted.
     excerpt: Option<String>,
     turns: u64,
-    /// Says that the visitor chose the models.
+    /// Label of a battle whose models the visitor chose.
     mode: Option<&'static str>,
-    /// Names of the sides that the visitor may know.
+    /// Names of the models revealed to the visitor.
     names: Vec<String>,
     outcome: &'static str,
     shared: bool,
@@ -134,51 +134,51 @@ fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
     }
 }
 
-/// What a battle on models of the visitor's choice is called.
+/// Returns the label of a mode; `None` for anonymous battles.
 fn mode_label(texts: &'static PageTexts, mode: BattleMode) -> Option<&'static str> {
     (mode != BattleMode::Anonymous).then(|| texts.modes.of(mode).name)
 }
 
-/// What only the visitor of a battle is offered.
+/// Options that only the visitor of the battle has.
 pub struct OwnerView {
-    /// The token of the forms.
+    /// CSRF token of the forms.
     pub token: String,
-    /// Address of the link, where the battle is shared.
+    /// Address of the share link, if the battle is shared.
     pub share: Option<String>,
-    /// What counts as the category and the intent of the first question; `None` where the visitor may not say.
+    /// Category and intent in force for the first question; `None` if the visitor may not change them.
     pub labels: Option<[Option<QuestionLabel>; 2]>,
 }
 
-/// What a question is about by one scheme, and the buttons by which its visitor says otherwise.
+/// Label of a question under one scheme, with buttons to correct it.
 struct LabelView {
     scheme: &'static str,
     title: &'static str,
-    /// Whose label counts, in words.
+    /// Description of the label's source.
     source: &'static str,
-    /// Key, name, and whether it counts now.
+    /// Key, name and whether the label is in force.
     choices: Vec<(&'static str, &'static str, bool)>,
 }
 
-/// What a reader with the link can do.
+/// Options of a reader with the share link.
 pub struct RemovalView {
-    /// The token of the link.
+    /// Token of the share link.
     pub token: String,
-    /// Whether they have just asked for the removal.
+    /// Whether the reader has just requested removal.
     pub asked: bool,
-    /// Address of the arena's preview pictures, whole: other sites load them.
+    /// Absolute base address of the preview images, which other sites load.
     pub pictures: String,
 }
 
-/// Who reads a battle.
+/// Reader of a battle page.
 pub enum BattleReader {
-    /// Its visitor.
+    /// Visitor of the battle.
     Owner(OwnerView),
-    /// Anyone with the link.
+    /// Reader with the share link.
     Anybody(RemovalView),
 }
 
 impl BattleReader {
-    /// The part of the navigation that their page belongs to.
+    /// Returns the navigation entry of the page.
     pub fn section(&self) -> Section {
         match self {
             Self::Owner(_) => Section::History,
@@ -187,7 +187,7 @@ impl BattleReader {
     }
 }
 
-/// A battle with everything that its page shows.
+/// Data of a battle's page.
 #[derive(Template)]
 #[template(path = "past_battle.html")]
 pub struct BattleView {
@@ -195,20 +195,20 @@ pub struct BattleView {
     words: &'static HistoryTexts,
     id: String,
     title: String,
-    /// Says that the visitor chose the models.
+    /// Label of a battle whose models the visitor chose.
     mode: Option<&'static str>,
-    /// The beginning of the first question, for previews.
+    /// Beginning of the first question, for link previews.
     preview: String,
-    /// Address of the picture for previews; none for a battle of one model.
+    /// Address of the preview image; `None` for a battle of one model.
     picture: Option<String>,
     turns: Vec<TurnView>,
     vote: Option<VoteView>,
-    /// Why there are no names, where there are none.
+    /// Reason why the model names are hidden.
     without_vote: &'static str,
-    /// Whether it waits for its replies or its vote.
+    /// Whether the battle still waits for replies or a vote.
     is_open: bool,
     owner: Option<OwnerView>,
-    /// What the first question is about; only for its visitor.
+    /// Labels of the first question; only for its visitor.
     labels: Vec<LabelView>,
     removal: Option<RemovalView>,
 }
@@ -216,18 +216,18 @@ pub struct BattleView {
 struct TurnView {
     title: String,
     prompt: String,
-    /// The images beside it, where they are and what they are called.
+    /// Addresses and alternative texts of the images.
     images: Vec<(String, String)>,
-    /// Safe HTML of the sides that answer; `None` where there is no reply.
+    /// Safe HTML of each answering side; `None` without a reply.
     replies: Vec<Option<String>>,
 }
 
 struct VoteView {
     cast: ShownTime,
     outcome: &'static str,
-    /// What a rule made of the vote.
+    /// Description of the exclusion rule applied to the vote.
     rule: Option<String>,
-    /// What was decided of it since.
+    /// Description of a later decision about the vote.
     decided_since: Option<String>,
     cards: Vec<CardView>,
 }
@@ -253,7 +253,7 @@ pub fn battle(request: &HttpRequest, view: &BattleView) -> HttpResponse {
 }
 
 impl BattleView {
-    /// A battle for its visitor, or for a reader with the link.
+    /// Creates the view for the battle's visitor, or for a reader with the link.
     pub fn new(page: Page, battle: &PastBattle, reader: BattleReader) -> Self {
         let (owner, removal) = match reader {
             BattleReader::Owner(owner) => (Some(owner), None),
@@ -302,7 +302,7 @@ impl BattleView {
         }
     }
 
-    /// The names of the sides, or A and B.
+    /// Returns the model names, or A and B.
     fn names(&self) -> Vec<&str> {
         let texts = &self.page.t().battle;
         match &self.vote {
@@ -342,7 +342,7 @@ impl TurnView {
     }
 }
 
-/// Where the images of a battle are for this reader, and what they are called.
+/// Returns addresses and alternative texts of the images for this reader.
 fn images(battle: &PastBattle, link: Option<&RemovalView>, texts: &PageTexts) -> Vec<(String, String)> {
     let address = |number: usize, image: &ImageId| match link {
         Some(link) => format!("/shared/{}/images/{number}", link.token),
@@ -354,7 +354,7 @@ fn images(battle: &PastBattle, link: Option<&RemovalView>, texts: &PageTexts) ->
     (1..).zip(&battle.images).map(named).collect()
 }
 
-/// A reply as HTML that can do nothing but be read.
+/// Renders a reply as safe HTML.
 fn html(reply: &str) -> String {
     markup::render(reply).iter().map(|block| format!("<div class=\"block\">{block}</div>")).collect()
 }
@@ -404,7 +404,7 @@ impl CardView {
     }
 }
 
-/// Points with one decimal and their sign, and where they lead; what rounds to nothing has no sign.
+/// Formats points with sign and one decimal, with the CSS class of the direction; a rounded zero has no sign.
 fn signed(points: f64) -> (String, &'static str) {
     match format!("{:.1}", points.abs()) {
         zero if zero == "0.0" => ("±0.0".to_owned(), "none"),
@@ -447,7 +447,7 @@ fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&E
     }
 }
 
-/// What was decided about a vote after the voter got the receipt.
+/// Returns the decision made about a vote after its receipt.
 fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
     let words = &texts.history;
     match (&vote.receipt.excluded, &vote.exclusion) {
@@ -457,7 +457,7 @@ fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
     }
 }
 
-/// The beginning of a text on one line.
+/// Shortens a text to one line.
 fn shortened(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -1,6 +1,6 @@
-//! Why an address asks for what no page shows.
+//! Error of an invalid query.
 
-/// A parameter of an address that cannot be used: the message names it and what it may be.
+/// Invalid query parameter: the message names it and the allowed values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidQuery(pub String);

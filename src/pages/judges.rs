@@ -1,4 +1,4 @@
-//! What judges made of the arena's own battles: a page of its own, and a part that other pages can take in.
+//! The report on model judges of the arena's battles: a page, and a part that other pages can embed.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -12,13 +12,13 @@ use crate::domain::language::Language;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{JudgesTexts, PageTexts, page_texts};
 
-/// The report as HTML that fits into any page: sections with tables.
+/// Report as embeddable HTML sections with tables.
 #[derive(Template)]
 #[template(path = "_parts/judges.html")]
 pub(crate) struct JudgesPart {
     words: &'static JudgesTexts,
     judges: Vec<JudgePart>,
-    /// One table, where there are several judges.
+    /// Agreement between judges, if there are several.
     between: Option<TablePart>,
 }
 
@@ -38,14 +38,14 @@ struct TablePart {
     rows: Vec<(String, Vec<AgreementCell>)>,
 }
 
-/// A statistic, or why there is none.
+/// Statistic, or the reason why it is missing.
 struct AgreementCell {
     text: String,
     reason: String,
 }
 
 impl JudgesPart {
-    /// The report in a language.
+    /// Formats the report.
     #[must_use]
     fn new(report: &BattleJudgingReport, language: Language) -> Self {
         let texts = page_texts(language);
@@ -136,7 +136,7 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
     notes
 }
 
-/// The cells of an agreement, behind the number of its battles.
+/// Returns the number of battles and the cells of their agreement.
 fn counted(battles: usize, found: &Setups) -> Vec<AgreementCell> {
     let Setups { with_ties, without_ties, kappa } = found;
     vec![
@@ -165,7 +165,7 @@ impl AgreementCell {
         Self { text, reason: String::new() }
     }
 
-    /// A share in percent, with its interval and of how many.
+    /// Formats a rate as a percentage with interval and sample size.
     fn rate(rate: &Rate) -> Self {
         let Some(share) = rate.share.value else { return Self::statistic(&rate.share) };
         let ends = rate.share.interval.map(|ends| format!(" ({:.1}–{:.1})", 100.0 * ends.lower, 100.0 * ends.upper));
@@ -190,7 +190,7 @@ struct JudgesPage {
     part: JudgesPart,
 }
 
-/// The page.
+/// Renders the judges page.
 #[must_use]
 pub fn judges(request: &HttpRequest, report: &BattleJudgingReport) -> HttpResponse {
     let page = Page::new(request, Section::Correlation);

@@ -1,4 +1,4 @@
-//! The language that a visitor reads.
+//! Selection of a visitor's language.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
@@ -9,10 +9,10 @@ use crate::domain::language::Language;
 use crate::infra::config::{CurrentSettings, is_public_by_tls};
 
 const COOKIE: &str = "langya_language";
-/// Its name where the arena is public by TLS: see the session's cookie.
+/// Cookie name for arenas served over TLS: see the session cookie.
 const SECURE_COOKIE: &str = "__Host-langya_language";
 
-/// The language of a request: `?lang=`, then the cookie, then `Accept-Language`, then English.
+/// Returns the language of a request: `?lang=`, then the cookie, then `Accept-Language`, then English.
 #[must_use]
 pub fn requested_language(request: &HttpRequest) -> Language {
     let cookie = || request.cookie(name(is_secure(request))).and_then(|cookie| Language::parse(cookie.value()));
@@ -20,7 +20,7 @@ pub fn requested_language(request: &HttpRequest) -> Language {
     in_query(request).or_else(cookie).or_else(header).unwrap_or_default()
 }
 
-/// The known language with the highest weight in an `Accept-Language` header; the first of equals.
+/// Returns the known language with the highest weight in an `Accept-Language` header; the first of equals.
 fn accepted(header: &str) -> Option<Language> {
     let weighted = header.split(',').filter_map(|entry| {
         let (tag, parameters) = entry.split_once(';').unwrap_or((entry, "q=1"));
@@ -31,7 +31,7 @@ fn accepted(header: &str) -> Option<Language> {
     best.filter(|(_, weight)| *weight > 0.0).map(|(language, _)| language)
 }
 
-/// The cookie that keeps a choice made with `?lang=`.
+/// Returns the cookie that stores a language chosen with `?lang=`.
 pub(super) fn chosen(request: &HttpRequest) -> Option<Cookie<'static>> {
     let language = in_query(request)?;
     let secure = is_secure(request);

@@ -1,5 +1,4 @@
-//! The leaderboard page. Its rows are one template, used for the page and for the live changes over the websocket, so
-//! that both cannot differ.
+//! The leaderboard page. One template renders its rows for the page and for live updates over the websocket, so that both are identical.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,70 +26,70 @@ use crate::query_string::escaped;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
 
-/// A leaderboard as it is shown.
+/// Leaderboard for display.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeaderboardView {
-    /// When it was fitted, in milliseconds since 1970; `None` before the first vote.
+    /// Time of the fit, in milliseconds since 1970; `None` before the first vote.
     pub as_of_ms: Option<i64>,
-    /// Confidence level of its intervals and ranks, as a share.
+    /// Confidence level of intervals and ranks, as a share.
     pub confidence: f64,
-    /// Rated votes in it.
+    /// Number of rated votes.
     pub votes: u64,
-    /// Set while there are too few votes to rank.
+    /// Set while there are too few votes for a ranking.
     pub early: Option<EarlyVotes>,
-    /// Notes of the leaderboard, with the names of the models.
+    /// Notes on the leaderboard, with model names.
     pub notes: Vec<RatingNote>,
-    /// The first two models; `None` where there are no two to compare.
+    /// The two best models; `None` if fewer than two can be compared.
     pub top: Option<TopTwo>,
-    /// The models, best first.
+    /// Models, best first.
     pub rows: Vec<LeaderboardRow>,
-    /// Which votes are in it.
+    /// Vote selection of the leaderboard.
     pub query: LeaderboardQuery,
     /// Tabs, search, chips and sorting.
     pub controls: LeaderboardControls,
-    /// What can be asked.
+    /// Numbers of votes in each slice.
     pub slice_votes: Arc<LabeledSliceVotes>,
-    /// Ratings in each slice, where they were asked for; models by name.
+    /// Pooled ratings by slice, if requested, with model names.
     pub pooled: Option<PooledSlices>,
-    /// Models by how often they are good enough, where that was asked for; with their names.
+    /// Models by share of acceptable replies, if requested, with model names.
     pub levels: Vec<RankedModel>,
-    /// The effect of the side, where it is held equal.
+    /// Effect of the side, if controlled.
     pub side: Option<StyleEffect>,
-    /// Models that have prices.
+    /// Number of models with prices.
     pub priced: usize,
-    /// The effects of style, where it is held equal.
+    /// Chart of style effects, if style is controlled.
     pub style_chart: Option<ChartView>,
-    /// How firm it is, once that is known.
+    /// Robustness of the ranking, once computed.
     pub robustness: Option<RobustnessDetails>,
-    /// Which votes are left out, on the leaderboard of all votes.
+    /// Excluded votes, on the leaderboard of all votes.
     pub exclusions: Option<ExclusionsDetails>,
-    /// What the choice of votes changes, where another is asked for.
+    /// Effect of the vote selection, if it differs from the default.
     pub change: Option<ChangeView>,
 }
 
 impl LeaderboardView {
-    /// Whether it is the leaderboard of all votes, which moves with them.
+    /// Whether it is the leaderboard of all votes, which is updated live.
     fn is_live(&self) -> bool {
         self.query == LeaderboardQuery::default() && !self.controls.narrowed
     }
 
-    /// Whether a choice of models leaves none of them.
+    /// Whether the model selection matches no model.
     fn shows_none(&self) -> bool {
         self.controls.narrowed && self.rows.is_empty()
     }
 
-    /// Whether the votes are counted in a way that no tab shows.
+    /// Whether the query has parameters other than the slices of the tabs.
     fn counts_otherwise(&self) -> bool {
         let LeaderboardQuery { language, category, intent, .. } = self.query.clone();
         self.query != LeaderboardQuery { language, category, intent, ..LeaderboardQuery::default() }
     }
 
-    /// The heading of a column.
+    /// Returns the heading of a column.
     fn sort_by(&self, column: &str) -> SortLink {
         self.controls.sort_by(column)
     }
 
-    /// The columns of several slices, with their labels.
+    /// Returns key and label of each column with several slices.
     fn columns(&self, words: &LeaderboardTexts) -> Vec<(String, String)> {
         let SliceVoteCounts { languages, categories, intents } = &self.slice_votes.counts;
         [
@@ -104,12 +103,12 @@ impl LeaderboardView {
         .collect()
     }
 
-    /// Whether there is a page on value for money of these votes: with two prices, and none of a past moment.
+    /// Whether a value-for-money page exists for these votes: with two prices, and not for a past time.
     fn offers_value(&self) -> bool {
         self.priced > 1 && self.query.until.is_empty()
     }
 
-    /// The lists to choose from, without those that offer no choice.
+    /// Returns the selection lists with at least one option.
     fn fields(&self, texts: &PageTexts) -> Vec<FilterField> {
         let PageTexts { leaderboard: words, levels, exclusions, slices, .. } = texts;
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
@@ -169,19 +168,19 @@ impl LeaderboardView {
     }
 }
 
-/// How far a leaderboard is from being a ranking.
+/// Progress towards the votes needed for a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EarlyVotes {
-    /// Rated votes.
+    /// Number of rated votes.
     pub votes: u64,
-    /// Rated votes that make it a ranking.
+    /// Rated votes needed for a ranking.
     pub needed: u64,
-    /// Battles of each model, on average, with these.
+    /// Mean battles per model at that number.
     pub each: u64,
 }
 
 impl EarlyVotes {
-    /// `None` before the first vote and once there are enough.
+    /// Returns the progress; `None` before the first vote and once there are enough.
     #[must_use]
     pub fn new(votes: u64, models: u64, each: u64) -> Option<Self> {
         let needed = votes_to_rank(models, each);
@@ -189,29 +188,29 @@ impl EarlyVotes {
     }
 }
 
-/// The first two models, to say what a lead means.
+/// The two best models, to explain their rating difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopTwo {
-    /// Their names.
+    /// Names of the models.
     pub names: [String; 2],
-    /// By how many points the first leads.
+    /// Rating difference in points.
     pub lead: f64,
-    /// Whether the votes tell them apart.
+    /// Whether the difference is significant.
     pub apart: bool,
 }
 
 impl TopTwo {
-    /// Of 100 battles, how many the first is expected to win.
+    /// Formats the expected wins of the first in 100 battles.
     fn expected(&self) -> String {
         whole(100.0 / (1.0 + 10_f64.powf(-self.lead / 400.0)))
     }
 }
 
-/// A list to choose from.
+/// Selection list.
 struct FilterField {
     name: &'static str,
     label: &'static str,
-    /// What is in force where nothing is chosen.
+    /// Label of the default.
     unchosen: &'static str,
     choices: Vec<FilterChoice>,
 }
@@ -222,46 +221,46 @@ struct FilterChoice {
     chosen: bool,
 }
 
-/// A model on the leaderboard.
+/// Row of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeaderboardRow {
-    /// Position allowing for intervals; `None` for a model without a rating.
+    /// Rank by confidence intervals; `None` without a rating.
     pub rank: Option<u32>,
-    /// The best and the worst position that the votes allow, where they are known.
+    /// Best and worst rank compatible with the votes, if known.
     pub ranks: Option<(u64, u64)>,
-    /// Whether the model can be told apart from the next.
+    /// Whether the model differs significantly from the next.
     pub next: Option<NeighbourState>,
-    /// The model's key.
+    /// Model id.
     pub model: String,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// Its maker; may be empty.
+    /// Maker; may be empty.
     pub organization: String,
-    /// Its licence; may be empty.
+    /// Licence; may be empty.
     pub license: String,
     /// Whether it is a practice model.
     pub practice: bool,
-    /// Bradley–Terry rating; `None` before the first vote, and for a model that has only won or only lost.
+    /// Bradley–Terry rating; `None` before the first vote, and for a model with only wins or only losses.
     pub rating: Option<f64>,
-    /// Limit of the rating of a model that has only won.
+    /// Lower bound of the rating of a model with only wins.
     pub at_least: Option<f64>,
-    /// Limit of the rating of a model that has only lost.
+    /// Upper bound of the rating of a model with only losses.
     pub at_most: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of the confidence interval.
     pub lower: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the confidence interval.
     pub upper: Option<f64>,
     /// Online Elo rating.
     pub elo: f64,
-    /// Rated battles.
+    /// Number of rated battles.
     pub battles: u64,
-    /// Share of battles that it won or tied, 0 to 1.
+    /// Share of battles won or tied, 0 to 1.
     pub win_tie_rate: Option<f64>,
-    /// Rated battles that it won, tied and lost, and that were both bad.
+    /// Rated battles by outcome: won, tied, lost, both bad.
     pub record: [u64; 4],
-    /// Too few votes for a firm rating.
+    /// Whether there are too few votes for a firm rating.
     pub provisional: bool,
-    /// Number of its group, from 1, where the votes leave several that cannot be compared.
+    /// Number of the model's connected group, from 1, if the votes leave several that cannot be compared.
     pub group: Option<usize>,
 }
 
@@ -270,13 +269,13 @@ pub struct LeaderboardRow {
 struct LeaderboardPage<'a> {
     page: Page,
     view: &'a LeaderboardView,
-    /// The time in UTC for readers without scripts, and for machines.
+    /// Time in UTC, for readers without scripts and for machines.
     as_of: Option<ShownTime>,
     notes: String,
     rows: String,
 }
 
-/// The page of `GET /leaderboard`.
+/// Renders the page of `GET /leaderboard`.
 #[must_use]
 pub fn leaderboard_html(request: &HttpRequest, view: &LeaderboardView) -> String {
     let page = Page::new(request, Section::Leaderboard);
@@ -285,7 +284,7 @@ pub fn leaderboard_html(request: &HttpRequest, view: &LeaderboardView) -> String
     rendered.expect("writing numbers and strings to a String does not fail")
 }
 
-/// What a reader has to know before the table: empty where there is nothing.
+/// Renders the notes above the table; empty without notes.
 #[must_use]
 pub fn notes_html(view: &LeaderboardView, language: Language) -> String {
     let words = &page_texts(language).leaderboard;
@@ -304,11 +303,11 @@ struct Notes {
     words: &'static LeaderboardTexts,
     early: Option<EarlyVotes>,
     notes: Vec<String>,
-    /// What today's ratings mean.
+    /// Explanation of the current ratings.
     meaning: Option<String>,
 }
 
-/// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
+/// Renders the table body, `<tr>…</tr>…`; empty without models.
 #[must_use]
 pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
     let scale = AxisScale::new(&view.rows);
@@ -330,7 +329,7 @@ struct IntervalRow<'a> {
 }
 
 impl LeaderboardRow {
-    /// The range of ranks that the votes allow; a dash where they allow any.
+    /// Formats the range of ranks compatible with the votes; a dash if every rank is.
     pub(super) fn rank_text(&self) -> String {
         match (self.ranks, self.rank) {
             (Some((best, worst)), _) if best < worst => format!("{best}–{worst}"),
@@ -342,17 +341,17 @@ impl LeaderboardRow {
 }
 
 impl IntervalRow<'_> {
-    /// The rank as HTML: the range that the votes allow, which may break after the dash.
+    /// Formats the range of ranks as HTML with a line break opportunity after the dash.
     fn rank(&self) -> String {
         self.row.rank_text().replace('–', "–<wbr>")
     }
 
-    /// Whether the votes allow the model no rank but the first.
+    /// Whether the first rank is the only one compatible with the votes.
     fn is_first(&self) -> bool {
         self.row.ranks.map_or(self.row.rank == Some(1), |ranks| ranks == (1, 1))
     }
 
-    /// The class of the line below the row.
+    /// Returns the CSS class of the line below the row.
     fn line(&self) -> &'static str {
         match self.row.next {
             Some(NeighbourState::Separated) => " next-separated",
@@ -362,7 +361,7 @@ impl IntervalRow<'_> {
         }
     }
 
-    /// What the line says, for readers who do not see it.
+    /// Returns the text alternative of the line.
     fn next(&self, words: &LeaderboardTexts) -> Option<&'static str> {
         Some(match self.row.next? {
             NeighbourState::Separated => words.next_separated,
@@ -380,7 +379,7 @@ impl IntervalRow<'_> {
         }
     }
 
-    /// Whether the model has only won or only lost.
+    /// Whether the model has only wins or only losses.
     fn is_unbounded(&self) -> bool {
         self.row.at_least.or(self.row.at_most).is_some()
     }
@@ -389,12 +388,12 @@ impl IntervalRow<'_> {
         Some(format!("{} – {}", whole(self.row.lower?), whole(self.row.upper?)))
     }
 
-    /// The address of the model's page.
+    /// Returns the address of the model's page.
     fn href(&self) -> String {
         format!("/models/{}", escaped(&self.row.model))
     }
 
-    /// Won, tied, lost and both bad as parts of a bar: class, start and width in hundredths.
+    /// Returns the outcome bar: class, start and width in percent of wins, ties, losses and both bad.
     fn record(&self) -> Vec<(&'static str, String, String)> {
         let total: u64 = self.row.record.iter().sum();
         let mut before = 0;
@@ -415,21 +414,21 @@ impl IntervalRow<'_> {
         self.row.win_tie_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.0} %", 100.0 * rate))
     }
 
-    /// Maker and licence, as far as they are known.
+    /// Formats maker and licence, as far as known.
     fn origin(&self) -> String {
         let known = [self.row.organization.as_str(), self.row.license.as_str()];
         known.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 }
 
-/// What a slice adds to a rating, with its interval.
+/// Formats the rating difference of a slice, with its interval.
 fn difference(rated: &PooledRating) -> String {
     let PooledRating { difference, difference_lower, difference_upper, .. } = rated;
     let [difference, lower, upper] = [difference, difference_lower, difference_upper].map(|points| signed(*points));
     format!("{difference} ({lower} – {upper})")
 }
 
-/// Points with their sign; a zero has none.
+/// Formats points with their sign; zero has none.
 fn signed(points: f64) -> String {
     match points.round() {
         0.0 => "0".to_owned(),
@@ -438,7 +437,7 @@ fn signed(points: f64) -> String {
     }
 }
 
-/// A share in hundredths.
+/// Computes a share in percent.
 #[expect(clippy::cast_precision_loss, reason = "a count of battles fits in 53 bits")]
 fn share(count: u64, total: u64) -> f64 {
     100.0 * count as f64 / total.max(1) as f64
@@ -448,16 +447,16 @@ fn whole(number: f64) -> String {
     format!("{number:.0}")
 }
 
-/// An interval on the common scale, in hundredths of its width.
+/// Interval bar on the common scale, in percent of its width.
 struct Bar {
     start: String,
     width: String,
     point: String,
-    /// Where the mean rating of 1000 lies, if it is on the scale.
+    /// Position of the mean rating 1000, if on the scale.
     mean: Option<String>,
 }
 
-/// The range of ratings that all bars share.
+/// Rating range shared by all bars.
 struct AxisScale {
     low: f64,
     high: f64,

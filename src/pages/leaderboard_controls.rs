@@ -1,4 +1,4 @@
-//! What a reader can do with a leaderboard by links and one form: slices as tabs, a search, chips, sorting and downloads.
+//! Controls of the leaderboard as links and one form: slices as tabs, search, filter chips, sorting and downloads.
 
 use std::collections::BTreeMap;
 
@@ -8,62 +8,62 @@ use crate::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
 use crate::query_string::query_string;
 use crate::render::i18n::pages::PageTexts;
 
-/// Makers that have a chip, those with most models first; the search finds all.
+/// Maximum number of maker chips, those with most models first; the search finds all makers.
 const MAKERS: usize = 8;
-/// Licences that have one.
+/// Maximum number of licence chips.
 const LICENSES: usize = 5;
 
-/// The controls of a leaderboard.
+/// Controls of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeaderboardControls {
-    /// Slices by language, category and intent, with the label of each column.
+    /// Tabs of the slices by language, category and intent, with the label of each column.
     pub tabs: Vec<(&'static str, Vec<ControlLink>)>,
-    /// How the labels of the votes' categories and intents came about, where there are tabs of them.
+    /// Descriptions of the label sources, for the label columns with tabs.
     pub label_origins: Vec<String>,
-    /// Whether the votes are those of a slice that a tab shows.
+    /// Link to the leaderboard of all votes.
     pub all_votes: ControlLink,
-    /// Openness, makers and licences.
+    /// Filter chips for openness, makers and licences.
     pub chips: Vec<ControlLink>,
-    /// The address that selects no models.
+    /// Address without a model selection.
     pub without_choice: String,
-    /// Parameters that the search form keeps.
+    /// Query parameters kept by the search form.
     pub kept: Vec<(&'static str, String)>,
-    /// What is searched for.
+    /// Search text.
     pub search: String,
-    /// The column of the order; empty for the rating.
+    /// Sort column; empty for the rating.
     sort: String,
-    /// All parameters but `sort`.
+    /// All query parameters except `sort`.
     unsorted: Vec<(&'static str, String)>,
-    /// The parameters of the slice, for downloads.
+    /// Query parameters of the vote selection, for downloads.
     pub slice: String,
-    /// Whether all models are shown in the order of their ratings.
+    /// Whether models are filtered or sorted other than by rating.
     pub narrowed: bool,
-    /// Models on the leaderboard.
+    /// Number of models on the leaderboard.
     pub models: usize,
 }
 
-/// A link, and whether what it leads to is shown.
+/// Link with a selected state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ControlLink {
-    /// What it says.
+    /// Link text.
     pub text: String,
-    /// How many it counts; `None` for no count.
+    /// Count beside the text; `None` for none.
     pub count: Option<u64>,
-    /// The address.
+    /// Address of the link.
     pub href: String,
-    /// Whether it is in force; the link then takes it back.
+    /// Whether the option is selected; the link then deselects it.
     pub chosen: bool,
 }
 
-/// The heading of a column that sorts.
+/// Heading of a sortable column.
 pub(super) struct SortLink {
     pub(super) href: String,
-    /// What `aria-sort` says; `None` where the order is another.
+    /// Value of `aria-sort`; `None` if another column sorts.
     pub(super) sorted: Option<&'static str>,
 }
 
 impl LeaderboardControls {
-    /// The controls of a leaderboard of these votes with these models, of which `choice` shows some.
+    /// Builds the controls for these votes and models, of which `choice` selects some.
     #[must_use]
     pub fn new(
         query: &LeaderboardQuery,
@@ -122,7 +122,7 @@ impl LeaderboardControls {
         }
     }
 
-    /// The heading of a column; the one that sorts already leads to the reverse. The rating has an empty name.
+    /// Returns the heading of a column; the current sort column links to the reverse order. The rating column has an empty name.
     pub(super) fn sort_by(&self, column: &str) -> SortLink {
         let descending = column != "name";
         let (ahead, back) = if descending { ("descending", "ascending") } else { ("ascending", "descending") };
@@ -150,7 +150,7 @@ fn slice_link(
     ControlLink { text: name.to_owned(), count: Some(votes), href: address(&other, choice), chosen }
 }
 
-/// Chips that tell models apart: each is left out where it would show all of them or none.
+/// Returns the filter chips, without those that match all models or none.
 fn chips(
     query: &LeaderboardQuery,
     choice: &LeaderboardSelection,
@@ -197,7 +197,7 @@ fn chips(
     chips
 }
 
-/// The most frequent texts with their counts, without the empty one; none where there is only one.
+/// Returns the most frequent non-empty texts with their counts; empty if there is only one.
 fn most_frequent<'m>(texts: impl Iterator<Item = &'m str>, most: usize) -> Vec<(&'m str, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! What a reader asks of the leaderboard, in an address: `?language=zh&turns=multi&until=2026-11-21`.
+//! Query parameters of the leaderboard: `?language=zh&turns=multi&until=2026-11-21`.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -10,40 +10,40 @@ use crate::domain::time::{Timestamp, parse_end};
 use crate::invalid_query::InvalidQuery;
 use crate::query_string::query_string;
 
-/// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
+/// Query parameters of the vote selection; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LeaderboardQuery {
-    /// A language's code.
+    /// Language code.
     pub language: String,
-    /// A category.
+    /// Category of the prompt.
     pub category: String,
-    /// An intent.
+    /// Intent of the prompt.
     pub intent: String,
     /// `first` or `multi`.
     pub turns: String,
     /// `long` for long prompts only.
     pub prompts: String,
-    /// `arena`, `import` or `campaign`: where the votes come from.
+    /// `arena`, `import` or `campaign`: the source of the votes.
     pub source: String,
     /// `drop` to leave out ties and "both bad".
     pub ties: String,
-    /// `control` to hold the looks of the replies equal.
+    /// `control` to control for reply style.
     pub style: String,
-    /// `control` to hold the sides equal.
+    /// `control` to control for the side.
     pub side: String,
-    /// `show` to say how often each model is good enough.
+    /// `show` to estimate how often each model's reply is acceptable.
     pub level: String,
-    /// `language`, `category` or `intent`, for the ratings in each of them.
+    /// `language`, `category` or `intent`, to pool ratings over its slices.
     pub pool_by: String,
-    /// A day, whose votes are the last ones, or a moment.
+    /// Day, whose votes are included, or time of the last vote.
     pub until: String,
     /// `with_excluded` to count excluded votes too, `unique_prompts` to count one vote of each voter and prompt.
     pub votes: String,
 }
 
 impl LeaderboardQuery {
-    /// Reads the query of an address; parameters that it does not know are for others.
+    /// Parses the query string; unknown parameters are ignored.
     ///
     /// # Errors
     /// [`InvalidQuery`].
@@ -52,10 +52,10 @@ impl LeaderboardQuery {
         query.map(web::Query::into_inner).map_err(|_| InvalidQuery("each parameter is given once".into()))
     }
 
-    /// What is asked.
+    /// Converts the parameters to a filter.
     ///
     /// # Errors
-    /// [`InvalidQuery`] names the parameter and what it may be.
+    /// [`InvalidQuery`] names the parameter and the allowed values.
     pub fn filter(&self) -> Result<LeaderboardFilter, InvalidQuery> {
         let text = |value: &str| Some(value.to_owned()).filter(|value| !value.is_empty());
         let turns: Option<Turns> = text(&self.turns)
@@ -101,7 +101,7 @@ impl LeaderboardQuery {
         self.votes.parse().map_err(|expected| InvalidQuery(format!("votes is {:?}: {expected}", self.votes)))
     }
 
-    /// The parameters that ask for something, with their values.
+    /// Returns the non-empty parameters with their values.
     #[must_use]
     pub fn given(&self) -> Vec<(&'static str, &str)> {
         let all = [
@@ -122,7 +122,7 @@ impl LeaderboardQuery {
         all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// The parameters as they stand in an address; empty for none.
+    /// Returns the query string; empty for none.
     #[must_use]
     pub fn query_string(&self) -> String {
         query_string(&self.given())

@@ -1,5 +1,4 @@
-//! Which models of a leaderboard are shown and in which order, as an address says it. The ratings and ranks stay those of all
-//! models.
+//! Query parameters that filter and sort the models of a leaderboard. Ratings and ranks remain those of all models.
 
 use std::cmp::Ordering;
 
@@ -8,49 +7,49 @@ use serde::Deserialize;
 
 use crate::invalid_query::InvalidQuery;
 
-/// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
+/// Query parameters of the model selection; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct LeaderboardSelection {
-    /// What a model's name, id, maker or licence has to contain.
+    /// Search text, matched with name, id, maker and licence.
     pub q: String,
-    /// Its maker.
+    /// Maker of the model.
     pub maker: String,
-    /// Its licence.
+    /// Licence of the model.
     pub license: String,
     /// `yes` for models with an open licence, `no` for the others.
     pub open: String,
-    /// A column, with `-` before it for the reverse; nothing for the order by rating.
+    /// Sort column, with `-` before it for descending order; empty for the rating.
     pub sort: String,
 }
 
-/// What a selection looks at in a model.
+/// Properties of a model that a selection uses.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelFacts<'m> {
-    /// Its key.
+    /// Model id.
     pub id: &'m str,
-    /// Its name.
+    /// Display name.
     pub name: &'m str,
-    /// Its maker; may be empty.
+    /// Maker; may be empty.
     pub maker: &'m str,
-    /// Its licence; may be empty.
+    /// Licence; may be empty.
     pub license: &'m str,
-    /// Rated battles.
+    /// Number of rated battles.
     pub battles: u64,
-    /// Share of battles that it won or tied.
+    /// Share of battles won or tied.
     pub win_tie_rate: f64,
     /// Elo rating.
     pub elo: f64,
 }
 
-/// The columns by which rows can be sorted, beside the rating.
+/// Sort columns besides the rating.
 const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
 
 impl LeaderboardSelection {
-    /// Reads the selection of an address; parameters that it does not know are for others.
+    /// Parses the query string; unknown parameters are ignored.
     ///
     /// # Errors
-    /// [`InvalidQuery`] names the parameter and what it may be.
+    /// [`InvalidQuery`] names the parameter and the allowed values.
     pub fn parse(query_string: &str) -> Result<Self, InvalidQuery> {
         let query = web::Query::<Self>::from_query(query_string);
         let choice = query.map(web::Query::into_inner).map_err(|_| InvalidQuery("each parameter is given once".into()));
@@ -66,13 +65,13 @@ impl LeaderboardSelection {
         Ok(choice)
     }
 
-    /// Whether all models are shown in the order of their ratings.
+    /// Whether the selection shows all models by rating.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The parameters that ask for something, with their values.
+    /// Returns the non-empty parameters with their values.
     #[must_use]
     pub fn given(&self) -> Vec<(&'static str, &str)> {
         let all = [
@@ -85,7 +84,7 @@ impl LeaderboardSelection {
         all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// Whether a model is shown.
+    /// Whether the selection includes a model.
     #[must_use]
     pub fn shows(&self, model: ModelFacts<'_>) -> bool {
         let wanted = self.q.trim().to_lowercase();
@@ -100,7 +99,7 @@ impl LeaderboardSelection {
             }
     }
 
-    /// The order of two models; equal ones stay in the order of their ratings.
+    /// Compares two models by the sort column; equal ones keep their order by rating.
     #[must_use]
     pub fn order(&self, one: ModelFacts<'_>, other: ModelFacts<'_>) -> Ordering {
         let (column, reversed) = match self.sort.strip_prefix('-') {
@@ -118,8 +117,7 @@ impl LeaderboardSelection {
     }
 }
 
-/// Whether a licence lets anybody run the model, as far as its name says: what is not named, and what is called proprietary,
-/// closed or commercial, does not.
+/// Whether a licence lets anyone run the model, judged by its name: an empty name, or one with proprietary, closed or commercial, does not.
 #[must_use]
 pub fn is_open(license: &str) -> bool {
     let license = license.to_lowercase();

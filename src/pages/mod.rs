@@ -1,11 +1,11 @@
-//! The HTML pages. Most files hold one page: its template's data and a function that renders it. `server` reads what a page shows.
+//! The HTML pages. Most files hold one page: its template's data and a function that renders it. `server` loads the data of a page.
 //!
-//! What pages share: [`Page`] is the frame around each, [`respond`] makes a page an answer, and [`static_files`] and [`gzip`] serve
-//! what pages load. [`leaderboard_query`], [`leaderboard_selection`] and [`correlation_query`] read what an address asks for.
+//! Shared parts: [`Page`] is the frame of every page, [`respond`] renders a page as a response, and [`static_files`] and [`gzip`] serve
+//! assets. [`leaderboard_query`], [`leaderboard_selection`] and [`correlation_query`] parse query strings.
 //!
 //! Templates are in `web/`, all texts in [`i18n`](langya_render::i18n). Pages work in every language of
-//! [`Language`](langya_domain::language::Language); the visitor's is taken from `?lang=`, then from the cookie that `?lang=` left, then
-//! from what the browser asks for.
+//! [`Language`](langya_domain::language::Language); the visitor's language comes from `?lang=`, then the cookie that `?lang=` sets, then
+//! `Accept-Language`.
 #![expect(missing_docs, reason = "what a template reads has its name from the template; docs say what a name does not")]
 
 pub mod about;

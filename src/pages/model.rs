@@ -17,46 +17,46 @@ use crate::query_string::escaped;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelTexts, PageTexts};
 
-/// What is known of a model.
+/// Data of a model's page.
 pub struct ModelView {
-    /// Its names.
+    /// Names and origin of the model.
     pub card: ModelCard,
-    /// Its row on the leaderboard; `None` where it has no rated vote.
+    /// Leaderboard row; `None` without a rated vote.
     pub row: Option<RankedModel>,
-    /// Models that it is compared with on the leaderboard, and itself.
+    /// Number of models in its group on the leaderboard, including itself.
     pub models: usize,
-    /// Whether the leaderboard has others, which the votes do not compare with it.
+    /// Whether the leaderboard has other groups, with which the votes do not compare it.
     pub is_grouped: bool,
-    /// How the intervals of the leaderboard come about.
+    /// Method of the leaderboard's intervals.
     pub interval_method: IntervalMethod,
     /// Confidence level of intervals.
     pub confidence: f64,
-    /// Its entry in the register.
+    /// Entry in the model register.
     pub entry: Option<RegisterEntry>,
-    /// Whether history, opponents, slices and speed are known already.
+    /// Whether history, opponents, slices and speed have been computed.
     pub is_computed: bool,
-    /// Its rating over time.
+    /// Chart of the rating over time.
     pub history: Option<ChartView>,
-    /// Opponents that it beats most and least often.
+    /// Opponents with the highest and the lowest win share.
     pub opponents: [Vec<OpponentRow>; 2],
-    /// Its ratings in slices of one column.
+    /// Ratings in the slices of one column.
     pub slices: Option<SliceGroup>,
-    /// Its scores in benchmarks.
+    /// Benchmark scores.
     pub scores: Vec<ModelScoreRow>,
-    /// How fast it answered lately.
+    /// Recent response times.
     pub speed: Option<ModelUsage>,
 }
 
-/// An opponent.
+/// Row of an opponent.
 #[derive(Clone)]
 pub struct OpponentRow {
     pub id: String,
     pub name: String,
-    /// Share of the votes that the model won.
+    /// Share of the votes won.
     pub won: f64,
-    /// Rated votes between both.
+    /// Rated votes between both models.
     pub votes: f64,
-    /// Share that the ratings predict.
+    /// Win share predicted by the ratings.
     pub predicted: Option<f64>,
 }
 
@@ -66,13 +66,13 @@ pub struct SliceGroup {
     pub rows: Vec<SliceRow>,
 }
 
-/// The rating in a slice.
+/// Rating in a slice.
 pub struct SliceRow {
     pub slice: String,
     pub rated: PooledRating,
 }
 
-/// A score of a benchmark, and how many models have a better one.
+/// Benchmark score, with the number of better models.
 pub struct ModelScoreRow {
     pub title: String,
     pub score: f64,
@@ -96,7 +96,7 @@ pub fn model(request: &HttpRequest, view: ModelView) -> HttpResponse {
 }
 
 impl ModelPage {
-    /// Where the model stands, in a sentence.
+    /// Describes the rank in a sentence.
     fn standing(&self) -> String {
         let Some(row) = &self.view.row else { return self.words.unrated.to_owned() };
         let Some(rating) = row.rating else { return self.words.unbounded.to_owned() };
@@ -116,13 +116,13 @@ impl ModelPage {
         fill(words, &values)
     }
 
-    /// The interval of the rating.
+    /// Formats the confidence interval of the rating.
     fn interval(&self) -> Option<String> {
         let row = self.view.row.as_ref()?;
         Some(format!("{} – {}", whole(row.lower?), whole(row.upper?)))
     }
 
-    /// The interval's label.
+    /// Returns the label of the interval.
     fn interval_label(&self) -> String {
         self.texts().leaderboard.confident(self.words.interval, self.view.confidence)
     }
@@ -131,7 +131,7 @@ impl ModelPage {
         self.page.t()
     }
 
-    /// Statistics of the row with their labels.
+    /// Returns the statistics of the row with their labels.
     fn statistics(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
         let (leaderboard, words) = (&self.texts().leaderboard, &self.texts().leaderboard_controls);
         let mut statistics = vec![
@@ -143,7 +143,7 @@ impl ModelPage {
         statistics
     }
 
-    /// How fast it answers, as far as there were enough battles.
+    /// Returns response times with their labels, as far as there were enough battles.
     fn speeds(&self) -> Vec<(&'static str, String)> {
         let Some(speed) = self.view.speed else { return Vec::new() };
         let seconds = speed.first_token_seconds.map(|seconds| {
@@ -154,7 +154,7 @@ impl ModelPage {
         [seconds, tokens, length].into_iter().flatten().collect()
     }
 
-    /// The two lists of opponents with their headings.
+    /// Returns the two lists of opponents with their headings.
     fn opponents(&self) -> Vec<(&'static str, &'static str, &[OpponentRow])> {
         let [best, worst] = &self.view.opponents;
         let lists = [("best", self.words.best, best.as_slice()), ("worst", self.words.worst, worst.as_slice())];
@@ -165,7 +165,7 @@ impl ModelPage {
         self.texts().register.state(entry.state)
     }
 
-    /// Battles in which it failed, with their label; `None` where none drew it.
+    /// Returns the battles that failed because of the model, with their label; `None` if it was in none.
     fn failures(&self, entry: &RegisterEntry) -> Option<(String, String)> {
         let RecentFailures { drawn, failed, share } = entry.recent_failures;
         let [drawn, failed, share] = [drawn.to_string(), failed.to_string(), percent(share?)];
@@ -173,7 +173,7 @@ impl ModelPage {
         Some((label, fill(self.words.failed_share, &[("share", &share), ("failed", &failed), ("drawn", &drawn)])))
     }
 
-    /// First and last day in battles.
+    /// Returns the first and the last day in battles.
     fn days(&self, entry: &RegisterEntry) -> Option<String> {
         let (first, last) = entry.first_day.as_ref().zip(entry.last_day.as_ref())?;
         Some(format!("{first} – {last}"))
@@ -207,7 +207,7 @@ impl SliceRow {
         format!("{} – {}", whole(self.rated.lower), whole(self.rated.upper))
     }
 
-    /// What the slice adds to the rating; a zero has no sign.
+    /// Formats the rating difference of the slice; zero has no sign.
     fn difference(&self) -> String {
         match self.rated.difference.round() {
             0.0 => "0".to_owned(),

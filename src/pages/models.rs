@@ -1,4 +1,4 @@
-//! The register of models.
+//! The model register page.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -6,14 +6,14 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::model_register::changes::ChangeAuthor;
-use crate::domain::model_register::days::Period;
+use crate::domain::model_register::days::{Period, RECENT_DAYS};
 use crate::domain::model_register::report::{
-    EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
+    EntryChange, EntryState, OrganizationEntries, PairingPeriod, RecentFailures, Register, RegisterEntry,
 };
 use crate::query_string::escaped;
 use crate::render::i18n::pages::RegisterTexts;
 
-/// Changes on the page; `/api/v1/models` has all.
+/// Maximum number of changes listed; `/api/v1/models` has all.
 const CHANGES: usize = 60;
 
 #[derive(Template)]
@@ -32,7 +32,7 @@ struct ModelsPage<'a> {
     pairing: Vec<PairingRow>,
 }
 
-/// A choice of the length of periods.
+/// Link to another period length.
 struct PeriodLink {
     name: &'static str,
     text: &'static str,
@@ -41,9 +41,9 @@ struct PeriodLink {
 
 struct OrganizationRow {
     name: String,
-    /// Entries, in battles, provider models, on the leaderboard, active.
+    /// Numbers of models: registered, in battles, at providers, on the leaderboard, active.
     counts: [u64; 5],
-    /// More entries were in battles than the leaderboard has.
+    /// Whether more models were in battles than the leaderboard shows.
     has_hidden: bool,
 }
 
@@ -60,6 +60,8 @@ struct ModelRow {
     battles: u64,
     imported: u64,
     share: String,
+    /// Recent failure rate, with the numbers of failed and of all battles; `None` without battles.
+    failed: Option<[String; 2]>,
     same: Vec<String>,
     shares: Vec<String>,
 }
@@ -107,6 +109,13 @@ pub fn models(request: &HttpRequest, register: &Register) -> HttpResponse {
     respond(request, StatusCode::OK, &content)
 }
 
+impl ModelsPage<'_> {
+    /// Returns the heading of the failure column.
+    fn failed_head(&self) -> String {
+        self.words.failed(RECENT_DAYS)
+    }
+}
+
 fn sentence(register: &Register, words: &RegisterTexts) -> String {
     let count = |state| register.models.iter().filter(|entry| entry.state == state).count();
     let states = [EntryState::Active, EntryState::Paused, EntryState::Retired].map(count);
@@ -143,9 +152,14 @@ fn model(entry: &RegisterEntry, from: usize, words: &RegisterTexts) -> ModelRow 
         battles: entry.battles,
         imported: entry.imported_battles,
         share: entry.share.map_or_else(|| "–".to_owned(), percent),
+        failed: failed(entry.recent_failures),
         same: words.same_as(&entry.same_provider_model_as),
         shares: entry.by_period[from..].iter().map(|period| cell(period.battles, period.share)).collect(),
     }
+}
+
+fn failed(RecentFailures { drawn, failed, share }: RecentFailures) -> Option<[String; 2]> {
+    Some([percent(share?), format!("{failed} / {drawn}")])
 }
 
 fn cell(battles: u64, share: f64) -> String {
@@ -156,7 +170,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// The latest changes of all models, the latest first, and how many there are.
+/// Returns the latest changes of all models, latest first, and their total number.
 fn changes(register: &Register, words: &RegisterTexts) -> (Vec<ChangeRow>, usize) {
     let all = register.models.iter().flat_map(|entry| entry.changes.iter().map(move |change| (entry, change)));
     let mut all: Vec<_> = all.collect();

@@ -1,4 +1,4 @@
-//! The page for an address that leads nowhere.
+//! The 404 page.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -12,7 +12,7 @@ struct NotFoundPage {
     page: Page,
 }
 
-/// The page.
+/// Renders the 404 page.
 #[must_use]
 pub fn not_found(request: &HttpRequest) -> HttpResponse {
     let page = Page::at(request, Section::None, "/");

@@ -1,4 +1,4 @@
-//! The frame around every page: its section, language and the operator's name and links.
+//! The frame of every page: section, language, and the operator's name and links.
 
 use actix_web::HttpRequest;
 
@@ -8,7 +8,7 @@ use crate::language::requested_language;
 use crate::render::i18n::pages::{PageTexts, page_texts};
 use crate::static_files;
 
-/// An entry of the navigation.
+/// Entry of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Battle,
@@ -23,15 +23,15 @@ pub enum Section {
     None,
 }
 
-/// What the frame around every page needs.
+/// Data of the page frame.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub language: Language,
     pub section: Section,
     path: String,
-    /// The rest of the address, so that another language shows the same.
+    /// Rest of the query, kept by the language links.
     query: String,
-    /// What the operator calls the arena, and its links.
+    /// Operator's name and links.
     pub site: SiteSettings,
 }
 
@@ -44,7 +44,7 @@ impl Page {
         Self { language: requested_language(request), section, path: request.path().to_owned(), query, site }
     }
 
-    /// The same for a page that another language shows at this address.
+    /// Creates the frame for `path`, the address used by the language links.
     pub fn at(request: &HttpRequest, section: Section, path: &str) -> Self {
         Self { path: path.to_owned(), ..Self::new(request, section) }
     }
@@ -53,7 +53,7 @@ impl Page {
         page_texts(self.language)
     }
 
-    /// The address of this page in another language.
+    /// Returns the address of this page in another language.
     pub(crate) fn in_language(&self, language: &Language) -> String {
         format!("{}?{}lang={}", self.path, self.query, language.code())
     }
@@ -62,28 +62,28 @@ impl Page {
         self.section == section
     }
 
-    /// Whether the navigation has this page in its menu.
+    /// Whether the page is in the navigation's menu.
     pub(crate) fn is_in_menu(&self) -> bool {
         !matches!(self.section, Section::Battle | Section::Leaderboard | Section::None)
     }
 
-    /// The name in titles.
+    /// Returns the arena's name for titles.
     pub fn site_name(&self) -> &str {
         if self.site.name.is_empty() { "琅琊 Langya" } else { &self.site.name }
     }
 
-    /// Whether the operator's picture stands in place of the seal.
+    /// Whether the operator's logo replaces the seal.
     pub(crate) fn has_logo(&self) -> bool {
         !self.site.logo.as_os_str().is_empty()
     }
 
-    /// The address of the accent colour's style sheet; `None` for the arena's own colours.
+    /// Returns the address of the accent colour's style sheet; `None` for the default colours.
     pub(crate) fn accent(&self) -> Option<String> {
         let digits = self.site.accent.strip_prefix('#')?;
         Some(format!("/site/accent.css?v={digits}"))
     }
 
-    /// Contact, imprint and privacy, as far as the operator gives them.
+    /// Returns the links to contact, imprint and privacy notice, as far as configured.
     pub(crate) fn site_links(&self) -> Vec<(&'static str, &str)> {
         let words = &self.t().arena;
         let all = [
@@ -94,7 +94,7 @@ impl Page {
         all.into_iter().filter(|(_, href)| !href.is_empty()).collect()
     }
 
-    /// The address of a static file.
+    /// Returns the address of a static file.
     pub fn file(&self, path: &str) -> String {
         static_files::url(path)
     }

@@ -1,4 +1,4 @@
-//! The public log of votes: its state, a voter's receipt, and how to check it.
+//! The public vote log page: checkpoint, a voter's receipt, and verification instructions.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -7,64 +7,64 @@ use askama::Template;
 use super::{Page, Section, respond};
 use crate::render::i18n::pages::PublicLogTexts;
 
-/// What the page shows.
+/// Data of the vote log page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PublicLogView {
-    /// Address of the arena, without a slash at its end.
+    /// Base address of the arena, without a trailing slash.
     pub address: String,
-    /// Name of the log.
+    /// Origin (name) of the log.
     pub origin: String,
-    /// Its key.
+    /// Public key of the log.
     pub key: String,
-    /// Keys of the witnesses that are asked to sign each checkpoint.
+    /// Public keys of the witnesses that cosign each checkpoint.
     pub witnesses: Vec<String>,
-    /// The latest checkpoint.
+    /// Latest checkpoint.
     pub state: Option<LogState>,
-    /// Whether votes wait longer for it than is promised.
+    /// Whether votes have waited longer than the promised delay.
     pub is_behind: bool,
-    /// The vote that is looked up.
+    /// Vote to look up.
     pub vote: String,
-    /// What the log knows of it.
+    /// Receipt of that vote.
     pub receipt: ReceiptView,
 }
 
-/// A signed state.
+/// Signed checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogState {
     /// Number of entries.
     pub size: u64,
-    /// Root hash.
+    /// Root hash of the tree.
     pub root: String,
-    /// When it was signed.
+    /// Time of the signature.
     pub signed_at: String,
 }
 
-/// The receipt of a vote.
+/// Receipt of a vote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ReceiptView {
-    /// No vote is asked for.
+    /// No vote is looked up.
     #[default]
     NotAsked,
-    /// There is no such vote.
+    /// No such vote exists.
     Unknown,
-    /// It will be in the log by then.
+    /// Entry is promised by this time.
     Promised(String),
-    /// It waits, and nothing can be promised.
+    /// Entry is pending without a promised time.
     Delayed,
-    /// It is in the log.
+    /// Entry is in the log.
     Logged(LoggedView),
 }
 
-/// A vote in the log.
+/// Logged vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedView {
     /// Position of the entry.
     pub position: u64,
-    /// Entries in the signed tree.
+    /// Number of entries in the signed tree.
     pub size: u64,
-    /// The entry.
+    /// Entry as text.
     pub entry: String,
-    /// The proof.
+    /// Inclusion proof.
     pub proof: String,
 }
 

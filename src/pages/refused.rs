@@ -1,4 +1,4 @@
-//! The page for a request that the arena cannot answer as it was asked, or not now.
+//! The page for a refused request or one that cannot be answered at the moment.
 
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
@@ -16,19 +16,19 @@ struct RefusedPage<'a> {
     page: Page,
     words: &'static RefusedText,
     code: u16,
-    /// What exactly is wrong; empty where the text says as much.
+    /// Specific reason; empty if the text suffices.
     reason: &'a str,
-    /// Whether the reason is the error's own text, which is English.
+    /// Whether the reason is an English error message.
     reason_is_english: bool,
-    /// Where the button leads.
+    /// Target address of the button.
     way_out: &'a str,
-    /// What the button says.
+    /// Label of the button.
     action: &'static str,
-    /// Whether a script keeps what was typed into the form that is refused.
+    /// Whether a script keeps the typed fields of the refused form.
     is_admin: bool,
 }
 
-/// Renders the page of a form that has expired, or comes from elsewhere.
+/// Renders the page for a form that has expired, or was sent from another site.
 #[must_use]
 pub fn refused_form(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let page = Page::new(request, Section::None);
@@ -44,7 +44,7 @@ pub fn sign_in_required(request: &HttpRequest, status: StatusCode) -> HttpRespon
     respond(request, status, &RefusedPage::leading_home(request, page, words, status).leading_to(SIGN_IN))
 }
 
-/// Renders the page for a link that leads to what is not there.
+/// Renders the page for a link to something that does not exist.
 #[must_use]
 pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -> HttpResponse {
     let page = Page::new(request, Section::None);
@@ -53,8 +53,8 @@ pub fn missing(request: &HttpRequest, status: StatusCode, thing: MissingThing) -
     respond(request, status, &RefusedPage { reason: texts.missing_thing(thing), ..home })
 }
 
-/// Renders the page for a form with a field that cannot be used. Its button leads to the page of the form, since the address that the form
-/// sends to is refused again without its fields.
+/// Renders the page for an invalid form field. Its button leads to the page of the form, since the form's target address would refuse a
+/// request without the fields.
 #[must_use]
 pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidField) -> HttpResponse {
     let page = Page::new(request, Section::None);
@@ -64,7 +64,7 @@ pub fn invalid_field(request: &HttpRequest, status: StatusCode, field: InvalidFi
     respond(request, status, &RefusedPage { reason: &text, ..view })
 }
 
-/// Renders the page for somebody of the admin who lacks a role.
+/// Renders the page for an admin user who lacks a role.
 #[must_use]
 pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> HttpResponse {
     let page = Page::new(request, Section::None);
@@ -74,7 +74,7 @@ pub fn role_required(request: &HttpRequest, status: StatusCode, role: Role) -> H
     respond(request, status, &RefusedPage { reason: &reason, ..home })
 }
 
-/// Renders the page. Where trying again may help, its button does; otherwise it leads to a page that needs nothing of what was asked.
+/// Renders the page. Its button retries if that may help; otherwise it leads to a page without the refused parameters.
 #[must_use]
 pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpResponse {
     let page = Page::new(request, Section::None);
@@ -100,24 +100,24 @@ pub fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -> HttpR
 }
 
 impl<'a> RefusedPage<'a> {
-    /// The page without a reason; its button leads to the arena, or within the admin to its overview.
+    /// Creates the page without a reason; its button leads to the arena, or within the admin to the overview.
     fn leading_home(request: &HttpRequest, page: Page, words: &'static RefusedText, status: StatusCode) -> Self {
         let (is_admin, code) = (is_of_admin(request), status.as_u16());
         let (way_out, action) = if is_admin { ("/admin", page.t().refused.to_admin) } else { ("/", words.action) };
         Self { page, words, code, reason: "", reason_is_english: false, way_out, action, is_admin }
     }
 
-    /// The same page, whose button leads where its text says.
+    /// Sets the target address of the button.
     fn leading_to(self, way_out: &'a str) -> Self {
         Self { way_out, action: self.words.action, ..self }
     }
 }
 
-/// Page with a form that is sent to the page itself.
+/// Page whose form is sent to its own address.
 const SIGN_IN: &str = "/sign-in";
 
-/// The page that a refused request belongs to, whose address needs no options: of the admin the one in its navigation, of a form the one
-/// above the address that the form sends to unless that is a page itself, otherwise the same page.
+/// Returns the address, without parameters, of the page of a refused request: for the admin the navigation entry, for a form the address
+/// above the form's target unless that is a page itself, otherwise the same page.
 fn usable_page(request: &HttpRequest) -> &str {
     let path = request.path();
     match path.rsplit_once('/') {
@@ -128,12 +128,11 @@ fn usable_page(request: &HttpRequest) -> &str {
     }
 }
 
-/// Whether a request sends a form.
 fn is_form(request: &HttpRequest) -> bool {
     request.method() == Method::POST
 }
 
-/// Whether an address is one of the admin.
+/// Whether an address belongs to the admin.
 pub(super) fn is_of_admin(request: &HttpRequest) -> bool {
     request.path() == "/admin" || request.path().starts_with("/admin/")
 }

@@ -1,4 +1,4 @@
-//! A page as an answer: its headers, and compressed for clients that accept that.
+//! Pages as HTTP responses: headers and compression.
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::HeaderValue;
@@ -9,10 +9,10 @@ use flate2::Compression;
 
 use crate::{gzip, language};
 
-/// Longer pages would take a request too long to compress well.
+/// Maximum size in bytes for high-ratio compression; larger pages would delay the response.
 const MOST_BYTES_TO_SHRINK: usize = 64 * 1024;
 
-/// Renders a page as a response; remembers the language where the visitor chose one.
+/// Renders a page as a response; sets the language cookie if the visitor chose a language.
 pub fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
     match page.render() {
         Ok(html) if html.len() <= MOST_BYTES_TO_SHRINK && gzip::is_accepted(request.headers()) => {
@@ -26,7 +26,7 @@ pub fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) 
     }
 }
 
-/// A rendered page that is already compressed, for clients that accept that.
+/// Builds the response of an already compressed page, for clients that accept gzip.
 pub fn respond_gzip(request: &HttpRequest, status: StatusCode, html: impl MessageBody + 'static) -> HttpResponse {
     let mut response = respond_html(request, status, html);
     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -34,7 +34,7 @@ pub fn respond_gzip(request: &HttpRequest, status: StatusCode, html: impl Messag
     response
 }
 
-/// A rendered page as a response, with the headers of every page.
+/// Builds the response of a rendered page, with the common headers.
 pub fn respond_html(request: &HttpRequest, status: StatusCode, html: impl MessageBody + 'static) -> HttpResponse {
     let mut response = HttpResponse::build(status);
     response

@@ -1,4 +1,4 @@
-//! How firm the leaderboard is, folded away on its page.
+//! The collapsed robustness section of the leaderboard page.
 
 use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::language::Language;
@@ -7,16 +7,16 @@ use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
-/// Questions and answers about the latest leaderboard.
+/// Questions and answers about the robustness of the ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RobustnessDetails {
     pub(super) answers: Vec<RobustnessAnswer>,
-    /// When this was computed, and from how many votes.
+    /// Time of computation and number of votes.
     pub(super) computed: String,
 }
 
 impl RobustnessDetails {
-    /// `name` gives the name that people read of a model. `None` where there is nothing to say.
+    /// Formats the report; `name` maps a model id to its display name. `None` if the report is empty.
     pub fn new(
         report: &OverallRobustness,
         rigging: &RiggingReport,

@@ -1,4 +1,4 @@
-//! The page on which people sign in and out, where the arena is not open to everybody.
+//! The page for signing in and out of a non-public arena.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -6,26 +6,28 @@ use askama::Template;
 
 use super::{Page, respond};
 
-/// What the page shows.
+/// Data of the sign-in page.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub struct SignInView {
     pub page: Page,
-    /// Whether a code is asked for; else the passphrase.
+    /// Whether the form asks for an invite code; otherwise for the passphrase.
     pub by_code: bool,
-    /// What the provider is called, where people sign in at one and nothing is asked here.
+    /// Name of the identity provider, if it replaces the form.
     pub provider: Option<String>,
-    /// Whether there is nothing to do but sign out, and what is lost by that is said.
+    /// Whether the visitor is signed in: the page then only offers signing out, and warns about what is lost.
     pub signed_in: bool,
-    /// Why the last try failed.
+    /// Whether the visitor has just signed out.
+    pub signed_out: bool,
+    /// Reason why the last attempt failed.
     pub problem: Option<String>,
-    /// The code that was typed then; `None` for a passphrase, which no page repeats.
+    /// Invite code typed then; `None` for a passphrase, which no page repeats.
     pub typed: Option<String>,
-    /// What the form sends back.
+    /// CSRF token of the form.
     pub token: String,
 }
 
-/// Renders the page.
+/// Renders the sign-in page.
 #[must_use]
 pub fn sign_in_page(request: &HttpRequest, status: StatusCode, view: SignInView) -> HttpResponse {
     respond(request, status, &view)

@@ -1,4 +1,4 @@
-//! What stands around every page, as templates of their own: a template that a page extends is compiled again with every page.
+//! Frame parts as separate templates: a parent template would be compiled again for every page.
 
 use askama::Template;
 
@@ -6,7 +6,7 @@ use super::{Page, Section};
 use crate::domain::language::Language;
 use crate::render::i18n::pages::PageTexts;
 
-/// Description, icon and style sheets, in the head of a page.
+/// Description, icon and style sheets in the head of a page.
 #[derive(Template)]
 #[template(path = "_parts/head.html")]
 pub(crate) struct PageHead<'p> {
@@ -14,7 +14,7 @@ pub(crate) struct PageHead<'p> {
     t: &'static PageTexts,
 }
 
-/// Name, navigation, languages and theme, above a page.
+/// Name, navigation, languages and theme above a page.
 #[derive(Template)]
 #[template(path = "_parts/masthead.html")]
 pub(crate) struct Masthead<'p> {
@@ -22,7 +22,7 @@ pub(crate) struct Masthead<'p> {
     t: &'static PageTexts,
 }
 
-/// The operator's links, below a page.
+/// Operator's links below a page.
 #[derive(Template)]
 #[template(path = "_parts/site_footer.html")]
 pub(crate) struct SiteFooter<'p> {

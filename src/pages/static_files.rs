@@ -1,6 +1,6 @@
 //! The files of `static/`, built into the program.
 //!
-//! Pages link to `/static/…?v=HASH`, with a hash of the content, so that browsers may keep a file for ever.
+//! Pages link to `/static/…?v=HASH`, with a hash of the content, so that browsers may cache a file indefinitely.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,20 @@ use crate::domain::hex::hex;
 #[folder = "../../static"]
 struct StaticFiles;
 
-/// A file as it is sent.
+/// Static file as served.
 pub struct StaticFile {
-    /// The first 128 bits of the SHA-256 of the file in `static/`.
+    /// First 128 bits of the SHA-256 of the file in `static/`.
     pub hash: String,
-    /// Its type, with the character set where browsers want one.
+    /// MIME type, with the character set for texts.
     pub content_type: String,
-    /// Whether it is worth compressing.
+    /// Whether the file is compressible text.
     pub is_text: bool,
     file: EmbeddedFile,
 }
 
 impl StaticFile {
-    /// Its content. Comments are a sixth of a compressed style sheet and a third of a compressed script, so both go without them.
+    /// Returns the content. Style sheets and scripts are served without comments, which are a sixth of a compressed style sheet and a third
+    /// of a compressed script.
     #[must_use]
     pub fn content(&self) -> Cow<'_, [u8]> {
         let mime = self.file.metadata.mimetype();
@@ -36,7 +37,7 @@ impl StaticFile {
     }
 }
 
-/// The file with this path below `static/`.
+/// Returns the file at this path below `static/`.
 #[must_use]
 pub fn find(path: &str) -> Option<StaticFile> {
     let file = StaticFiles::get(path)?;
@@ -47,7 +48,7 @@ pub fn find(path: &str) -> Option<StaticFile> {
     Some(StaticFile { hash: hash_of(&file), content_type, is_text, file })
 }
 
-/// The address of a file, with its hash; for templates.
+/// Returns the address of a file, with its hash; for templates.
 #[must_use]
 pub fn url(path: &str) -> String {
     match StaticFiles::get(path) {
@@ -60,7 +61,7 @@ fn hash_of(file: &EmbeddedFile) -> String {
     hex(&file.metadata.sha256_hash()[..16])
 }
 
-/// A style sheet without its comments. None of ours has their signs in a string.
+/// Removes comments from a style sheet. Assumes that no string contains comment delimiters, as in ours.
 fn without_comments(sheet: &str) -> String {
     let (mut kept, mut rest) = (String::with_capacity(sheet.len()), sheet);
     while let Some((before, comment)) = rest.split_once("/*") {
@@ -70,8 +71,8 @@ fn without_comments(sheet: &str) -> String {
     kept + rest
 }
 
-/// A script in which the lines that are comments alone are empty, so that errors name the line of the source. In ours a comment of several
-/// lines ends at the end of one, and no text goes over a line.
+/// Blanks the comment lines of a script, keeping line numbers for errors. Assumes, as in ours, that a multi-line comment ends at a line's
+/// end and that no string spans lines.
 fn without_comment_lines(script: &str) -> String {
     let (mut kept, mut in_comment) = (String::with_capacity(script.len()), false);
     for line in script.lines() {
@@ -117,7 +118,7 @@ mod tests {
             for (line, kept) in source.lines().zip(sent.lines()) {
                 let is_comment = ["//", "/*", "*"].iter().any(|sign| line.trim().starts_with(sign));
                 assert!(kept == line || (kept.is_empty() && is_comment), "{path} lacks {line:?}");
-                // A text of several lines could have the sign of a comment in it.
+                // A multi-line string could contain a comment delimiter.
                 assert_eq!(kept.matches('`').count() % 2, 0, "{path}: {line:?}");
             }
         }

@@ -55,7 +55,7 @@ fn state(practice: bool) -> BattlePageState {
     BattlePageState { takes_images: practice, practice, asks_consent: true }
 }
 
-/// Every page in a language.
+/// Renders every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     let (rules_at, judging) = (request(&format!("/about{query}")), ModelVerdicts::ByModels);
     vec![
@@ -106,7 +106,7 @@ fn view() -> LeaderboardView {
     }
 }
 
-/// A report of two models, whose names are markup.
+/// Returns a report of two models whose names contain markup.
 fn fold(language: Language) -> Option<RobustnessDetails> {
     let lead = FirstPlaceLead { second: "heron".into(), points: 100.0 };
     let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
@@ -341,7 +341,7 @@ fn both_languages_have_the_same_placeholders_and_parts() {
     assert_eq!(english.leaderboard.reading_points.len(), chinese.leaderboard.reading_points.len());
 }
 
-/// A report whose every text is hostile.
+/// Returns a report with markup in every text.
 fn judged() -> BattleJudgingReport {
     let vote = |seq, judge: &str, game, winner| JudgedVote {
         seq,
@@ -443,7 +443,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     }
 }
 
-/// The settings of an arena that lets in who has an invite.
+/// Returns the settings of an arena that requires invites.
 fn invited() -> Settings {
     Settings { access: AccessSettings { mode: AccessMode::Invite, ..AccessSettings::default() }, ..Settings::default() }
 }

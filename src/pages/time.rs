@@ -1,21 +1,21 @@
-//! Moments as pages show them.
+//! Formats of times on pages.
 
-/// A time, in milliseconds since 1970, as people read it.
+/// Formats a time in milliseconds since 1970 for readers.
 pub fn time_text(milliseconds: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(milliseconds).ok();
     time.map_or_else(|| "–".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// A time for an element `time`: in UTC, which `static/js/local_times.js` turns into the time of the reader's clock.
+/// Time for a `<time>` element: in UTC, which `static/js/local_times.js` converts to the reader's time zone.
 pub(crate) struct ShownTime {
-    /// As the attribute `datetime` takes it; empty for a time that no calendar has.
+    /// Value of the `datetime` attribute; empty for a time out of range.
     pub(crate) machine: String,
-    /// In UTC, with this said.
+    /// Text in UTC, with the zone.
     pub(crate) text: String,
 }
 
 impl ShownTime {
-    /// A time in milliseconds since 1970.
+    /// Creates a time from milliseconds since 1970.
     pub(crate) fn new(milliseconds: i64) -> Self {
         let machine = jiff::Timestamp::from_millisecond(milliseconds).map(|time| time.to_string());
         Self { machine: machine.unwrap_or_default(), text: time_text(milliseconds) }

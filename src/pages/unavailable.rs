@@ -1,4 +1,4 @@
-//! The page for a request that the arena cannot answer while its database does not answer.
+//! The page for requests during a database outage.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -11,11 +11,11 @@ use super::{Page, Section, respond};
 #[template(path = "unavailable.html")]
 struct UnavailablePage {
     page: Page,
-    /// Whether a script keeps what was typed into the form that is not answered.
+    /// Whether a script keeps the typed fields of the unanswered form.
     is_admin: bool,
 }
 
-/// Renders the page.
+/// Renders the outage page.
 #[must_use]
 pub fn unavailable(request: &HttpRequest, status: StatusCode) -> HttpResponse {
     let (page, is_admin) = (Page::new(request, Section::None), is_of_admin(request));

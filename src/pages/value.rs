@@ -1,4 +1,4 @@
-//! What models cost for what they are worth.
+//! The value-for-money page: cost and rating of models.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -10,12 +10,12 @@ use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
 use crate::render::chart::{self, Setting};
 use crate::render::i18n::pages::ValueTexts;
 
-/// The report as it is shown.
+/// Value report for display.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueView {
-    /// The query that asked for it, with its question mark; empty for none.
+    /// Query of the request, with its question mark; empty for none.
     pub query: String,
-    /// The report, with the names of the models.
+    /// Report, with model names.
     pub report: ValueReport,
 }
 
@@ -28,15 +28,15 @@ struct ValuePage<'a> {
     sentence: String,
     cost: String,
     price_unit: String,
-    /// Whether a model has a cost to draw.
+    /// Whether any model has a cost to plot.
     has_costs: bool,
-    /// Whether a model has a cost or a time, behind which answers stand.
+    /// Whether any model has a cost or a response time, which is measured on replies.
     has_usage: bool,
     chart: ChartView,
     rows: Vec<ValueRow>,
 }
 
-/// A model as a row of the table.
+/// Row of a model.
 struct ValueRow {
     name: String,
     reservation: Option<&'static str>,
@@ -46,12 +46,12 @@ struct ValueRow {
     first_token: String,
     speed: String,
     pareto: &'static str,
-    /// The name of a cheaper model, and how far apart the two are.
+    /// Name of a cheaper model, and the rating difference.
     cheaper: Option<(String, String)>,
     price: Option<PriceCell>,
 }
 
-/// A price with its origin.
+/// Price with its source.
 struct PriceCell {
     prices: String,
     date: String,

@@ -1,4 +1,4 @@
-//! Builds every part of the arena once from the settings and starts the background jobs.
+//! Builds the arena from the settings and starts the background jobs.
 
 use std::sync::Arc;
 
@@ -67,35 +67,35 @@ use crate::services::public_log::{PublicLog, PublicLogError};
 use crate::state::AppState;
 use crate::watched_settings_file::WatchedSettingsFile;
 
-/// The outside worlds of an arena; a test gives its own.
+/// External dependencies of an arena; tests replace them.
 pub struct Dependencies {
     /// The database.
     pub store: Store,
-    /// Messages between this and other instances.
+    /// Event bus between instances.
     pub events: Arc<dyn EventBus>,
-    /// The way to Redis, where several instances share one.
+    /// Redis handle, if several instances share a server.
     pub link: Option<RedisHandle>,
-    /// The models to begin with.
+    /// Initial models.
     pub roster: Roster,
-    /// Clock of the stored rows.
+    /// Clock for stored rows.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// Random number generator.
     pub rng: SharedRng,
-    /// The service that is asked about prompts, if any.
+    /// Moderation service for prompts, if configured.
     pub moderation: Option<ModerationEndpoint>,
-    /// Sends messages to the webhooks of the settings.
+    /// Sender of webhook messages.
     pub webhooks: WebhookSender,
-    /// The settings file, if somebody follows it.
+    /// Settings file, if it is watched.
     pub settings_file: Option<Arc<WatchedSettingsFile>>,
 }
 
-/// Why the arena does not start.
+/// Error of starting the arena.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The rating settings cannot be used.
+    /// Rating settings are invalid.
     #[error(transparent)]
     Rating(#[from] FitError),
     /// The key of the public log cannot be read.
@@ -103,7 +103,7 @@ pub enum StartError {
     PublicLog(#[from] PublicLogError),
 }
 
-/// Where another process may serve the same database, battles may be under way there.
+/// Returns the registry of instances. If another process may serve the same database, battles may be running there.
 fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
     let me = events.instance().clone();
     let bus = *events.state().borrow();
@@ -114,7 +114,7 @@ fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
     }
 }
 
-/// What most parts of an arena are made from.
+/// Dependencies shared by most parts of an arena.
 struct CoreDependencies {
     settings: CurrentSettings,
     webhooks: Arc<WebhookSender>,
@@ -227,6 +227,10 @@ impl CoreDependencies {
         ValueReports::new(self.store.clone(), self.settings.clone(), Arc::clone(filtered), self.tasks.clone())
     }
 
+    fn background_report<R: Default>(&self) -> BackgroundReport<R> {
+        BackgroundReport::new(self.store.clone(), self.settings.clone(), Arc::clone(&self.leaderboard))
+    }
+
     fn correlation(&self) -> CorrelationService {
         let (store, leaderboard) = (self.store.clone(), Arc::clone(&self.leaderboard));
         CorrelationService::new(store, self.settings.clone(), leaderboard, self.clock.clone(), &self.tasks)
@@ -255,7 +259,7 @@ impl CoreDependencies {
         }
     }
 
-    /// Where limits are counted together with other instances.
+    /// Returns the backends that count limits across instances.
     fn shared_backends(&self) -> Option<SharedBackends> {
         let redis = self.link.clone()?;
         Some(SharedBackends { redis, store: self.store.clone() })
@@ -279,10 +283,10 @@ impl CoreDependencies {
 }
 
 impl AppState {
-    /// Puts the arena together and starts its background loops.
+    /// Builds the arena and starts its background jobs.
     ///
     /// # Errors
-    /// [`StartError`].
+    /// [`StartError`] if the database, the rating settings or the public log's key is unusable.
     pub async fn start(settings: Settings, worlds: Dependencies) -> Result<Arc<Self>, StartError> {
         let app = Arc::new(Self::assemble(CoreDependencies::open(settings, worlds).await?).await?);
         app.start_jobs()?;
@@ -301,8 +305,8 @@ impl AppState {
         Ok(Self {
             voting: Arc::new(base.voting(&battles, &public_log)),
             value: Arc::new(base.value(&filtered)),
-            robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
-            exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
+            robustness: Arc::new(base.background_report()),
+            exclusion_reports: Arc::new(base.background_report()),
             bench_plans: Arc::new(base.bench_plans()),
             suite_results: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
@@ -344,7 +348,7 @@ impl AppState {
     }
 
     fn start_jobs(self: &Arc<Self>) -> Result<(), StartError> {
-        // Refused here rather than at the first fit.
+        // Checked here rather than at the first fit.
         self.settings.now().rating.leaderboard_options()?;
         let leader_election = watch::Sender::new(false);
         for Job { name, need, run } in JOBS {
@@ -387,6 +391,7 @@ impl AppState {
             clock: self.clock.clone(),
             rng: Arc::clone(&self.rng),
             file: CheckpointFile::in_folder(&self.settings.now().storage.data_dir),
+            settings: self.settings.clone(),
         })
     }
 

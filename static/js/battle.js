@@ -1,13 +1,14 @@
-// The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `resuming` after a reload,
-// `proving` while the page computes what the arena asks for under pressure. In `confirming` the choice can be taken back (voting.js).
+// The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `unanswered` where replies were stopped
+// before there was anything to vote on, `resuming` after a reload, `proving` while the page computes what the arena asks for under pressure. In
+// `confirming` the choice can be taken back (voting.js).
 // After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `chatting`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Composer } from "./composer.js";
 import { FirstQuestion, serveCards } from "./first_question.js";
 import { Modes } from "./modes.js";
-import { endLoss, isOffline, notice, noticeLoss } from "./notice.js";
-import { announce, fill, fromNow, isStorageOff, number, part } from "./page.js";
+import { endLoss, errorText, isOffline, notice, noticeLoss } from "./notice.js";
+import { announce, fill, isStorageOff, part } from "./page.js";
 import { rememberBattle, rememberVoted, rememberedBattle } from "./remembered_battle.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
@@ -15,15 +16,12 @@ import { Turns } from "./turns.js";
 import { VoteButtons } from "./vote_buttons.js";
 import { Voting } from "./voting.js";
 
-const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
 /** The code with which the server closes the socket of a visitor who has signed out. */
 const SIGNED_OUT = 4401;
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
-/** In seconds: only the limit of a day asks for a longer wait. */
-const HOUR = 3600;
-/** After so many milliseconds without a word from either model the page says that it takes long. */
-const SLOW_MS = 10_000;
+/** The phases in which a question can be sent. */
+const TAKES_QUESTIONS = ["empty", "ready", "unanswered", "revealed"];
 /** A reply that nobody reads for a moment longer than this is stopped. */
 const GRACE_MS = 1_000;
 const main = document.querySelector("main");
@@ -40,6 +38,8 @@ const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, p
 let battle = null;
 /** The battle whose vote is in, and the names: its models can be asked on. */
 let voted = null;
+/** The battle that takes no vote, of which one reply may still go on. */
+let rest = null;
 let turn = 0;
 /** Names this answering of the turn. */
 let answering;
@@ -55,7 +55,6 @@ let isTaken = false;
 let phase = "empty";
 /** The number of the event that said so where the replies have ended. */
 let readyAt = 0;
-let slow;
 /** When the connection was lost while replies were written; null while it stands. */
 let lostAt = null;
 /** Whether it was away for so long that they may have been stopped. */
@@ -65,18 +64,18 @@ const voting = new Voting(words, { battle: () => battle, phase: () => phase, cas
 // ---- what the visitor does
 
 function ask(prompt, intent, images = null) {
-  if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
+  if (!composer.isSendable(prompt) || !TAKES_QUESTIONS.includes(phase)) return;
   if (voted) return chat(prompt);
   if (!battle && modes.fault) return notice(modes.fault);
-  if (!battle && first.needsConsent) return agreeAndAsk(prompt, intent, images);
   notice("");
-  composer.text = "";
+  composer.hold(prompt);
+  const type = phase === "unanswered" ? "regenerate" : "message";
   setPhase("asking");
-  if (battle) request({ type: "message", battle, prompt });
+  if (battle) request({ type, battle, prompt });
   else start(prompt, intent, images);
 }
 
-/** Images are sent before their question, and meanwhile the visitor may have left it. */
+/** The consent and images come before their question, and meanwhile the visitor may have left it. */
 async function start(prompt, intent, images) {
   const isLeft = () => phase !== "asking" || battle;
   try {
@@ -85,31 +84,26 @@ async function start(prompt, intent, images) {
   } catch (error) {
     if (isLeft()) return;
     setPhase("empty");
-    composer.text = prompt;
+    composer.putBack(prompt);
+    composer.focusAtOnce();
     notice(error.message);
   }
-}
-
-/** Before the first battle the visitor agrees to what is stored. */
-async function agreeAndAsk(prompt, intent, images) {
-  notice("");
-  const isAgreed = await first.agree().catch(() => notice(words.not_sent));
-  if (isAgreed) ask(prompt, intent, images);
 }
 
 /** Goes on with both models after the vote. */
 function chat(prompt) {
   notice("");
-  composer.text = "";
+  composer.hold(prompt);
   setPhase("chatting");
   request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "blocks" });
 }
 
 /** Has both models answer the latest question again, in other words. */
 function askAgain(prompt) {
-  if (!isSendable(prompt) || phase !== "ready") return;
+  if (!composer.isSendable(prompt) || phase !== "ready") return;
   notice("");
   composer.endEdit();
+  composer.hold(prompt);
   setPhase("asking");
   request({ type: "regenerate", battle, prompt });
 }
@@ -119,20 +113,7 @@ function edit() {
   if (phase === "ready") return composer.beginEdit(question);
   const prompt = question;
   newBattle();
-  composer.text = prompt;
-}
-
-function isSendable(prompt) {
-  const bytes = new TextEncoder().encode(prompt).length;
-  const fault = prompt.trim() ? bytes > MAX_PROMPT_BYTES && tooLong(bytes) : words.error_prompt_empty;
-  if (fault) notice(fault);
-  return !fault;
-}
-
-/** The size of a question beside the limit, in kilobytes: up for the one and down for the other, so that they differ. */
-function tooLong(bytes) {
-  const size = number(Math.ceil(bytes / 100) / 10, 1);
-  return fill(words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
+  composer.putBack(prompt);
 }
 
 /** The outcome is chosen; nothing is sent yet. */
@@ -147,6 +128,7 @@ function hold(outcome) {
 
 /** The choice is taken back. */
 function undone(outcome) {
+  voting.clearReasons();
   voteButtons.mark(null);
   setPhase("ready");
   voteButtons.focus(outcome);
@@ -170,8 +152,10 @@ function dropOutdated() {
 
 function newBattle() {
   followUp = "";
-  if (phase === "writing") socket.send({ type: "stop", battle });
+  const goesOn = phase === "writing" ? battle : rest;
+  if (goesOn) socket.send({ type: "stop", battle: goesOn });
   if (phase === "chatting") actions["stop-chat"]();
+  composer.release();
   forget();
   turns.clear();
   voteButtons.mark(null);
@@ -282,13 +266,7 @@ async function proveAndAsk(proof) {
   announce(words.proving);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
   const isLeft = () => pending !== asked;
-  let solution;
-  try {
-    solution = await first.prove(proof);
-  } catch (error) {
-    if (!isLeft()) takeBack(error.message);
-    return;
-  }
+  const solution = await first.prove(proof).catch(({ message }) => isLeft() || takeBack(message));
   if (!solution || isLeft()) return;
   notice("");
   setPhase("asking");
@@ -302,21 +280,32 @@ function takeBack(reason) {
   voting.letGo();
   notice(reason);
   if (type === "vote") voteButtons.mark(null);
-  setPhase(voted ? "revealed" : battle ? "ready" : "empty");
-  if (prompt && type === "regenerate") composer.beginEdit(prompt);
-  else if (prompt && !composer.text) composer.text = prompt;
+  // Another tab may have asked before: its replies are being written.
+  if (phase !== "writing") setPhase(voted ? "revealed" : battle ? endedPhase() : "empty");
+  composer.release();
+  if (prompt && type === "regenerate" && phase === "ready") composer.beginEdit(prompt);
+  else if (prompt) composer.putBack(prompt);
+}
+
+function endedPhase() {
+  return turns.isComparable(turn) ? "ready" : "unanswered";
 }
 
 // ---- what the server says
 
 function receive(frame) {
-  const ours = frame.battle === undefined || frame.battle === (voted?.battle ?? battle);
+  const ours = frame.battle === undefined || frame.battle === (voted?.battle ?? battle ?? rest);
   if (["revealed", "error"].includes(frame.type) && frame.battle) voting.settle(frame);
-  if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
+  if (!ours && !(frame.type === "battle" && pending?.type === "start" && isAsked(frame))) return;
   if (typeof frame.seq === "number" && !voted) seq = Math.max(seq, frame.seq);
   voting.take(frame);
   receivers[frame.type]?.(frame);
   if (voting.question && frame.type === "text") voteWhereJudged();
+}
+
+/** Whether a turn is of the question that waits here: one that another tab has asked comes with its own. */
+function isAsked({ prompt }) {
+  return !pending?.prompt || prompt === undefined || prompt === pending.prompt;
 }
 
 /** Sends the vote that waits, if the battle stands where it was judged. */
@@ -331,12 +320,16 @@ const receivers = {
     if (voting.isOutdatedByTurn) dropOutdated();
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
-    const images = frame.images ?? pending?.images;
+    const images = frame.images ?? (isAsked(frame) ? pending?.images : undefined);
     if (prompt !== undefined && frame.turn === 1) [first.prompt, first.images] = [prompt, images ?? first.images];
+    // What waits beside another question is answered by itself.
+    if (isAsked(frame)) {
+      composer.release();
+      if (pending?.type !== "vote") pending = null;
+    }
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (followUp) composer.text = [followUp, composer.text].filter(Boolean).join("\n\n");
     followUp = "";
-    if (pending?.type !== "vote") pending = null;
     // A battle that the arena has loaded again is sent from its beginning, which is no new turn.
     if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
     battle = frame.battle;
@@ -345,12 +338,12 @@ const receivers = {
     modes.begin(frame.mode);
     showTurn(turn, prompt);
     first.moveImages(turns.article(turn), images);
-    showChosen(frame);
+    turns.showChosen(frame);
     if (!["confirming", "voting"].includes(phase)) setPhase("writing");
   },
   blocks(frame) {
     // They name no battle: after the end of one, those that are still on their way are of no other.
-    if ((battle || voted) && turns.has(frame.turn)) turns.change(frame);
+    if ((battle || voted || rest) && turns.has(frame.turn)) turns.change(frame);
   },
   text({ turn, side, text }) {
     turns.takeText(turn, side, text);
@@ -366,6 +359,7 @@ const receivers = {
     }
     if (!voted) readyAt = frame.seq;
     if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
+    if (endedPhase() === "unanswered") return giveBack();
     setPhase("ready");
     announce(words.both_ended);
     if (mayEndEarly) notice(words.may_end_early);
@@ -384,7 +378,7 @@ const receivers = {
     nameSides();
     turns.stamp(frame.outcome);
     reveal(frame, words);
-    announce(fill(words.revealed, { a: frame.a.name, b: frame.b?.name }));
+    if (voting.isFirst) announce(fill(words.revealed, { a: frame.a.name, b: frame.b?.name }));
   },
   error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
@@ -394,16 +388,13 @@ const receivers = {
       return;
     }
     if (code === "image_unknown") first.forgetImageIds();
-    const limit = retry_after > HOUR ? words.again_after_a_day : words.again_later;
-    const later = retry_after && fill(limit, { when: fromNow(retry_after) });
-    const text = later || (words[`error_${code}`] ?? message);
-    if (["unknown_battle", "battle_over"].includes(code)) {
+    const text = errorText({ code, message, retry_after }, words);
+    const asked = pending?.prompt;
+    if (["voided", "empty_reply"].includes(code) || (code === "battle_over" && battle && turns.has(turn))) {
+      endWithoutVote(asked ?? question, text);
+    } else if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();
-      notice(text);
-    } else if (code === "voided" || code === "empty_reply") {
-      if (turns.has(turn)) turns.fail(turn);
-      forget();
-      setPhase("voided");
+      if (asked) composer.putBack(asked);
       notice(text);
     } else if (pending) {
       takeBack(text);
@@ -413,10 +404,30 @@ const receivers = {
   },
 };
 
+/** Replies were stopped before there was anything to vote on: the question is asked again from its field. */
+function giveBack() {
+  mayEndEarly = false;
+  setPhase("unanswered");
+  composer.putBack(question);
+  notice(words.unanswered);
+}
+
+/** A battle takes no vote: what was written stays to be read, one reply may go on, and a reload brings the question back. */
+function endWithoutVote(asked, text) {
+  const left = battle;
+  if (turns.has(turn)) turns.fail(turn);
+  forget();
+  [rest, question] = [left, asked];
+  setPhase("voided");
+  composer.hold(asked);
+  notice(text);
+}
+
 /** A turn after the vote: nobody is hidden, and nothing is rated. */
 function chatTurn(frame) {
   const { prompt } = pending;
   pending = null;
+  composer.release();
   turn = frame.turn;
   showTurn(turn, prompt);
   turns.markUnrated(turn);
@@ -427,18 +438,9 @@ function nameSides() {
   for (const side of ["a", "b"]) if (voted[side]) turns.name(side, voted[side].name);
 }
 
-/** Names the models of the visitor's choice, of which no vote is rated. */
-function showChosen({ turn, mode, models }) {
-  if (!mode) return;
-  for (const [side, model] of Object.entries(models)) turns.name(side, model.name);
-  turns.markUnrated(turn, words.unrated_kept);
-}
-
 function showTurn(number, prompt) {
   const fresh = !turns.has(number);
   const article = turns.begin(number, prompt);
-  clearTimeout(slow);
-  slow = setTimeout(() => ["writing", "chatting"].includes(phase) && turns.slow(number), SLOW_MS);
   if (fresh) {
     // A visitor who types the next question already is not taken away from it.
     if (!composer.text) article.focus({ preventScroll: true });
@@ -454,7 +456,7 @@ function setPhase(next) {
   main.dataset.phase = phase;
   part("status").textContent = ""; // It was about the phase before.
   composer.battle = voted?.battle ?? battle;
-  composer.enabled = ["empty", "ready", "revealed"].includes(phase);
+  composer.enabled = TAKES_QUESTIONS.includes(phase);
   composer.placeholder = voted ? words.chat_on : battle && words.follow_up;
   if (phase === "ready") voteButtons.open(words.vote_now);
   else voteButtons.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
@@ -473,6 +475,7 @@ function forget() {
   voting.end();
   battle = null;
   voted = null;
+  rest = null;
   pending = null;
   turn = 0;
   seq = 0;

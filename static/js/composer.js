@@ -1,9 +1,12 @@
 // The field for questions: grows with its text, Enter sends, and the latest question can be edited in it.
 
-import { keep, kept, part } from "./page.js";
+import { notice } from "./notice.js";
+import { fill, keep, kept, number, part } from "./page.js";
+import { forgetFormer, onSignOut } from "./sign_outs.js";
 
 /** What is written and not sent, for a reload of this tab: of each battle its own, and that of a question which begins one. */
 const DRAFT = "langya-draft";
+const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
 /** Keyboards on the screen have no Shift+Enter: there Enter begins a new line, and the button or Ctrl+Enter sends. */
 const TOUCH = matchMedia("(pointer: coarse)");
 
@@ -21,10 +24,14 @@ export class Composer {
   #least = 2;
   /** What stood in the field before a question was edited; null while none is. */
   #before = null;
+  /** What was sent and stands in no turn yet: a reload brings it back. */
+  #sent = "";
 
   /** @param {{send: (prompt: string) => void, edit: (prompt: string) => void}} actions `edit` is given an edited question. */
   constructor({ send, edit }, words) {
     this.#words = words;
+    forgetFormer();
+    onSignOut(() => this.#forget());
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!this.#button.disabled) (this.isEditing ? edit : send)(this.#field.value);
@@ -67,6 +74,41 @@ export class Composer {
   set text(text) {
     this.#field.value = text;
     this.#changed();
+  }
+
+  /** Whether a question can be sent; says why where it cannot. */
+  isSendable(prompt) {
+    const fault = this.#faultOf(prompt);
+    if (fault) notice(fault);
+    return !fault;
+  }
+
+  #faultOf(prompt) {
+    const bytes = new TextEncoder().encode(prompt).length;
+    if (!prompt.trim()) return this.#words.error_prompt_empty;
+    if (bytes <= MAX_PROMPT_BYTES) return null;
+    // In kilobytes, up for the one and down for the other, so that they differ.
+    const size = number(Math.ceil(bytes / 100) / 10, 1);
+    return fill(this.#words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
+  }
+
+  /** Keeps a question that is sent until [`release`]. The field is free for the next one; what else stands in it stays. */
+  hold(prompt) {
+    this.#sent = prompt;
+    if (this.text === prompt) this.text = "";
+    this.#changed();
+  }
+
+  /** The question that was sent stands in its turn, or is given up. */
+  release() {
+    this.#sent = "";
+    this.#changed();
+  }
+
+  /** Puts a question that was sent in vain before what was written since. */
+  putBack(prompt) {
+    this.#sent = "";
+    this.text = joined(prompt, this.text);
   }
 
   get isEditing() {
@@ -116,8 +158,16 @@ export class Composer {
     if (matchMedia("(hover: hover)").matches) this.#field.focus({ preventScroll: true });
   }
 
+  /** The visitor has signed out: the next one reads nothing of what was written. */
+  #forget() {
+    this.endEdit();
+    this.#sent = "";
+    this.text = "";
+    forgetFormer();
+  }
+
   #changed() {
-    if (!this.isEditing) keep("sessionStorage", this.#draft, this.#field.value || null);
+    if (!this.isEditing) keep("sessionStorage", this.#draft, joined(this.#sent, this.#field.value) || null);
     this.#grow();
   }
 
@@ -131,4 +181,8 @@ export class Composer {
     const lines = Math.round((this.#field.scrollHeight - padding) / line);
     this.#field.rows = Math.min(8, Math.max(this.#least, lines));
   }
+}
+
+function joined(...texts) {
+  return texts.filter(Boolean).join("\n\n");
 }

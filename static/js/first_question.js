@@ -41,18 +41,13 @@ export class FirstQuestion {
     delete place.dataset.awaits;
   }
 
-  /** Whether the visitor has to agree to what is stored before it can be asked. */
-  get needsConsent() {
-    return "asks" in main.dataset;
-  }
-
-  /** Asks for the consent and says whether it is given. Fails where its text does not come. */
-  async agree() {
-    const { askForConsent } = await import("./consent.js");
-    this.#consent = await askForConsent();
-    if (!this.#consent) return false;
+  /** Before the first battle the visitor agrees to what is stored. Fails without a word where the visitor does not. */
+  async #agree() {
+    if (!("asks" in main.dataset)) return;
+    const asked = import("./consent.js").then(({ askForConsent }) => askForConsent());
+    this.#consent = await asked.catch(() => Promise.reject(new Error(this.#words.not_sent)));
+    if (!this.#consent) throw new Error("");
     delete main.dataset.asks;
-    return true;
   }
 
   /**
@@ -61,6 +56,7 @@ export class FirstQuestion {
    */
   async frame(prompt, intent, images) {
     this.#proofs = 0;
+    await this.#agree();
     const isBare = !this.#attached || this.#attached.isEmpty;
     const ids = images ?? (isBare ? [] : await this.#attached.send());
     return { type: "start", prompt, images: ids, intent, consent: this.#consent, render: "blocks", ...this.#modes.start };

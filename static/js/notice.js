@@ -1,7 +1,9 @@
 // The line of the battle page that says what is wrong, or what the visitor waits for, and the one that says that there is no network.
 
-import { announce, part } from "./page.js";
+import { announce, fill, fromNow, part } from "./page.js";
 
+/** In seconds: only the limit of a day asks for a longer wait. */
+const HOUR = 3600;
 const place = part("notice");
 const offline = part("offline");
 
@@ -38,4 +40,10 @@ export function endLoss() {
   const wasTold = place.dataset.lost !== undefined;
   if (wasTold) notice("");
   return wasTold;
+}
+
+/** What an error of the server says in the page's language. */
+export function errorText({ code, message, retry_after }, words) {
+  const limit = retry_after > HOUR ? words.again_after_a_day : words.again_later;
+  return retry_after ? fill(limit, { when: fromNow(retry_after) }) : (words[`error_${code}`] ?? message);
 }

@@ -26,3 +26,10 @@ export function rememberedBattle() {
   const followed = performance.getEntriesByType("navigation")[0]?.type === "navigate";
   return linked ?? (followed ? null : history.state?.battle) ?? kept("sessionStorage", KEPT);
 }
+
+// The page in another language shows the battle of this one, also where that has its vote.
+document.addEventListener("click", ({ target }) => {
+  const link = target.closest?.("a[hreflang]");
+  const battle = history.state?.battle;
+  if (link) link.hash = battle ? `battle=${encodeURIComponent(battle)}` : "";
+});

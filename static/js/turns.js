@@ -15,6 +15,8 @@ const MOST = 64;
 const LONG = 8;
 /** For how long the server is waited for when the text of a reply is copied, in milliseconds. */
 const TEXT_MS = 3_000;
+/** After so many milliseconds without a word from either model the page says that it takes long. */
+const SLOW_MS = 10_000;
 
 export class Turns {
   #list = part("turns");
@@ -37,6 +39,7 @@ export class Turns {
   /** Who waits for the text of a reply, by turn and side. */
   #asked = new Map();
   #askText;
+  #long;
   /** What serves the copy buttons, once it is loaded. */
   #copying = null;
 
@@ -83,6 +86,8 @@ export class Turns {
       this.#html.set(place, []);
       this.setState(turn, side, "waiting");
     }
+    clearTimeout(this.#long);
+    this.#long = setTimeout(() => this.has(turn) && this.#sayLong(turn), SLOW_MS);
     return article;
   }
 
@@ -127,8 +132,8 @@ export class Turns {
       const all = this.#html.get(place);
       patch(all, blocks);
       for (const [index] of blocks) this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html: all[index] });
-      // After a lost connection the blocks of a reply that has ended come again.
-      if (place.dataset.state === "ended") continue;
+      // After a lost connection the blocks of a reply that has ended come again; beside one that has failed the other goes on.
+      if (["ended", "failed"].includes(place.dataset.state)) continue;
       this.setState(turn, side, "writing");
       if (side !== this.#main.dataset.shownSide) part("unread", this.#tab(side)).hidden = false;
     }
@@ -187,7 +192,7 @@ export class Turns {
   }
 
   /** Says of a turn of which nothing has come that it takes long, in the same words for both sides. */
-  slow(turn) {
+  #sayLong(turn) {
     for (const side of ["a", "b"]) {
       const place = reply(this.#turn(turn), side);
       if (place.dataset.state === "waiting") part("state", place).textContent = this.#words.slow;
@@ -216,6 +221,12 @@ export class Turns {
     return this.#html.get(reply(this.#turn(turn), side)).length === 0;
   }
 
+  /** Whether all who answer a turn have said something; also where there is no such turn. */
+  isComparable(turn) {
+    const sides = this.#main.dataset.mode === "direct" ? ["a"] : ["a", "b"];
+    return !this.has(turn) || !sides.some((side) => this.isEmpty(turn, side));
+  }
+
   /** Marks the replies of the side that was chosen. */
   stamp(outcome) {
     for (const place of this.#list.querySelectorAll(".reply")) part("stamp", place).hidden = place.dataset.side !== outcome;
@@ -241,6 +252,13 @@ export class Turns {
     for (const place of named) place.classList.add("named");
     // A browser that translates the page leaves names as they are.
     for (const place of [...named, part("side-name", this.#tab(side))]) Object.assign(place, { textContent: name, translate: false });
+  }
+
+  /** Names the models of the visitor's choice, of which no vote is rated. */
+  showChosen({ turn, mode, models }) {
+    if (!mode) return;
+    for (const [side, model] of Object.entries(models)) this.name(side, model.name);
+    this.markUnrated(turn, this.#words.unrated_kept);
   }
 
   clear() {

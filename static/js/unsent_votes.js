@@ -9,6 +9,8 @@ import { keep, kept } from "./page.js";
 import { LONGEST_MS } from "./vote_confirmation.js";
 
 const PREFIX = "langya-vote ";
+/** Errors after which a kept vote is sent again by the next visit. */
+export const FOR_LATER = ["storage", "rate_limited", "draining", "superseded"];
 
 /**
  * Keeps a vote until [`dropVote`]: as it stands on the wire, with what it is about (`voteSubject` in vote_subject.js; null where that is not
@@ -35,6 +37,11 @@ export function keptVote(battle) {
     dropVote(battle); // Nothing that this page wrote.
     return null;
   }
+}
+
+/** All votes that are kept. */
+export function keptVotes() {
+  return unsentBattles().map(keptVote).filter(Boolean);
 }
 
 /** The battles on which a vote is kept. */

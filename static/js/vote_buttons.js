@@ -46,8 +46,11 @@ export class VoteButtons {
     for (const choice of this.#choices) choice.classList.toggle("chosen", choice.dataset.outcome === outcome);
   }
 
+  /** The keyboard and screen readers go on at an outcome; while the choices rest, at their group. */
   focus(outcome) {
-    this.#choice(outcome)?.focus({ preventScroll: true });
+    const choice = this.#choice(outcome);
+    const place = !choice || choice.disabled ? this.#place.querySelector(".choices") : choice;
+    place.focus({ preventScroll: true });
   }
 
   #choice(outcome) {

@@ -1,15 +1,14 @@
 // The vote on the battle of this page, from the choice of an outcome until the server has answered it, and the votes of earlier visits. A
 // page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
 
-import { notice } from "./notice.js";
+import { isOffline, notice, noticeLoss } from "./notice.js";
+import { fill } from "./page.js";
 import { SubjectCheck, voteSubject } from "./vote_subject.js";
-import { careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
+import { FOR_LATER, careFor, dropVote, isFree, keepVote, keptVote, unsentVoteSender } from "./unsent_votes.js";
 import { VoteBeforeLeaving } from "./vote_before_leaving.js";
 import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
 
 const main = document.querySelector("main");
-/** Errors after which a kept vote is sent again by the next visit. */
-const FOR_LATER = ["storage", "rate_limited", "draining", "superseded"];
 
 export class Voting {
   #words;
@@ -18,6 +17,10 @@ export class Voting {
   #leaving;
   /** What the vote is about, from the choice of an outcome until its receipt; null where that is not known. */
   #judged = null;
+  /** The outcome that this page has sent, until its receipt. */
+  #sent = null;
+  /** Whether the latest receipt is of the vote that this page has sent, and not of an earlier one on the same battle. */
+  isFirst = true;
   /** Ends this page's care for the vote. */
   #endCare = null;
   /** What a connection that is back says about the battle that is judged, until it has said all. */
@@ -41,9 +44,10 @@ export class Voting {
     this.#leaving = new VoteBeforeLeaving({ isVoting: () => this.#isOpen, cast });
     this.sendUnsent = unsentVoteSender({ deliver: (vote) => this.#deliver(vote), isOwn: (battle) => this.#isVotedOnHere(battle) });
     addEventListener("pagehide", () => {
-      cast();
+      if (!this.#isSentElsewhere) cast();
       this.#endCare?.();
     });
+    addEventListener("offline", () => this.#page.phase() === "voting" && noticeLoss(words.vote_kept));
     document.addEventListener("visibilitychange", () => this.#isOpen && this.#turnVisibility());
   }
 
@@ -59,6 +63,7 @@ export class Voting {
     const unsent = keptVote(battle);
     if (!unsent || !(await isFree(unsent))) return null;
     this.#judged = unsent.judged;
+    this.#sent = unsent.frame.outcome;
     this.#endCare = careFor(battle);
     return unsent.frame;
   }
@@ -67,6 +72,7 @@ export class Voting {
   letGo() {
     this.#endCare?.();
     this.#judged = null;
+    this.#sent = null;
     this.#endCare = null;
     this.#check = null;
   }
@@ -120,14 +126,27 @@ export class Voting {
   }
 
   /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
-  settle({ type, code, battle }) {
+  settle({ type, code, battle, outcome }) {
     const isShown = battle === this.#page.battle();
     const isToldOf = isShown && !this.#leaving.isUnderWay;
     const isForLater = !isToldOf && FOR_LATER.includes(code);
     if (!isForLater) dropVote(battle);
+    if (type === "revealed" && isShown) this.#tellFirst(outcome);
     if (type !== "error" || !isShown) return;
     if (isForLater) this.#leaving.follow();
     else this.#leaving.stay();
+  }
+
+  /** Says which vote counts, where another tab has voted otherwise on this battle before. */
+  #tellFirst(outcome) {
+    this.isFirst = this.#sent === null || this.#sent === outcome;
+    if (this.isFirst) return;
+    this.#leaving.stay();
+    notice(this.#firstCounts(outcome));
+  }
+
+  #firstCounts(outcome) {
+    return fill(this.#words.first_vote_counts, { choice: this.#words[`chose_${outcome}`] });
   }
 
   /** Follows the link that waits for the receipt, if there is one. */
@@ -140,6 +159,11 @@ export class Voting {
     return this.#page.phase() === "confirming";
   }
 
+  /** Whether another page has sent the vote that this one has kept since it is hidden. */
+  get #isSentElsewhere() {
+    return document.hidden && this.#isKept && !keptVote(this.#page.battle());
+  }
+
   get #frame() {
     return { type: "vote", battle: this.#page.battle(), turn: this.#judged?.turn, answer: this.#judged?.answer, ...this.#confirmation.vote };
   }
@@ -150,7 +174,9 @@ export class Voting {
     const frame = this.#frame;
     this.#confirmation.close();
     keepVote({ frame, judged: this.#judged, due: Date.now() });
+    this.#sent = frame.outcome;
     this.#page.cast(frame);
+    if (isOffline()) noticeLoss(this.#words.vote_kept);
   }
 
   #undo(outcome) {
@@ -169,11 +195,12 @@ export class Voting {
     } else if (this.#isKept && !keptVote(battle)) {
       this.#cast(); // Its time was over while this page stood still, and another one has sent it: this one asks for the receipt.
     } else {
+      this.#isKept = false;
       dropVote(battle);
     }
   }
 
-  /** Sends a vote of an earlier visit, and says that it has arrived unless its battle is shown. */
+  /** Sends a vote of an earlier visit, and says what has become of it; the battle that is shown says itself that the vote has arrived. */
   async #deliver(vote) {
     // Loaded where there are any, which is seldom: the first visit stays small.
     const { deliver } = await import("./vote_delivery.js");
@@ -181,12 +208,24 @@ export class Voting {
     if (!answer?.battle) return;
     const isShown = answer.battle === this.#page.battle();
     if (answer.type === "revealed") {
+      if (isShown) this.#sent = vote.frame.outcome;
       this.#page.receive(answer);
-      if (!isShown) notice(answer.excluded ? this.#words.vote_arrived : this.#words.vote_counted);
+      const isCounted = answer.outcome === vote.frame.outcome;
+      if (!isShown) notice(isCounted ? this.#arrived(answer) : this.#notCounted(this.#firstCounts(answer.outcome)));
       return;
     }
     this.settle(answer);
-    if (isShown) notice(this.#words[`error_${answer.code}`] ?? answer.message);
+    const why = this.#words[`error_${answer.code}`] ?? answer.message;
+    if (isShown) notice(why);
+    else if (!keptVote(answer.battle)) notice(this.#notCounted(answer.code === "unknown_battle" ? this.#words.vote_of_former : why));
+  }
+
+  #arrived({ excluded }) {
+    return excluded ? this.#words.vote_arrived : this.#words.vote_counted;
+  }
+
+  #notCounted(why) {
+    return fill(this.#words.vote_not_counted, { why });
   }
 
   #isVotedOnHere(battle) {

@@ -1,4 +1,4 @@
-//! One's own account.
+//! The account page of the admin.
 
 use askama::Template;
 
@@ -10,7 +10,7 @@ use crate::render::i18n::fill;
 use crate::render::qr_code::{self, QrPicture};
 use crate::time::time_text;
 
-/// The page.
+/// Template of the account page.
 #[derive(Template)]
 #[template(path = "admin/account.html")]
 pub struct AccountPage {
@@ -18,19 +18,19 @@ pub struct AccountPage {
     pub frame: AdminFrame,
     pub sessions: Vec<SessionLine>,
     pub factor: SecondFactor,
-    /// What the provider is called where this user signs in there.
+    /// Name of the identity provider if this user signs in there.
     pub provider: Option<String>,
-    /// Shown once.
+    /// New recovery codes, shown once.
     pub recovery_codes: Vec<String>,
 }
 
 impl AccountPage {
-    /// What to do with a secret that waits for its first code.
+    /// Returns the instructions for confirming a new second factor.
     fn pending_lead(&self) -> String {
         fill(self.page.t().admin.account.factor_pending, &[("n", &CONFIRM_MINUTES.to_string())])
     }
 
-    /// The address of a secret that waits for its first code, for the camera of a telephone.
+    /// Returns the QR code of the `otpauth:` URI of an unconfirmed second factor.
     fn qr_code(&self) -> Option<QrPicture> {
         match &self.factor {
             SecondFactor::Pending { address, .. } => qr_code::picture(address),
@@ -39,10 +39,10 @@ impl AccountPage {
     }
 }
 
-/// A session.
+/// Row of a session.
 pub struct SessionLine {
     pub row: AdminSessionRow,
-    /// Whether this request belongs to it.
+    /// Whether this request belongs to the session.
     pub is_own: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The audit log.
+//! The audit log page.
 
 use askama::Template;
 
@@ -8,7 +8,7 @@ use crate::domain::admin::action::AdminAction;
 use crate::infra::storage::{AuditFilter, AuditRow};
 use crate::time::time_text;
 
-/// The page.
+/// Template of the audit log page.
 #[derive(Template)]
 #[template(path = "admin/audit.html")]
 pub struct AuditPage {

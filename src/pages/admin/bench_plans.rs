@@ -1,4 +1,4 @@
-//! Plans of benchmarks: the form with its dry run, and how far the latest one has come.
+//! Benchmark plans: form, dry run and progress of the latest plan.
 
 use askama::Template;
 
@@ -12,20 +12,20 @@ use crate::query_string::escaped;
 use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
 use crate::time::time_text;
 
-/// Milliseconds of a minute.
+/// Milliseconds in a minute.
 const MINUTE_MS: u64 = 60_000;
 
-/// Rounds of answers at most.
+/// Maximum number of answer samples per question.
 pub const MOST_ROUNDS: u32 = 20;
 
-/// Something that can be chosen.
+/// Option of a selection list.
 pub struct PlanChoice {
     pub id: String,
     pub name: String,
     pub is_chosen: bool,
 }
 
-/// What the form holds, as it was typed.
+/// Form fields as typed.
 pub struct PlanForm {
     pub suites: Vec<PlanChoice>,
     pub models: Vec<PlanChoice>,
@@ -36,13 +36,13 @@ pub struct PlanForm {
     pub max_calls: String,
     pub budget: String,
     pub is_batch: bool,
-    /// The plan as TOML, as it was typed or as the fields say it.
+    /// Plan as TOML, as typed or generated from the fields.
     pub text: String,
-    /// Whether the text is what the reader works with.
+    /// Whether the user edits the TOML text instead of the fields.
     pub is_text: bool,
 }
 
-/// The fields of the form that say a plan; `None` where it has something that they cannot say.
+/// Converts a plan to form fields; `None` if it uses options that the form lacks.
 pub fn fields_of(plan: &RunPlan) -> Option<Vec<(&'static str, String)>> {
     let RunPlan { suites, models, judges, baseline, samples, seed, budget, max_calls, batch } = plan;
     let rounds = u32::try_from(samples.len().max(1)).ok().filter(|rounds| *rounds <= MOST_ROUNDS)?;
@@ -64,10 +64,10 @@ pub fn fields_of(plan: &RunPlan) -> Option<Vec<(&'static str, String)>> {
     Some(fields.collect())
 }
 
-/// What a plan would ask.
+/// Requests and cost of a plan, estimated without sending anything.
 pub struct DryRun {
     pub steps: Vec<PlannedStep>,
-    /// Whether in batches.
+    /// Whether requests are sent through the batch API.
     pub is_batch: bool,
 }
 
@@ -77,7 +77,7 @@ impl DryRun {
     }
 }
 
-/// The page with the form.
+/// Template of the plan form.
 #[derive(Template)]
 #[template(path = "admin/bench_plan.html")]
 pub struct BenchPlanPage {
@@ -89,16 +89,16 @@ pub struct BenchPlanPage {
     pub refusal: Option<PlanRefusal>,
 }
 
-/// Why a plan cannot be run.
+/// Reason why a plan cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanRefusal {
     pub text: String,
-    /// Whether these are the words of an error, which are English.
+    /// Whether the text is an English error message on a page in another language.
     pub is_quoted: bool,
 }
 
 impl PlanRefusal {
-    /// Whether it points at its place in the text of the plan, over several lines.
+    /// Whether the text is a multi-line excerpt that marks the error's position in the TOML.
     fn is_excerpt(&self) -> bool {
         self.text.contains('\n')
     }
@@ -114,12 +114,12 @@ impl BenchPlanPage {
     }
 }
 
-/// An amount of money; a dash where prices are missing.
+/// Formats an amount of money; a dash where prices are missing.
 pub(super) fn money(amount: Option<f64>) -> String {
     amount.map_or_else(|| "–".to_owned(), |amount| format!("{amount:.4}"))
 }
 
-/// How far the latest plan has come.
+/// Progress of the latest plan.
 pub struct PlanView {
     pub progress: PlanProgress,
     /// Whether the viewer may start and stop plans.
@@ -163,13 +163,13 @@ impl PlanView {
         of_expected(words, &self.progress.spent.calls.to_string(), &self.progress.expected.calls.to_string())
     }
 
-    /// The minutes that are left, where that is known.
+    /// Formats the remaining minutes; `None` if unknown.
     pub(crate) fn minutes(&self, words: &BenchPlanTexts) -> Option<String> {
         let left = self.progress.left_ms?;
         Some(words.minutes.replace("{n}", &left.div_ceil(MINUTE_MS).max(1).to_string()))
     }
 
-    /// The label of a step's state: its class and its text.
+    /// Returns CSS class and text of a step's state label.
     #[expect(clippy::unused_self, reason = "the template calls it on the view")]
     pub(crate) fn step_label(
         &self,
@@ -182,19 +182,19 @@ impl PlanView {
         }
     }
 
-    /// What a step has cost so far.
+    /// Formats the cost of a step so far.
     #[expect(clippy::unused_self, reason = "the template calls it on the view")]
     pub(crate) fn step_cost(&self, step: &StepProgress) -> String {
         money(Some(step.spent.cost))
     }
 
-    /// The answers and the judgements of a step.
+    /// Returns the progress of a step's answers and judgements.
     #[expect(clippy::unused_self, reason = "the template calls it on the view")]
     pub(crate) fn counts(&self, step: &StepProgress) -> [DueCount; 2] {
         [step.answers, step.judgements]
     }
 
-    /// The address of the form with the same plan.
+    /// Returns the address of the form filled with the same plan.
     pub(crate) fn again(&self) -> String {
         let Some(fields) = fields_of(&self.progress.row.plan) else {
             return format!("/admin/benchmarks/plan?again={}", escaped(&self.progress.row.id));
@@ -208,7 +208,7 @@ fn of_expected(words: &BenchPlanTexts, spent: &str, expected: &str) -> String {
     words.of_expected.replace("{spent}", spent).replace("{expected}", expected)
 }
 
-/// The class of a state's label.
+/// Returns the CSS class of a state label.
 pub(crate) fn state_class(state: RunState) -> &'static str {
     match state {
         RunState::Done => "ok",

@@ -1,4 +1,4 @@
-//! Campaigns.
+//! Campaigns in the admin: list, one campaign and its report.
 
 use askama::Template;
 
@@ -14,17 +14,17 @@ use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, Shared
 use crate::render::i18n::pages::CampaignAdminTexts;
 use crate::time::time_text;
 
-/// Links that a form makes at once; the command makes more.
+/// Maximum number of links per form; the command line can make more.
 pub const MOST_INVITES: u32 = 100;
 
-/// A campaign.
+/// Row of a campaign.
 pub struct CampaignLine {
     pub row: CampaignRow,
-    /// Its file; `None` where another version wrote it.
+    /// Campaign plan; `None` if it was written by another version.
     pub plan: Option<CampaignPlan>,
-    /// Judgements of those that are due.
+    /// Number of judgements collected.
     pub judged: i64,
-    /// Whether each unit has all its judgements.
+    /// Whether every unit has all its judgements.
     pub is_all_judged: bool,
 }
 
@@ -37,13 +37,13 @@ impl CampaignLine {
         self.plan.as_ref().map_or("", |plan| plan.task.as_str())
     }
 
-    /// Judgements of those that are due.
+    /// Formats the judgements collected of those required.
     fn progress(&self) -> String {
         let each = self.plan.as_ref().map_or(0, |plan| i64::from(plan.judgements_per_item));
         format!("{} / {}", self.judged, self.row.units.saturating_mul(each))
     }
 
-    /// Why nobody is asked any more; none while somebody is.
+    /// Returns why annotators get no more units; `None` while they do.
     fn ending(&self, words: &CampaignAdminTexts) -> Option<String> {
         let because = |text: &str, at: i64| format!("{text} ({})", time_text(at));
         match self.row.ended {
@@ -81,7 +81,7 @@ impl CampaignLine {
     }
 }
 
-/// All campaigns.
+/// Template of the list of campaigns.
 #[derive(Template)]
 #[template(path = "admin/campaigns.html")]
 pub struct CampaignsPage {
@@ -90,7 +90,7 @@ pub struct CampaignsPage {
     pub campaigns: Vec<CampaignLine>,
 }
 
-/// One campaign with its annotators.
+/// Template of one campaign with its annotators.
 #[derive(Template)]
 #[template(path = "admin/campaign.html")]
 pub struct CampaignPage {
@@ -99,12 +99,12 @@ pub struct CampaignPage {
     pub campaign: CampaignLine,
     pub annotators: Vec<InvitedAnnotator>,
     pub shared: Vec<SharedLinkRow>,
-    /// Shown once.
+    /// New invitation links, shown once.
     pub links: Vec<String>,
     pub now: Timestamp,
 }
 
-/// The report of a campaign.
+/// Template of a campaign's report.
 #[derive(Template)]
 #[template(path = "admin/campaign_report.html")]
 pub struct CampaignReportPage {
@@ -135,7 +135,7 @@ impl CampaignPage {
         annotator.revoked_at.is_none() && annotator.expires_at.is_none_or(|time| time > self.now)
     }
 
-    /// Whether somebody can be left out.
+    /// Whether any annotator can still be left out.
     fn counts_somebody(&self) -> bool {
         self.annotators.iter().any(|annotator| annotator.left_out_at.is_none())
     }

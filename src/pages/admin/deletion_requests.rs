@@ -1,4 +1,4 @@
-//! Requests to delete what was said in battles.
+//! Requests to delete the texts of battles.
 
 use std::borrow::Borrow;
 
@@ -12,16 +12,16 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::{BattleRecord, DeletionPreview, DeletionRequestRow};
 use crate::time::time_text;
 
-/// All requests.
+/// Template of the list of deletion requests.
 #[derive(Template)]
 #[template(path = "admin/requests.html")]
 pub struct RequestsPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub requests: Vec<DeletionRequestRow>,
-    /// Days after which texts go by themselves; 0 for never.
+    /// Retention period of texts in days; 0 for unlimited.
     pub text_days: u32,
-    /// What was typed, where it was refused.
+    /// Battle as typed, after a refusal.
     pub battle: String,
     pub reason: String,
 }
@@ -38,14 +38,14 @@ impl RequestsPage {
     }
 }
 
-/// One request, with what deleting would concern.
+/// Template of one deletion request, with the affected battle.
 #[derive(Template)]
 #[template(path = "admin/request.html")]
 pub struct RequestPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub preview: DeletionPreview,
-    /// What was typed, where it was refused.
+    /// Answer as typed, after a refusal.
     pub answer: String,
 }
 
@@ -66,7 +66,7 @@ impl RequestPage {
         self.page.t().admin.requests.concerned.replace("{n}", &self.preview.battles.to_string())
     }
 
-    /// The replies of a turn.
+    /// Returns the replies of a turn with their labels.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
         let of_turn = record.replies.iter().filter(|row| row.turn == *turn);

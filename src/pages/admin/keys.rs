@@ -1,4 +1,4 @@
-//! API keys.
+//! The API keys page.
 
 use askama::Template;
 
@@ -10,14 +10,14 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::ApiKeyRow;
 use crate::time::time_text;
 
-/// The page.
+/// Template of the API keys page.
 #[derive(Template)]
 #[template(path = "admin/keys.html")]
 pub struct KeysPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub keys: Vec<ApiKeyRow>,
-    /// Shown once.
+    /// New key, shown once.
     pub key: Option<String>,
     pub now: Timestamp,
 }
@@ -37,7 +37,7 @@ impl KeysPage {
         key.expires_at.map_or_else(|| self.page.t().admin.keys.never.to_owned(), |time| time_text(time.0))
     }
 
-    /// The day alone: no more is kept.
+    /// Formats the day of last use; the time of day is not stored.
     fn used(&self, key: &ApiKeyRow) -> String {
         let day = |time: Timestamp| time_text(time.0).chars().take("2026-11-25".len()).collect();
         key.used_day.map_or_else(|| self.page.t().admin.keys.never.to_owned(), day)

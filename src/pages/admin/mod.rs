@@ -1,4 +1,4 @@
-//! The pages of the admin, and the frame around them.
+//! Admin pages and their shared frame.
 
 pub mod account;
 pub mod audit;
@@ -25,7 +25,7 @@ use super::Page;
 use crate::domain::admin::role::Role;
 use crate::render::i18n::pages::AdminTexts;
 
-/// An entry of the admin's navigation.
+/// Entry of the admin navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminTab {
     Overview,
@@ -87,7 +87,7 @@ impl AdminTab {
         }
     }
 
-    /// The entry that an address of the admin belongs to.
+    /// Returns the navigation entry of an admin address.
     pub(crate) fn of_address(address: &str) -> Self {
         let is_of = |tab: &Self| {
             address.strip_prefix(tab.path()).is_some_and(|below| below.is_empty() || below.starts_with('/'))
@@ -117,26 +117,26 @@ impl AdminTab {
     }
 }
 
-/// What stands around a page of the admin.
+/// Frame of an admin page.
 #[derive(Debug, Clone)]
 pub struct AdminFrame {
-    /// Who is signed in.
+    /// Name of the signed-in user.
     pub name: String,
-    /// What they may do.
+    /// Role of the signed-in user.
     pub role: Role,
-    /// What forms send back.
+    /// CSRF token of the forms.
     pub token: String,
-    /// The pages that they may read.
+    /// Navigation entries that the user may open.
     pub tabs: Vec<AdminTab>,
-    /// Which page it is.
+    /// Current navigation entry.
     pub tab: AdminTab,
-    /// Whether a change has just been made.
+    /// Whether the last request made a change.
     pub done: bool,
-    /// Why a change was refused.
+    /// Reason why a change was refused.
     pub problem: Option<String>,
 }
 
-/// Pages, account and outcome of the last change, above a page of the admin.
+/// Template of the navigation, account and outcome of the last change, above an admin page.
 #[derive(Template)]
 #[template(path = "_parts/admin_bar.html")]
 pub(crate) struct AdminBar<'f> {

@@ -1,4 +1,4 @@
-//! Adding models that a server lists.
+//! The page for adding models from a provider's model list.
 
 use askama::Template;
 
@@ -8,19 +8,19 @@ use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::ModelAddTexts;
 
-/// What was typed.
+/// Form fields as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddFields {
     pub from: String,
     pub key_env: String,
     pub filter: String,
-    /// Pairing weight of the models to add; empty for 1.
+    /// Pairing weight of the added models; empty for 1.
     pub weight: String,
-    /// The chosen models, by their names at the provider.
+    /// Selected models, by their names at the provider.
     pub only: Vec<String>,
 }
 
-/// A listed model.
+/// Row of a listed model.
 pub struct ListedLine(pub(crate) AddedModel);
 
 impl ListedLine {
@@ -54,21 +54,21 @@ impl ListedLine {
     }
 }
 
-/// What a list shows.
+/// Kind of list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
-    /// What the server has.
+    /// Models that the provider offers.
     Available,
-    /// What would be added.
+    /// Preview of the models to add.
     Preview,
 }
 
-/// What a list came to.
+/// Result of fetching a model list.
 pub struct Listing {
     pub lines: Vec<ListedLine>,
-    /// Listed models that no battle can have.
+    /// Number of listed models that cannot take part in battles.
     pub others: usize,
-    /// The settings' currency where it is not that of the list's prices.
+    /// Currency of the settings, if it differs from that of the listed prices.
     pub(crate) other_currency: Option<String>,
     listed: Listed,
 }
@@ -92,7 +92,7 @@ impl Listing {
     }
 }
 
-/// The page.
+/// Template of the page for adding models.
 #[derive(Template)]
 #[template(path = "admin/add_models.html")]
 pub struct AddModelsPage {

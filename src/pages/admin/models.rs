@@ -1,4 +1,4 @@
-//! The models: how they are doing, and what an operator may change.
+//! Models in the admin: state, statistics and settings.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::infra::storage::FailureCount;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::time::time_text;
 
-/// What a model does at the moment.
+/// Serving state of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServingState {
     Drawn,
-    /// Its circuit breaker is open for this long.
+    /// Circuit breaker is open for this remaining time.
     BreakerOpen(Duration),
-    /// Its circuit breaker lets one reply through.
+    /// Circuit breaker is half-open: one trial request may pass.
     OnTrial,
     Paused,
     Retired,
@@ -37,13 +37,13 @@ impl ServingState {
         }
     }
 
-    /// Whether an operator has to look at it.
+    /// Whether the state needs an operator's attention.
     fn is_failing(self) -> bool {
         matches!(self, Self::BreakerOpen(_) | Self::OnTrial)
     }
 }
 
-/// A model with its statistics.
+/// Row of a model with its statistics.
 #[derive(Debug, Clone)]
 pub struct ModelLine {
     pub id: String,
@@ -53,13 +53,13 @@ pub struct ModelLine {
     pub stats: ModelStats,
     /// Share of the battles of the last 24 hours.
     pub share: Option<f64>,
-    /// Chance that the next battle has it while every model is healthy.
+    /// Probability that the next battle includes the model, if all models are healthy.
     pub drawn: Option<f64>,
-    /// Prices of a million tokens.
+    /// Input and output price per million tokens.
     pub price: Option<(f64, f64)>,
-    /// Whether the settings file has it.
+    /// Whether the settings file contains the model.
     pub is_configured: bool,
-    /// The weight that it gets when it is resumed.
+    /// Pairing weight after resuming.
     pub resumed_weight: f64,
 }
 
@@ -101,19 +101,19 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-/// A share in percent, to a tenth.
+/// Formats a share as a percentage with one decimal.
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share))
 }
 
-/// What the settings file allows.
+/// State of the settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileState {
-    /// Whether there is one.
+    /// Whether a settings file exists.
     pub exists: bool,
-    /// Why it cannot be written.
+    /// Reason why the file cannot be written.
     pub read_only: Option<String>,
-    /// Why it is not in force as it stands.
+    /// Reason why the current file is not in force.
     pub problem: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl FileState {
     }
 }
 
-/// All models.
+/// Template of the list of models.
 #[derive(Template)]
 #[template(path = "admin/models.html")]
 pub struct AdminModelsPage {
@@ -144,23 +144,23 @@ impl AdminModelsPage {
     }
 }
 
-/// One model.
+/// Template of one model.
 #[derive(Template)]
 #[template(path = "admin/model.html")]
 pub struct AdminModelPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub line: ModelLine,
-    /// What the settings say of it.
+    /// Settings of the model.
     pub entry: Option<ModelSettings>,
-    /// Of what the form shows.
+    /// Version of the shown settings, to detect concurrent edits.
     pub version: String,
     pub failures: Vec<FailureCount>,
-    /// What came of a question.
+    /// Result of a test request.
     pub checked: Option<CheckedModel>,
     pub currency: String,
     pub file: FileState,
-    /// The day, for prices.
+    /// Current day, default date of prices.
     pub today: String,
 }
 

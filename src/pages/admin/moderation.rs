@@ -1,4 +1,4 @@
-//! Texts that the moderation service flagged.
+//! Texts flagged by the moderation service.
 
 use std::borrow::Borrow;
 
@@ -14,7 +14,7 @@ use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::storage::{BattleRecord, ModerationFlagRow, ModerationReview, ReplyRow};
 use crate::time::time_text;
 
-/// How the service is doing.
+/// Health of the moderation service.
 pub struct EndpointLine {
     pub host: String,
     pub answered: Option<String>,
@@ -30,7 +30,7 @@ impl EndpointLine {
     }
 }
 
-/// All flags.
+/// Template of the list of flags.
 #[derive(Template)]
 #[template(path = "admin/moderation.html")]
 pub struct FlagsPage {
@@ -38,7 +38,7 @@ pub struct FlagsPage {
     pub frame: AdminFrame,
     pub flags: Vec<ModerationFlagRow>,
     pub open: u64,
-    /// `None` where no service is asked.
+    /// `None` without a moderation service.
     pub endpoint: Option<EndpointLine>,
     pub rules: ModerationSettings,
 }
@@ -72,14 +72,14 @@ impl FlagsPage {
     }
 }
 
-/// One flag, with its battle.
+/// Template of one flag, with its battle.
 #[derive(Template)]
 #[template(path = "admin/flag.html")]
 pub struct ModerationFlagPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub review: ModerationReview,
-    /// Whether this person may delete texts and exclude votes.
+    /// Whether the user may delete texts and exclude votes.
     pub may_remove: bool,
 }
 
@@ -96,13 +96,13 @@ impl ModerationFlagPage {
         time_text(self.review.row.flag.flagged_at.0)
     }
 
-    /// Whether it is this text that was flagged.
+    /// Whether this text was flagged.
     fn is_flagged(&self, turn: &u32, part: ModeratedPart) -> bool {
         let flag = &self.review.row.flag;
         flag.turn == *turn && flag.part == part
     }
 
-    /// The replies of a turn.
+    /// Returns the replies of a turn with their labels.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str, ModeratedPart)> {
         let side = |row: &ReplyRow| match row.reply.side {

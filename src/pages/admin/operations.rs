@@ -1,4 +1,4 @@
-//! Jobs, health and instances.
+//! The operations page: jobs, health and instances.
 
 use std::borrow::Borrow;
 use std::time::Duration;
@@ -11,9 +11,10 @@ use crate::domain::doctor::{Finding, Severity};
 use crate::domain::language::Language;
 use crate::infra::events::BusState;
 use crate::render::i18n::doctor::{FindingWords, check_name, finding_words};
+use crate::render::i18n::pages::{FailureWords, failure_words};
 use crate::time::time_text;
 
-/// What a check found.
+/// Row of a health check.
 pub struct FindingLine {
     check: &'static str,
     severity: Severity,
@@ -27,19 +28,19 @@ impl FindingLine {
     }
 }
 
-/// A job.
+/// Row of a background job.
 pub struct JobLine {
     pub name: &'static str,
     pub state: JobLineState,
-    /// How long ago the last run ended, and how long it took.
+    /// Time since the last run ended, and its duration.
     pub last: Option<(Duration, Duration)>,
-    /// Within which time it runs again; `None` where it waits for work.
+    /// Maximum time until the next run; `None` if the job waits for work.
     pub next: Option<Duration>,
-    /// How long ago the last failure was, and its reason.
+    /// Time since the last failure, and its reason.
     pub failure: Option<(Duration, String)>,
 }
 
-/// What a job is doing.
+/// State of a background job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobLineState {
     Running,
@@ -48,12 +49,12 @@ pub enum JobLineState {
     Restarted,
 }
 
-/// An instance.
+/// Row of an instance.
 pub struct InstanceLine {
     pub id: String,
     pub is_own: bool,
     pub started_ms: i64,
-    /// How long ago it last wrote.
+    /// Time since the instance's last heartbeat.
     pub seen: Duration,
     pub has_same_settings: bool,
 }
@@ -64,17 +65,17 @@ impl InstanceLine {
     }
 }
 
-/// The page.
+/// Template of the operations page.
 #[derive(Template)]
 #[template(path = "admin/operations.html")]
 pub struct OperationsPage {
     pub page: Page,
     pub frame: AdminFrame,
-    /// Why the settings file as it stands is not in force.
+    /// Reason why the current settings file is not in force.
     pub settings_problem: Option<String>,
     pub findings: Vec<FindingLine>,
     pub jobs: Vec<JobLine>,
-    /// None where the database is embedded.
+    /// Running instances; empty with an embedded database.
     pub instances: Vec<InstanceLine>,
     pub bus: BusState,
 }
@@ -90,7 +91,11 @@ impl OperationsPage {
         }
     }
 
-    /// The class and the word of a result.
+    fn failure(&self, reason: &str) -> FailureWords {
+        failure_words(reason, self.page.language)
+    }
+
+    /// Returns CSS class and text of a severity.
     fn result(&self, severity: impl Borrow<Severity>) -> (&'static str, &'static str) {
         let [ok, warning, wrong] = self.page.t().admin.operations.results;
         match severity.borrow() {

@@ -1,4 +1,4 @@
-//! The first page of the admin.
+//! The overview page of the admin.
 
 use askama::Template;
 
@@ -8,21 +8,21 @@ use crate::domain::integrity::voter_check_state::VoterCheckState;
 use crate::infra::storage::AdminOverview;
 use crate::time::time_text;
 
-/// A model that is active or paused.
+/// Active or paused model.
 pub struct OverviewModel {
     pub name: String,
-    /// Pairing weight; 0 pauses.
+    /// Pairing weight; 0 means paused.
     pub weight: f64,
-    /// Whether its breaker lets requests through.
+    /// Whether the circuit breaker is closed.
     pub healthy: bool,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u32,
 }
 
-/// A step on the way to an arena in use.
+/// Setup step of a new arena.
 pub struct FirstStep {
     pub is_done: bool,
-    /// Where it is done.
+    /// Address of the page for this step.
     pub path: &'static str,
     pub text: &'static str,
     pub hint: &'static str,
@@ -34,26 +34,26 @@ impl OverviewModel {
     }
 }
 
-/// The page.
+/// Template of the overview page.
 #[derive(Template)]
 #[template(path = "admin/overview.html")]
 pub struct OverviewPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub overview: AdminOverview,
-    /// None where the arena is in use.
+    /// Setup steps still open; empty once the arena is in use.
     pub first_steps: Vec<FirstStep>,
     pub models: Vec<OverviewModel>,
-    /// Rated votes of the leaderboard.
+    /// Number of rated votes on the leaderboard.
     pub rated: u64,
     pub fitted_ms: Option<i64>,
-    /// Whether something is known to be wrong with the database.
+    /// Whether the database is known to fail.
     pub database_outage: bool,
-    /// Why the settings file as it stands is not in force.
+    /// Reason why the current settings file is not in force.
     pub settings_problem: Option<String>,
-    /// How the checks of voters are doing; `None` where flagged voters are only listed.
+    /// State of the automatic voter check; `None` where flagged voters are only listed.
     pub voter_check: Option<VoterCheckState>,
-    /// Since when the moderation service does not answer.
+    /// Time since which the moderation service has failed.
     pub moderation_failing_since: Option<String>,
 }
 

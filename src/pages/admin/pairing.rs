@@ -1,4 +1,4 @@
-//! What another pairing would change.
+//! Preview of changed pairing settings.
 
 use askama::Template;
 
@@ -8,24 +8,24 @@ use crate::Page;
 use crate::domain::battle::pairing::preview::ChanceChange;
 use crate::infra::config::PairingPolicySetting;
 
-/// A model with its chances.
+/// Model with its pairing probabilities.
 pub struct ModelChance {
     pub id: String,
     pub name: String,
-    /// What was typed, or its weight.
+    /// Pairing weight, as typed or in force.
     pub weight: String,
     pub chance: ChanceChange,
 }
 
-/// A pair with its chances.
+/// Pair with its probabilities.
 pub struct PairChance {
     pub names: [String; 2],
     pub chance: ChanceChange,
-    /// Votes to expect of those to come.
+    /// Expected number of votes among those to come.
     pub votes: f64,
 }
 
-/// What the fields hold, as it was typed or as it is in force.
+/// Pairing fields, as typed or in force.
 pub struct PairingFields {
     pub policy: PairingPolicySetting,
     pub uniform_share: String,
@@ -35,7 +35,7 @@ pub struct PairingFields {
     pub votes: String,
 }
 
-/// Chances as the page writes them.
+/// Formats probabilities for the page.
 trait ShowChance {
     fn today(&self) -> String;
     fn then(&self) -> String;
@@ -57,17 +57,17 @@ impl PairChance {
     }
 }
 
-/// The page.
+/// Template of the pairing preview.
 #[derive(Template)]
 #[template(path = "admin/pairing.html")]
 pub struct PairingPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub fields: PairingFields,
-    /// Votes to come.
+    /// Number of votes to simulate ahead.
     pub votes: u32,
     pub models: Vec<ModelChance>,
-    /// The likeliest pairs.
+    /// Most likely pairs.
     pub pairs: Vec<PairChance>,
     pub all_pairs: usize,
 }

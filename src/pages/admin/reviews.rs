@@ -1,4 +1,4 @@
-//! The review queues.
+//! Review queues for identity leaks and prompt labels.
 
 use askama::Template;
 
@@ -9,21 +9,21 @@ use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{BattleRecord, LeakCheckState, LeakReview};
 use crate::render::i18n::fill;
 
-/// The next leak.
+/// Template of the leak review.
 #[derive(Template)]
 #[template(path = "admin/leaks.html")]
 pub struct LeaksPage {
     pub page: Page,
     pub frame: AdminFrame,
-    /// What a language model has read, where one is set.
+    /// Result of the automatic leak check, if one is configured.
     pub check: Option<LeakCheckState>,
     pub review: Option<LeakReview>,
-    /// Names of the models, where the battle is known.
+    /// Names of the models, if the battle is known.
     pub models: Option<[String; 2]>,
 }
 
 impl LeaksPage {
-    /// What the model has read, as a sentence.
+    /// Describes the result of the automatic check in a sentence.
     fn checked(&self, check: &LeakCheckState) -> String {
         let numbers = [check.counts.checked, check.counts.found, check.counts.unread, check.waiting];
         let [checked, found, unread, waiting] = numbers.map(|number| number.to_string());
@@ -37,7 +37,7 @@ impl LeaksPage {
         fill(self.page.t().admin.reviews.leaks_checked, &values)
     }
 
-    /// The replies of a turn.
+    /// Returns the replies of a turn with their labels.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
         let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
@@ -45,7 +45,7 @@ impl LeaksPage {
     }
 }
 
-/// The next prompt to label.
+/// Template of the label review.
 #[derive(Template)]
 #[template(path = "admin/labels.html")]
 pub struct LabelsPage {

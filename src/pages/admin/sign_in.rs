@@ -1,43 +1,43 @@
-//! Signing in, and following a link.
+//! Admin sign-in, and acceptance of invitation links.
 
 use askama::Template;
 
 use crate::Page;
 
-/// The page on which people sign in to the admin.
+/// Template of the admin sign-in page.
 #[derive(Template)]
 #[template(path = "admin/sign_in.html")]
 pub struct AdminSignInPage {
     pub page: Page,
     pub name: String,
-    /// Whether there is nobody who could sign in.
+    /// Whether no account exists yet.
     pub no_owner: bool,
     pub token: String,
-    /// Where signing in leads.
+    /// Target address after signing in.
     pub next: String,
     pub problem: Option<String>,
-    /// What the provider is called, where people sign in at one.
+    /// Name of the identity provider, if one is configured.
     pub provider: Option<String>,
 }
 
-/// The page on which a sign-in at the provider ends: it leads on by itself, as one of the arena's own pages, because a browser keeps
-/// the session's cookie back from an address that another site has led to.
+/// Template of the page after a sign-in at the provider. It redirects from one of the arena's own pages because browsers withhold the
+/// session cookie on a navigation from another site.
 #[derive(Template)]
 #[template(path = "admin/signed_in.html")]
 pub struct SignedInPage {
     pub page: Page,
-    /// Where it leads.
+    /// Target address.
     pub next: String,
 }
 
-/// The page that a link leads to.
+/// Template of the page that an invitation link opens.
 #[derive(Template)]
 #[template(path = "admin/welcome.html")]
 pub struct WelcomePage {
     pub page: Page,
     pub link: String,
     pub name: String,
-    /// Whose account it is, where the link is for a new passphrase.
+    /// Name of the account, if the link resets a passphrase.
     pub account: Option<String>,
     pub token: String,
     pub problem: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Who may run the arena.
+//! The list of admin users.
 
 use askama::Template;
 
@@ -8,32 +8,32 @@ use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::AdminUserRow;
 
-/// The page.
+/// Template of the list of admin users.
 #[derive(Template)]
 #[template(path = "admin/users.html")]
 pub struct UsersPage {
     pub page: Page,
     pub frame: AdminFrame,
     pub users: Vec<AdminUserRow>,
-    /// Shown once.
+    /// New invitation link, shown once.
     pub link: Option<String>,
-    /// After which it expires.
+    /// Validity of the link in hours.
     pub hours: u32,
-    /// What the provider is called.
+    /// Name of the identity provider.
     pub provider: String,
-    /// Whether people who run the arena sign in there.
+    /// Whether admin users sign in at the provider.
     pub adds_at_provider: bool,
 }
 
 impl UsersPage {
-    /// How a user signs in, where that is not by a passphrase.
+    /// Returns the sign-in method of a user; `None` for a passphrase.
     fn place(&self, user: &AdminUserRow) -> Option<String> {
         let (account, words) = (user.provider?, &self.page.t().admin.users);
         let words = if account.has_come { words.at_provider } else { words.awaited };
         Some(words.replace("{name}", &self.provider))
     }
 
-    /// Whether a claim gives the role.
+    /// Whether an OIDC claim determines the role.
     fn has_claimed_role(user: &AdminUserRow) -> bool {
         user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim)
     }

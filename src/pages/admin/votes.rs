@@ -1,4 +1,4 @@
-//! Votes, flagged voters, and what a decision would change.
+//! Votes, flagged voters, and previews of exclusion decisions.
 
 use askama::Template;
 
@@ -13,7 +13,7 @@ use crate::render::i18n::fill;
 use crate::render::i18n::pages::VoteAdminTexts;
 use crate::time::time_text;
 
-/// The filter as it was typed.
+/// Filter fields as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilterFields {
     pub voter: String,
@@ -24,7 +24,7 @@ pub struct FilterFields {
 }
 
 impl FilterFields {
-    /// Each field with its name, in the order of the page.
+    /// Returns name and value of each field, in page order.
     pub fn all(&self) -> [(&'static str, &str); 5] {
         let Self { voter, model, rule, prompt_cluster, battle } = self;
         [("voter", voter), ("model", model), ("rule", rule), ("prompt_cluster", prompt_cluster), ("battle", battle)]
@@ -35,17 +35,17 @@ impl FilterFields {
     }
 }
 
-/// What the test found of a voter.
+/// Test result of a flagged voter.
 pub struct Evidence {
     pub voter: String,
     pub votes: u64,
-    /// Name of the model that the votes are for or against.
+    /// Name of the model that the voter favours or disfavours.
     pub model: Option<String>,
     pub favours: bool,
     pub on_model: Option<u64>,
     pub wins: Option<u64>,
     pub expected: Option<f64>,
-    /// The least false discovery rate at which the voter is flagged.
+    /// Adjusted p value (q value): least false discovery rate at which the voter is flagged.
     pub q: f64,
     pub is_flagged: bool,
 }
@@ -67,7 +67,7 @@ impl Evidence {
     }
 }
 
-/// A vote.
+/// Row of a vote.
 pub struct VoteLine {
     pub seq: i64,
     pub cast_ms: i64,
@@ -94,7 +94,7 @@ impl VoteLine {
     }
 }
 
-/// Flagged voters.
+/// Template of the flagged voters.
 #[derive(Template)]
 #[template(path = "admin/voters.html")]
 pub struct VotersPage {
@@ -103,11 +103,11 @@ pub struct VotersPage {
     pub flagged: Vec<Evidence>,
     pub tested: usize,
     pub voters: u64,
-    /// Number of suspicious voters where flags are withheld.
+    /// Number of suspicious voters while flags are withheld.
     pub withheld: Option<u64>,
 }
 
-/// Votes by filter.
+/// Template of the filtered votes.
 #[derive(Template)]
 #[template(path = "admin/votes.html")]
 pub struct VotesPage {
@@ -115,12 +115,12 @@ pub struct VotesPage {
     pub frame: AdminFrame,
     pub fields: FilterFields,
     pub matched: usize,
-    /// Of those, how many a rule excludes.
+    /// Number of these votes that a rule excludes.
     pub excluded: usize,
     pub lines: Vec<VoteLine>,
-    /// What the test found of the voter of the filter.
+    /// Test result of the filtered voter.
     pub evidence: Option<Evidence>,
-    /// Ids and names.
+    /// Ids and names of the models.
     pub models: Vec<(String, String)>,
 }
 
@@ -144,7 +144,7 @@ impl VotesPage {
     }
 }
 
-/// What a decision would change.
+/// Template of a decision's preview.
 #[derive(Template)]
 #[template(path = "admin/decision.html")]
 pub struct DecisionPage {
@@ -154,7 +154,7 @@ pub struct DecisionPage {
     pub excludes: bool,
     pub rule: String,
     pub reason: String,
-    /// The last vote that it is about.
+    /// Sequence number of the last vote that the decision covers.
     pub upto: i64,
     pub concerned: usize,
     pub voters: usize,

@@ -1,4 +1,4 @@
-//! Messages to webhooks.
+//! The webhook delivery page.
 
 use askama::Template;
 
@@ -10,16 +10,16 @@ use crate::domain::webhook::DeliveryState;
 use crate::infra::storage::WebhookMessageRow;
 use crate::time::time_text;
 
-/// A webhook of the settings.
+/// Row of a configured webhook.
 pub struct WebhookLine {
     pub id: String,
-    /// Where its messages go.
+    /// Host of the target address.
     pub host: String,
-    /// Names of events.
+    /// Names of the subscribed events.
     pub events: String,
 }
 
-/// The page.
+/// Template of the webhook delivery page.
 #[derive(Template)]
 #[template(path = "admin/webhooks.html")]
 pub struct WebhooksPage {

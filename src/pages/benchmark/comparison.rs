@@ -1,4 +1,4 @@
-//! Two runs of a suite beside each other.
+//! Comparison of two runs of a suite.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::domain::stats::paired::PairedDifference;
 use crate::infra::storage::BenchRunRow;
 use crate::query_string::escaped;
 
-/// Items that are listed.
+/// Maximum number of items listed.
 const LISTED: usize = 50;
 
-/// The runs to choose from, and the comparison of two.
+/// Runs to choose from, and the comparison of two.
 pub struct ComparisonView {
-    /// The suite.
+    /// Suite name.
     pub suite: String,
-    /// Its name for people.
+    /// Display name of the suite.
     pub title: String,
-    /// Its runs, the latest first.
+    /// Runs of the suite, latest first.
     pub runs: Vec<BenchRunRow>,
-    /// The two that were chosen.
+    /// Comparison of the two selected runs.
     pub compared: Option<Arc<ComparedRuns>>,
 }
 
@@ -48,7 +48,7 @@ impl ComparisonPage<'_> {
         escaped(&self.view.suite)
     }
 
-    /// A run as a choice: when it began, its round and who took part.
+    /// Formats a run as an option: start time, sample number and models.
     fn run(row: &BenchRunRow) -> String {
         let run = &row.run;
         let round = if run.sample > 1 { format!(" · {}", run.sample) } else { String::new() };
@@ -75,7 +75,7 @@ impl ComparisonPage<'_> {
         found.adjusted_p.map_or_else(|| "–".to_owned(), |p| format!("{p:.3}"))
     }
 
-    /// The items whose scores changed, most first.
+    /// Returns the items with changed scores, by size of the change.
     fn changed(items: &[ItemChange]) -> Vec<&ItemChange> {
         let changed = items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
         changed.take(LISTED).collect()

@@ -1,5 +1,5 @@
-//! One item: the questions, the reference, each model's answers and each judgement in the judge's own words. All of it comes
-//! from outside, so all of it passes the renderer of [`markup`], which lets through what is safe.
+//! One item: questions, reference, each model's answers and each judgement in the judge's own words. All texts come from outside and are
+//! sanitised by [`markup`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::markup;
 
-/// An item, ready to be shown: texts from outside are HTML already.
+/// Item for display; texts from outside are already safe HTML.
 pub struct ItemPageView {
     suite: String,
     title: String,
@@ -38,7 +38,7 @@ pub struct ItemPageView {
     turns: Vec<ItemTurnView>,
     options: Vec<(&'static str, String, bool)>,
     models: Vec<ItemModelView>,
-    /// The two models that are shown side by side, with their answers turn by turn; none where fewer answered.
+    /// Side-by-side answers of two models by turn; `None` if fewer than two answered.
     pair: Option<ItemPairView>,
     opinions: ItemOpinions,
     votes: Vec<ArenaPairVotes>,
@@ -48,37 +48,37 @@ pub struct ItemPageView {
     fields: Vec<(&'static str, String)>,
 }
 
-/// What of an item is asked for, and where it stands among others.
+/// Selected answers and position of an item.
 pub struct ItemChoice {
-    /// Models to show side by side; empty for the first ones.
+    /// Models to show side by side; empty for the first two.
     pub sides: [String; 2],
-    /// The items before and after it.
+    /// Previous and next item.
     pub around: Neighbours,
-    /// The models by whose difference the items around it are sorted.
+    /// Models by whose score difference the items are sorted.
     pub sorted_by: Option<[String; 2]>,
-    /// Which answers are meant, for further addresses.
+    /// Query parameters that select the answers, for links.
     pub carried: String,
-    /// The same as fields of a form.
+    /// The same parameters as form fields.
     pub fields: Vec<(&'static str, String)>,
 }
 
-/// The items before and after one.
+/// Previous and next item.
 pub struct Neighbours {
     before: Option<String>,
     after: Option<String>,
-    /// Its place from 1, and how many there are.
+    /// Position from 1, and number of items.
     place: [usize; 2],
     order: ItemOrder,
 }
 
-/// Which items stand before and after one.
+/// Sort order of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemOrder {
-    /// Those of the suite.
+    /// Order of the suite.
     Suite,
-    /// Those that judges disagree on, the most first.
+    /// Judge disagreement, descending.
     Disagreement,
-    /// Those on which two models differ, the most first.
+    /// Score difference of two models, descending.
     Difference,
 }
 
@@ -89,9 +89,9 @@ struct ItemPairView {
 
 struct PairTurn {
     number: u32,
-    /// Stretches of each answer, and whether the other lacks it; plain where a text is too long to be compared.
+    /// Parts of each answer, marked where the other answer lacks them; unmarked if a text is too long to diff.
     texts: [Vec<DiffPart>; 2],
-    /// What each judge said of each.
+    /// Verdict of each judge on each answer.
     verdicts: [Vec<(String, String)>; 2],
 }
 
@@ -108,17 +108,18 @@ struct ItemModelView {
 
 struct AnswerView {
     turn: u32,
-    /// None where the model has nothing to say, or nothing is kept.
+    /// `None` if the answer is empty or not stored.
     text: Option<String>,
     judgements: Vec<JudgementView>,
 }
 
 struct JudgementView {
     judge: String,
-    game: Option<String>,
+    /// Game number of a comparison, and the ids of the models on sides A and B.
+    game: Option<(u8, [String; 2])>,
     verdict: String,
     said: Option<String>,
-    /// What the judge thought before it replied.
+    /// Reasoning of the judge before its reply.
     reasoning: Option<String>,
     earlier: Vec<String>,
 }
@@ -129,14 +130,16 @@ struct ItemPage<'a> {
     page: Page,
     words: &'static ReportTexts,
     view: &'a ItemPageView,
+    /// Maps a model id to its display name.
+    name: &'a dyn Fn(&str) -> String,
 }
 
-/// `GET /benchmarks/SUITE/items/ID`
+/// `GET /benchmarks/SUITE/items/ID`; `name` maps model and judge ids to display names.
 #[must_use]
-pub fn item(request: &HttpRequest, view: &ItemPageView) -> HttpResponse {
+pub fn item(request: &HttpRequest, view: &ItemPageView, name: &dyn Fn(&str) -> String) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
     let words = report_texts(page.language);
-    respond(request, StatusCode::OK, &ItemPage { page, words, view })
+    respond(request, StatusCode::OK, &ItemPage { page, words, view, name })
 }
 
 impl ItemPage<'_> {
@@ -148,7 +151,7 @@ impl ItemPage<'_> {
         format!("/benchmarks/{}/items/{}?{}{}", self.view.suite, escaped(id), self.view.carried, self.order())
     }
 
-    /// The order of the items as it stands in an address, each parameter with an ampersand behind it.
+    /// Returns the sort order as query parameters, each followed by an ampersand.
     fn order(&self) -> String {
         let sides = self.view.sorted_by.as_ref();
         sides.map_or_else(String::new, |sides| by_difference(sides.each_ref().map(String::as_str)))
@@ -169,7 +172,7 @@ impl ItemPage<'_> {
         text.replace("{n}", &at).replace("{all}", &all)
     }
 
-    /// The address of this view for others: the two models with the answers that are meant.
+    /// Returns a shareable address of this view: the two models and the selected answers.
     fn shared(&self, pair: &ItemPairView) -> String {
         let [left, right] = pair.models.each_ref().map(|model| escaped(model));
         let (suite, id, carried) = (&self.view.suite, escaped(&self.view.id), &self.view.carried);
@@ -178,7 +181,17 @@ impl ItemPage<'_> {
 
     fn side_choices(&self, pair: &ItemPairView) -> [SideChoice; 2] {
         let models = self.view.models.iter().map(|model| model.model.as_str());
-        side_choices(&self.page.t().benchmark, models, pair.models.each_ref().map(String::as_str))
+        side_choices(&self.page.t().benchmark, models, pair.models.each_ref().map(String::as_str), self.name)
+    }
+
+    fn called(&self, model: &str) -> String {
+        (self.name)(model)
+    }
+
+    /// Describes the game of a comparison and its sides.
+    fn game(&self, (number, [a, b]): &(u8, [String; 2])) -> String {
+        let game = self.page.t().benchmark.game.replace("{n}", &number.to_string());
+        format!("{game} · A: {}, B: {}", self.called(a), self.called(b))
     }
 
     fn mean(opinion: &ScoreOpinion) -> String {
@@ -191,7 +204,7 @@ impl ItemPage<'_> {
 }
 
 impl ItemPageView {
-    /// Renders everything that was said of an item.
+    /// Renders all texts of an item.
     pub fn new(suite: &dyn Suite, view: &ItemView, language: Language, choice: ItemChoice) -> Self {
         let (item, words) = (&view.item, &page_texts(language).benchmark);
         Self {
@@ -218,7 +231,7 @@ impl ItemPageView {
 }
 
 impl Neighbours {
-    /// Where an item stands in a list.
+    /// Returns the position of an item in a list.
     pub fn new(items: &[&str], id: &str, order: ItemOrder) -> Self {
         let at = items.iter().position(|item| *item == id);
         let of = |at: Option<usize>| Some((*items.get(at?)?).to_owned());
@@ -231,7 +244,7 @@ impl Neighbours {
     }
 }
 
-/// Two models' answers side by side: those that were chosen, or the first two that answered.
+/// Returns the side-by-side answers of the selected models, or of the first two that answered.
 fn pair(view: &ItemView, sides: &[String; 2], words: &BenchmarkTexts) -> Option<ItemPairView> {
     let mut answers: BTreeMap<&str, BTreeMap<u32, &str>> = BTreeMap::new();
     for answer in &view.answers {
@@ -259,7 +272,7 @@ fn marked(one: &str, other: &str) -> [Vec<DiffPart>; 2] {
     text_diff(one, other).unwrap_or_else(|| [whole(one), whole(other)])
 }
 
-/// What each judge said of a model's answer, in the order in which they came.
+/// Returns each judge's verdict on a model's answer, in order of arrival.
 fn verdicts(view: &ItemView, model: &str, turn: u32, words: &BenchmarkTexts) -> Vec<(String, String)> {
     let own = view.judgements.iter().filter(|row| row.judgement.model == model && row.judgement.turn == turn);
     own.map(|row| (row.judgement.judge_model.clone(), verdict(&row.judgement, words))).collect()
@@ -281,7 +294,7 @@ fn options(item: &Item) -> Vec<(&'static str, String, bool)> {
     letters.into_iter().zip(&choices.options).map(option).collect()
 }
 
-/// What models answered, and the judgements of each answer; a judgement whose answer is not kept stands alone.
+/// Returns each model's answers with their judgements; a judgement without a stored answer is listed separately.
 fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ItemModelView> {
     let mut models: BTreeMap<&str, BTreeMap<u32, AnswerView>> = BTreeMap::new();
     let empty = |turn| AnswerView { turn, text: None, judgements: Vec::new() };
@@ -304,8 +317,7 @@ fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ItemModelView> {
 
 fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     let said = &row.judgement;
-    let against =
-        || format!("{} · A: {}, B: {}", words.game.replace("{n}", &u8::from(said.game).to_string()), a(row), b(row));
+    let against = || (u8::from(said.game), [a(row), b(row)].map(str::to_owned));
     let Thought { reasoning, reply } = Thought::split(&said.raw_text);
     let shown = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(rendered);
     JudgementView {
@@ -318,12 +330,12 @@ fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     }
 }
 
-/// The model on side A.
+/// Returns the model on side A.
 fn a(row: &BenchJudgementRow) -> &str {
     if u8::from(row.judgement.game) == 1 { &row.judgement.model } else { &row.baseline }
 }
 
-/// The model on side B.
+/// Returns the model on side B.
 fn b(row: &BenchJudgementRow) -> &str {
     if u8::from(row.judgement.game) == 1 { &row.baseline } else { &row.judgement.model }
 }
@@ -370,7 +382,7 @@ fn rated(rating: &Rating, words: &BenchmarkTexts) -> String {
     })
 }
 
-/// A text from outside as safe HTML.
+/// Renders a text from outside as safe HTML.
 fn rendered(text: &str) -> String {
     markup::render(text).into_iter().map(|block| format!("<div class=\"block\">{block}</div>")).collect()
 }

@@ -1,4 +1,4 @@
-//! The pages of benchmarks: the suites, a suite's report, its items, and one item.
+//! Benchmark pages: suites, report of a suite, its items, and one item.
 
 mod comparison;
 mod item;
@@ -31,9 +31,9 @@ use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
 use crate::render::report::suite_score_table::day;
 
-/// Characters of a question in a list.
+/// Maximum length of a question in a list, in characters.
 const SHORT: usize = 220;
-/// A difference whose adjusted p value is below is more than chance.
+/// Significance level for adjusted p values.
 const SIGNIFICANT: f64 = 0.05;
 
 #[derive(Template)]
@@ -44,13 +44,13 @@ struct SuitesPage<'a> {
     cards: &'a [SuiteCard],
     score_table: &'a SuiteScoreTable,
     compared: Option<&'a ScoreTableComparison>,
-    /// Suites that are known and have no data.
+    /// Known suites without data.
     waiting: Vec<(&'static str, String)>,
-    /// What people call the model of an id.
+    /// Maps a model id to its display name.
     name: &'a dyn Fn(&str) -> String,
 }
 
-/// `GET /benchmarks`, which calls models and judges by their names.
+/// `GET /benchmarks`; `name` maps model and judge ids to display names.
 #[must_use]
 pub fn suites(
     request: &HttpRequest,
@@ -66,13 +66,13 @@ pub fn suites(
     respond(request, StatusCode::OK, &SuitesPage { page, words, cards, score_table, compared, waiting, name })
 }
 
-/// A built-in suite's name for people.
+/// Returns the display name of a built-in suite.
 fn title(name: &str) -> String {
     suite_named(name, &SuiteOptions::default()).map_or_else(|_| name.to_owned(), |suite| suite.title().to_owned())
 }
 
 impl SuitesPage<'_> {
-    /// The address of a data file's report; the latest file of a suite needs no more than the suite's name.
+    /// Returns the address of a data file's report; for the suite's latest file the suite's name suffices.
     fn address(&self, card: &SuiteCard) -> String {
         let latest = self.cards.iter().find(|other| other.suite == card.suite);
         let query = match latest.is_some_and(|latest| latest.version == card.version) {
@@ -82,12 +82,12 @@ impl SuitesPage<'_> {
         format!("/benchmarks/{}{query}", escaped(&card.suite))
     }
 
-    /// Whether the others are compared with this model.
+    /// Whether the other models are compared with this one.
     fn is_compared(&self, model: &str) -> bool {
         self.compared.is_some_and(|compared| compared.with == model)
     }
 
-    /// The query that asks a file for the same comparison.
+    /// Returns the query of the download for the same comparison.
     fn query(&self) -> String {
         self.compared.map_or_else(String::new, |compared| format!("?compare_with={}", escaped(&compared.with)))
     }
@@ -100,14 +100,14 @@ impl SuitesPage<'_> {
         compared.win_interval.map(|interval| format!("{:.1}–{:.1}", 100.0 * interval.lower, 100.0 * interval.upper))
     }
 
-    /// What the paired test says of a difference: better, worse, or nothing where it may be chance.
+    /// Returns the result of the paired test: better or worse; `None` if not significant.
     fn finding(&self, compared: &ModelComparison) -> Option<&'static str> {
         let (own, mean) = (&self.page.t().benchmark, compared.difference?.mean);
         let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANT);
         is_sure.then_some(if mean > 0.0 { own.better } else { own.worse })
     }
 
-    /// What is behind a score: coverage, cost and day.
+    /// Describes coverage, cost and day of a score.
     fn facts(score: &SuiteScore) -> Option<String> {
         let facts = score.facts?;
         let coverage = format!("{}/{}", facts.coverage.ok, facts.coverage.total);
@@ -131,7 +131,7 @@ impl SuitesPage<'_> {
         format!("{:.1}", model.mean_rank)
     }
 
-    /// The interval of a score, where it has one.
+    /// Formats the confidence interval of a score, if it has one.
     fn interval(score: &SuiteScore) -> Option<String> {
         score.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
     }
@@ -151,17 +151,17 @@ impl SuitesPage<'_> {
     }
 }
 
-/// A suite's report, and what else could be shown.
+/// Report of a suite, with the options for others.
 pub struct SuiteView {
     /// The report.
     pub report: Report,
-    /// Ways of judging.
+    /// Judging variants.
     pub variants: BTreeSet<String>,
-    /// Rounds of answers.
+    /// Sample numbers of the answers.
     pub samples: BTreeSet<u32>,
-    /// The data file that was asked for; empty for the latest.
+    /// Selected data file; empty for the latest.
     pub data: String,
-    /// Which answers are meant, for further addresses.
+    /// Query parameters that select the answers, for links.
     pub carried: String,
 }
 
@@ -177,7 +177,7 @@ struct SuitePage<'a> {
 /// `GET /benchmarks/SUITE`
 ///
 /// # Errors
-/// [`askama::Error`] where the report cannot be written.
+/// [`askama::Error`] if the template fails to render.
 pub fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResponse> {
     let page = Page::new(request, Section::Benchmarks);
     let body = html::body(&view.report, page.language)?;
@@ -186,7 +186,7 @@ pub fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResp
 }
 
 impl SuitePage<'_> {
-    /// A judge by name; several are a panel.
+    /// Returns the display name of a judge or of a panel of judges.
     fn judge(&self, judge: &str) -> String {
         let is_panel =
             self.view.report.judges.len() > 2 && self.view.report.judges.last().is_some_and(|last| last == judge);
@@ -195,7 +195,7 @@ impl SuitePage<'_> {
 }
 
 impl SuiteView {
-    /// Whether there is anything to choose.
+    /// Whether the page offers a choice of variants, samples or data.
     fn has_choice(&self) -> bool {
         self.report.judges.len() > 1
             || self.report.models.len() > 1
@@ -207,45 +207,45 @@ impl SuiteView {
         escaped(&self.report.suite)
     }
 
-    /// Whether the others are compared with this model by choice.
+    /// Whether the reader selected this model as the baseline.
     fn is_compared(&self, model: &str) -> bool {
         self.report.compared_with.as_deref() == Some(model)
     }
 }
 
-/// The parameters that sort items by the difference of two models, each with an ampersand behind it.
+/// Returns the parameters that sort items by the score difference of two models, each followed by an ampersand.
 fn by_difference(sides: [&str; 2]) -> String {
     let [left, right] = sides.map(escaped);
     format!("sort=difference&left={left}&right={right}&")
 }
 
-/// Items of a suite, on pages.
+/// One page of a suite's items.
 pub struct ItemsView<'a> {
-    /// The suite.
+    /// Suite of the items.
     pub suite: &'a dyn Suite,
-    /// The categories to choose from.
+    /// Categories to choose from.
     pub categories: BTreeSet<&'a str>,
-    /// The category that was chosen; empty for all.
+    /// Selected category; empty for all.
     pub category: &'a str,
-    /// The items of this page.
+    /// Items on this page.
     pub items: Vec<&'a Item>,
-    /// This page, from 1.
+    /// Page number, from 1.
     pub page: usize,
-    /// All pages.
+    /// Number of pages.
     pub pages: usize,
-    /// Whether the items that judges disagree on are listed.
+    /// Whether the list shows only items on which judges disagree.
     pub is_disputed: bool,
-    /// Whether there are such items.
+    /// Whether judges disagree on any item.
     pub are_disputed: bool,
-    /// The models that items can be sorted by.
+    /// Models available for sorting.
     pub models: Vec<&'a str>,
-    /// The two by whose difference they are.
+    /// Models by whose score difference the items are sorted.
     pub sides: Option<[&'a str; 2]>,
-    /// Their scores, by item.
+    /// Scores of both models, by item.
     pub pairs: HashMap<String, ItemPair>,
-    /// Which answers are meant.
+    /// Query parameters that select the answers, for links.
     pub carried: String,
-    /// The same as fields of a form.
+    /// The same parameters as form fields.
     pub fields: Vec<(&'static str, String)>,
 }
 
@@ -254,13 +254,15 @@ pub struct ItemsView<'a> {
 struct ItemsPage<'a> {
     page: Page,
     view: &'a ItemsView<'a>,
+    /// Maps a model id to its display name.
+    name: &'a dyn Fn(&str) -> String,
 }
 
-/// `GET /benchmarks/SUITE/items`
+/// `GET /benchmarks/SUITE/items`; `name` maps model ids to display names.
 #[must_use]
-pub fn items(request: &HttpRequest, view: &ItemsView<'_>) -> HttpResponse {
+pub fn items(request: &HttpRequest, view: &ItemsView<'_>, name: &dyn Fn(&str) -> String) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
-    respond(request, StatusCode::OK, &ItemsPage { page, view })
+    respond(request, StatusCode::OK, &ItemsPage { page, view, name })
 }
 
 impl ItemsPage<'_> {
@@ -276,7 +278,7 @@ impl ItemsPage<'_> {
         format!("/benchmarks/{}/items/{}?{}{}", self.suite(), escaped(&item.id), self.view.carried, self.order())
     }
 
-    /// The order of the list as it stands in an address, each parameter with an ampersand behind it.
+    /// Returns the sort order as query parameters, each followed by an ampersand.
     fn order(&self) -> String {
         match self.view.sides {
             Some(sides) => by_difference(sides),
@@ -285,10 +287,15 @@ impl ItemsPage<'_> {
     }
 
     fn side_choices(&self) -> [SideChoice; 2] {
-        side_choices(&self.page.t().benchmark, self.view.models.iter().copied(), self.view.sides.unwrap_or_default())
+        let (models, sides) = (self.view.models.iter().copied(), self.view.sides.unwrap_or_default());
+        side_choices(&self.page.t().benchmark, models, sides, self.name)
     }
 
-    /// What both models score on an item, and the difference.
+    fn called(&self, model: &str) -> String {
+        (self.name)(model)
+    }
+
+    /// Formats both models' scores on an item, and the difference.
     fn pair(&self, item: &Item) -> Option<[String; 3]> {
         let pair = self.view.pairs.get(&item.id)?;
         let [left, right] = pair.scores.map(|score| format!("{score:.2}"));
@@ -310,7 +317,7 @@ impl ItemsPage<'_> {
         self.page.t().benchmark.page_of.replace("{page}", &page).replace("{pages}", &pages)
     }
 
-    /// The first question, as much of it as a list needs.
+    /// Returns the first question, shortened for the list.
     #[expect(clippy::unused_self, reason = "templates call it on the page")]
     fn question(&self, item: &Item) -> String {
         let question = item.turns.first().map_or("", |turn| turn.question.trim());

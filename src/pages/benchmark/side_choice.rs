@@ -1,24 +1,33 @@
-//! The two fields that choose which models stand side by side.
+//! Selection lists for the two models shown side by side.
 
 use crate::render::i18n::pages::BenchmarkTexts;
 
-/// One of the fields.
+/// Selection list of one side.
 pub(super) struct SideChoice {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
-    /// The models, and whether each is chosen.
-    pub(super) options: Vec<(String, bool)>,
+    pub(super) options: Vec<SideOption>,
 }
 
-/// The fields for the left and the right model.
+/// Option for a model.
+pub(super) struct SideOption {
+    pub(super) id: String,
+    /// Display name.
+    pub(super) name: String,
+    pub(super) is_chosen: bool,
+}
+
+/// Returns the lists for the left and the right model; `name` maps model ids to display names.
 pub(super) fn side_choices<'m>(
     words: &BenchmarkTexts,
     models: impl Iterator<Item = &'m str> + Clone,
     [left, right]: [&str; 2],
+    name: &dyn Fn(&str) -> String,
 ) -> [SideChoice; 2] {
-    [("left", words.left_side, left), ("right", words.right_side, right)].map(|(name, label, chosen)| SideChoice {
-        name,
+    let option = |id: &str, chosen: &str| SideOption { id: id.to_owned(), name: name(id), is_chosen: id == chosen };
+    [("left", words.left_side, left), ("right", words.right_side, right)].map(|(field, label, chosen)| SideChoice {
+        name: field,
         label,
-        options: models.clone().map(|model| (model.to_owned(), model == chosen)).collect(),
+        options: models.clone().map(|model| option(model, chosen)).collect(),
     })
 }

@@ -8,28 +8,28 @@ use serde::Serialize;
 use crate::domain::benchmark::suite_summary::SuiteSummary;
 use crate::domain::benchmark::{SuiteError, SuiteOptions, suite_of};
 
-/// A data file of a suite, and what was done over it.
+/// Data file of a suite, with counts of its results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuiteCard {
-    /// The suite's name.
+    /// Suite name.
     pub suite: String,
-    /// Its name for people.
+    /// Display name of the suite.
     pub title: String,
     /// SHA-256 of the data file.
     pub version: String,
-    /// The file's name.
+    /// Name of the data file.
     pub source: String,
-    /// Its items.
+    /// Number of items.
     pub items: u64,
     /// Models with answers or judgements.
     pub models: BTreeSet<String>,
-    /// The judges.
+    /// Judges of the suite's results.
     pub judges: BTreeSet<String>,
-    /// Judgements with a verdict.
+    /// Number of judgements with a verdict.
     pub judged: u64,
-    /// All judgements.
+    /// Number of all judgements.
     pub judgements: u64,
-    /// The latest judgement, in milliseconds since 1970.
+    /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: Option<i64>,
 }
 

@@ -1,23 +1,23 @@
-//! The correlations of all series of a group, as a table whose cells lead to their pairs.
+//! The correlation matrix of a group, as a table whose cells link to their pairs.
 
 use super::ShownNames;
 use crate::domain::stats::correlation_matrix::ColumnCorrelations as Found;
 use crate::render::chart::correlations::{CorrelationCell, cell_text, shade};
 
-/// The table.
+/// Correlation matrix.
 pub(super) struct MatrixView {
     pub(super) rows: Vec<MatrixRow>,
-    /// Said where the group has more series than the table.
+    /// Notice that the group has more series than the table.
     pub(super) first_of: Option<String>,
 }
 
-/// A series with its correlations with those above it.
+/// Series with its correlations to the series above it.
 pub(super) struct MatrixRow {
     pub(super) label: String,
     pub(super) cells: Vec<MatrixCell>,
 }
 
-/// A correlation.
+/// Correlation of two series.
 pub(super) struct MatrixCell {
     pub(super) text: String,
     pub(super) class: &'static str,
@@ -50,13 +50,13 @@ impl MatrixView {
         Self { rows: (0..series.len()).map(row).collect(), first_of: (series.len() < grid.of).then_some(first_of) }
     }
 
-    /// Whether there is anything to compare.
+    /// Whether the group has any pair of series.
     pub(super) fn has_pairs(&self) -> bool {
         self.rows.len() > 1
     }
 }
 
-/// The chosen correlation; its interval is that of resampling where there is one, or else Fisher's.
+/// Returns the selected coefficient with its bootstrap interval, or else Fisher's.
 fn shown(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
     let place = names.view.coefficient as usize;
     match found.found[place] {

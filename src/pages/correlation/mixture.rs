@@ -1,20 +1,20 @@
-//! The mixture that follows a series best.
+//! The mixture of series that best correlates with a target.
 
 use super::{ShownNames, named};
 use crate::domain::correlation::report::{CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport};
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::i18n::fill;
 
-/// A mixture as it is shown.
+/// Mixture for display.
 pub(super) struct MixtureView {
     pub(super) target: String,
     pub(super) models: String,
     pub(super) warning: Option<String>,
-    /// Series with their weights, in the order in which they were chosen.
+    /// Series with their weights, in order of selection.
     pub(super) weights: Vec<[String; 2]>,
-    /// By what was compared: the correlations.
+    /// Correlations, by compared data.
     pub(super) rows: Vec<(&'static str, Vec<String>)>,
-    /// Whether chance does as well where the weights are fitted to it, too.
+    /// Result of the permutation test, which refits the weights to permuted data.
     pub(super) permutation_test: String,
     pub(super) coefficients: [&'static str; 3],
 }
@@ -50,7 +50,7 @@ impl MixtureView {
     }
 }
 
-/// Correlations with what the weights were fitted to: without the intervals, which take the weights as given.
+/// Formats correlations with the fitted target, without intervals: these would take the weights as given.
 fn fitted_texts(found: &Correlations, none: &str) -> Vec<String> {
     let one = |(_, coefficient): (&str, &CoefficientReport)| {
         coefficient.r.map_or_else(|| none.to_owned(), |r| format!("{r:.4}"))

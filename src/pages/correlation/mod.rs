@@ -1,4 +1,4 @@
-//! The page of correlations: two series, all of them, mixtures, and satisfaction by intent. [`papers`] has the papers' own studies.
+//! The correlations page: two series, all series, mixtures, and satisfaction by intent. [`papers`] has the papers' own studies.
 
 mod matrix;
 mod mixture;
@@ -30,21 +30,21 @@ use matrix::MatrixView;
 use mixture::MixtureView;
 use pair::PairView;
 
-/// What is shown.
+/// Data of the correlations page.
 pub struct View<'a> {
-    /// All series.
+    /// Snapshot of all series.
     pub snapshot: &'a CorrelationSnapshot,
-    /// What the address asks for.
+    /// Query of the address.
     pub wanted: &'a CorrelationQuery,
-    /// Which correlation.
+    /// Selected coefficient.
     pub coefficient: Coefficient,
-    /// Which series the matrix has.
+    /// Series group of the matrix.
     pub group: SeriesGroup,
-    /// Two series.
+    /// Study of two series.
     pub pair: Option<Arc<PairStudy>>,
-    /// A mixture.
+    /// Fitted mixture.
     pub mixture: Option<Arc<MixtureReport>>,
-    /// Satisfaction beside a suite, by intent.
+    /// Satisfaction against a suite, by intent.
     pub intents: Option<Arc<PairStudy>>,
 }
 
@@ -54,17 +54,17 @@ struct CorrelationPage<'a> {
     page: Page,
     words: &'static CorrelationTexts,
     view: &'a View<'a>,
-    /// When it was computed.
+    /// Time of computation.
     made_at: Option<ShownTime>,
     choices: Vec<SeriesChoices>,
     pair: Option<PairView>,
     intents: Option<PairView>,
-    /// Where it is asked for.
+    /// Matrix, if requested.
     matrix: Option<MatrixView>,
     mixture: Option<MixtureView>,
 }
 
-/// Series from one source.
+/// Options for the series of one source.
 struct SeriesChoices {
     label: &'static str,
     of_models: bool,
@@ -113,7 +113,7 @@ fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {
     all.filter(|choices| !choices.series.is_empty()).collect()
 }
 
-/// What series and models are called on the page.
+/// Display names of series and models.
 struct ShownNames<'a> {
     model_name: &'a dyn Fn(&str) -> String,
     page: &'a Page,
@@ -129,7 +129,7 @@ impl ShownNames<'_> {
         self.page.language
     }
 
-    /// What a series is called; a task of MT-Bench-101 is spelled out.
+    /// Returns the display name of a series; tasks of MT-Bench-101 are spelled out.
     fn of(&self, series: &Series) -> String {
         let short = self.short(series);
         if matches!(series.name, SeriesName::Published(_) | SeriesName::Bench { .. }) {
@@ -139,7 +139,7 @@ impl ShownNames<'_> {
         }
     }
 
-    /// The same with a task of MT-Bench-101 as its two letters, where there is little room.
+    /// Returns the short name of a series; tasks of MT-Bench-101 are their two letters.
     fn short(&self, series: &Series) -> String {
         let words = self.words();
         match &series.name {
@@ -158,7 +158,7 @@ impl ShownNames<'_> {
         }
     }
 
-    /// The part of the votes, in words.
+    /// Describes the slice of the votes.
     fn part(&self, part: &VotePart) -> Vec<String> {
         let (slice, words) = (&part.0, &self.page.t().leaderboard);
         let turns = slice.turns.map(|turns| match turns {
@@ -171,29 +171,29 @@ impl ShownNames<'_> {
         named.chain(turns).chain(long).collect()
     }
 
-    /// What a series is called that goes by this name.
+    /// Returns the display name of the series with this name.
     fn of_name(&self, name: &str) -> String {
         self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
     }
 
-    /// The short name of a series that goes by this name.
+    /// Returns the short name of the series with this name.
     fn short_of_name(&self, name: &str) -> String {
         self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.short(series))
     }
 
-    /// What a model is called; other subjects have their own names.
+    /// Returns the display name of a model; other subjects keep their names.
     fn model(&self, model: &str) -> String {
         (self.model_name)(model)
     }
 
-    /// The address of two series, with what else is chosen.
+    /// Returns the address of a pair of series, keeping the other parameters.
     fn pair_address(&self, x: &str, y: &str) -> String {
         let (coefficient, group) = (self.view.coefficient.as_str(), self.view.group.as_str());
         format!("/correlation?x={}&y={}&coefficient={coefficient}&group={group}#pair", escaped(x), escaped(y))
     }
 }
 
-/// A correlation's name in words.
+/// Returns the display name of a coefficient.
 fn named(words: &CorrelationTexts, coefficient: Coefficient) -> &'static str {
     words.coefficients[coefficient as usize]
 }
@@ -208,7 +208,7 @@ impl CorrelationPage<'_> {
         fill(self.words.drawn, &[("n", &self.view.snapshot.catalog.options.bootstrap.replicates.to_string())])
     }
 
-    /// The label of a list of what is mixed.
+    /// Returns the label of a mixture component's list.
     fn numbered(&self, number: u8) -> String {
         format!("{} {number}", self.words.mixed)
     }
@@ -217,7 +217,7 @@ impl CorrelationPage<'_> {
         self.view.snapshot.catalog.group_len(SeriesGroup::Own) > 0
     }
 
-    /// The parameters of the other forms, which a form hands on.
+    /// Returns the parameters of the other forms, as hidden fields of this form.
     fn carried(&self, form: &str) -> Vec<(&'static str, &str)> {
         let own: &[&str] = match form {
             "pair" => &["x", "y", "coefficient"],
@@ -227,7 +227,7 @@ impl CorrelationPage<'_> {
         self.given().filter(|(name, _)| !own.contains(name)).collect()
     }
 
-    /// The parameters of the address.
+    /// Returns the parameters of the address.
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let CorrelationQuery { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
         let all = [
@@ -245,13 +245,13 @@ impl CorrelationPage<'_> {
         all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty())
     }
 
-    /// The address of the same page with the form for mixtures.
+    /// Returns the address of the same page with the mixture form.
     fn mixture_address(&self) -> String {
         let given: String = self.given().map(|(name, value)| format!("{name}={}&", escaped(value))).collect();
         format!("/correlation?{given}step=0#mixture")
     }
 
-    /// The series that a list has chosen.
+    /// Returns the series selected in a list.
     fn chosen(&self, field: &str) -> &str {
         let wanted = self.view.wanted;
         let of_pair = |side: fn(&PairView) -> &String| self.pair.as_ref().map_or("", |pair| side(pair));

@@ -1,4 +1,4 @@
-//! Two series: a scatter, the three correlations, what was compared and what was not, and how it came about.
+//! Two series: scatter plot, three coefficients, compared and omitted subjects, and method.
 
 use super::{ShownNames, named};
 use crate::charts::ChartView;
@@ -14,12 +14,12 @@ use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
 use crate::render::i18n::pages::CorrelationTexts;
 
-/// Two series as they are shown.
+/// Pair of series for display.
 pub(super) struct PairView {
-    /// How they are asked for.
+    /// Names of the series in the query.
     pub(super) x: String,
     pub(super) y: String,
-    /// What they are called.
+    /// Display names of the series.
     pub(super) titles: [String; 2],
     pub(super) address: String,
     pub(super) of_models: bool,
@@ -27,17 +27,17 @@ pub(super) struct PairView {
     pub(super) rows: Vec<CoefficientRow>,
     pub(super) points: Vec<[String; 3]>,
     pub(super) warning: Option<String>,
-    /// That votes are resampled one by one.
+    /// Notice that votes are resampled independently.
     pub(super) independent_votes: Option<&'static str>,
     /// Whether votes or items are resampled.
     pub(super) is_resampled: bool,
     pub(super) separability: Option<String>,
-    /// Series with the names that only they have.
+    /// Series with the subjects that only they have.
     pub(super) only_in: Vec<(String, Vec<String>)>,
     pub(super) history: Option<ChartView>,
 }
 
-/// A correlation as text.
+/// Coefficient as text.
 pub(super) struct CoefficientRow {
     pub(super) name: &'static str,
     pub(super) chosen: bool,
@@ -48,7 +48,7 @@ pub(super) struct CoefficientRow {
 }
 
 impl PairView {
-    /// `key` distinguishes its charts from others of the page.
+    /// Formats a study; `key` distinguishes its charts from others of the page.
     pub(super) fn new(study: &PairStudy, key: &str, names: &ShownNames<'_>) -> Self {
         let report = &study.report;
         let both = [&report.x, &report.y];
@@ -121,7 +121,7 @@ fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
     Coefficient::ALL.into_iter().enumerate().map(row).collect()
 }
 
-/// With how it was found.
+/// Formats the p value with its method.
 fn p_value(found: &Correlation, exact_p: Option<f64>, words: &CorrelationTexts) -> String {
     let method = match found.p_method {
         PMethod::T => words.p_methods[0],
@@ -137,7 +137,7 @@ fn ends(interval: Interval) -> String {
     format!("{:.4} … {:.4}", interval.lower, interval.upper).replace('-', "−")
 }
 
-/// A subject with its two numbers.
+/// Returns the tooltip of a point: subject and both values.
 fn tooltip_lines(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
     let text = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
         (Some(lower), Some(upper)) => format!("{} ({} … {})", short(value), short(lower), short(upper)),
@@ -179,6 +179,6 @@ fn history(moments: &[HistoryPoint], names: &ShownNames<'_>, frame: Frame) -> Op
     let moments: Vec<correlation_history::CorrelationPoint> = moments.iter().map(moment).collect();
     let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
     let topic = Topic { key: "history", title: &title };
-    // One moment has no history: the scatter above shows it.
+    // A single point has no history: the scatter above shows it.
     (moments.len() > 1).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
 }

@@ -1,4 +1,4 @@
-//! The studies that the papers print, recomputed from their own tables.
+//! The studies printed in the papers, recomputed from the papers' tables.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -33,7 +33,7 @@ impl PapersPage<'_> {
         }
     }
 
-    /// What a number is of; a task of MT-Bench-101 is spelled out.
+    /// Returns the name of a number; tasks of MT-Bench-101 are spelled out.
     fn number(&self, name: &BilingualText) -> String {
         task_spelled_out(self.text(name), self.page.language)
     }

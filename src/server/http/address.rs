@@ -1,8 +1,8 @@
-//! Where a request comes from. For limits the address is used in memory, and only a pseudonym of its network is handed on; the address
-//! itself is kept of people who run the arena, and of nobody else.
+//! Client addresses. For limits the address is only used in memory, and only a pseudonym of its network is passed on; the address itself is
+//! stored for admin users only.
 //!
-//! `X-Forwarded-For` can be written by anyone. Each proxy appends the address that it heard from, so the entries are
-//! read from the right for as long as they were appended by a proxy of ours.
+//! `X-Forwarded-For` can be written by anyone. Each proxy appends the address of its peer, so entries are read from the right as long as a
+//! trusted proxy appended them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,14 +13,14 @@ use sha2::{Digest, Sha256};
 use crate::domain::hex::hex;
 
 const FORWARDED: &str = "x-forwarded-for";
-/// People behind one router often share as much of an address.
+/// Prefix length of an IPv4 network; people behind one router often share it.
 const IPV4_NETWORK_BITS: u8 = 24;
 const IPV6_NETWORK_BITS: u8 = 56;
-/// The one network of all clients whose addresses cannot be read: they have a limit, which they share.
+/// Pseudonym shared by all clients with unreadable addresses, which therefore share a limit.
 const UNREADABLE: &str = "unreadable";
 
-/// The pseudonym of the network that a request comes from; `None` for this machine itself, whose programs are not one
-/// household, and whom no limit of a network can keep from anything.
+/// Returns the pseudonym of the network of a request; `None` for loopback addresses, whose programs are not one household and which no
+/// network limit can stop.
 pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
     let Client { address, hides_another } = client_of(request, trusted)?;
     if hides_another {
@@ -29,28 +29,29 @@ pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<Str
     (!address.is_loopback()).then(|| pseudonym(address))
 }
 
-/// Where a request comes from, as far as it can be followed.
+/// Client of a request, as far as it can be traced.
 struct Client {
-    /// Address of the client, or of the last proxy that could be read.
+    /// Address of the client, or of the last proxy with a readable address.
     address: IpAddr,
-    /// Whether that proxy speaks for a client whose address cannot be read, such as `unknown`.
+    /// Whether that proxy forwards a client with an unreadable address, such as `unknown`.
     hides_another: bool,
 }
 
 fn client_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<Client> {
     let peer = request.peer_addr()?.ip();
-    // Bytes that are no text come from the client, and must not hide what a proxy wrote after them.
+    // Bytes that are not text come from the client, and must not hide what a proxy appended after them.
     let forwarded: Vec<_> =
         request.headers().get_all(FORWARDED).map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     Some(client(peer, &forwarded, trusted))
 }
 
-/// The address that a request comes from, for the audit log of the admin; empty where it is unknown.
+/// Returns the client address, for the admin's audit log; empty if unknown.
 pub(super) fn address_of(request: &HttpRequest, trusted: &[IpNet]) -> String {
     client_of(request, trusted).map(|client| client.address.to_string()).unwrap_or_default()
 }
 
-/// The client: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order; an empty line says nothing.
+/// Returns the client: the peer, or the client named by trusted proxies. `forwarded` are the header's lines in order; empty lines are
+/// ignored.
 fn client(peer: IpAddr, forwarded: &[impl AsRef<str>], trusted: &[IpNet]) -> Client {
     let mut address = peer.to_canonical();
     let lines = forwarded.iter().rev().map(|line| line.as_ref().trim()).filter(|line| !line.is_empty());
@@ -64,14 +65,14 @@ fn client(peer: IpAddr, forwarded: &[impl AsRef<str>], trusted: &[IpNet]) -> Cli
     Client { address, hides_another: false }
 }
 
-/// The entry without the zone of an IPv6 address, as in `fe80::1%eth0`: it names an interface of the proxy.
+/// Removes the zone of an IPv6 address, as in `fe80::1%eth0`: it names an interface of the proxy.
 fn without_zone(entry: &str) -> String {
     let Some((address, zone)) = entry.split_once('%') else { return entry.to_owned() };
     let rest = zone.find(']').map_or("", |end| &zone[end..]);
     format!("{address}{rest}")
 }
 
-/// An address, with or without a port.
+/// Parses an address, with or without a port.
 fn parse(entry: &str) -> Option<IpAddr> {
     let bare = entry.strip_prefix('[').and_then(|entry| entry.strip_suffix(']')).unwrap_or(entry);
     let address = bare.parse().ok().or_else(|| entry.parse().ok().map(|socket: SocketAddr| socket.ip()));

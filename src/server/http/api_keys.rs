@@ -1,4 +1,4 @@
-//! API keys as programs send them, and what only those with a key may read.
+//! Authentication by API key, and the endpoints that require one.
 
 use actix_web::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -13,64 +13,64 @@ use crate::infra::storage::{ApiKeyRow, AuditFilter, AuditRow};
 use crate::services::admin::api_keys::KeyRefused;
 use crate::state::AppState;
 
-/// Wrong keys from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+/// Key under which wrong keys from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const THIS_MACHINE: &str = "this machine";
-/// Entries of an answer, and the most that it gives at once.
+/// Default number of entries per response, and the maximum.
 const PAGE: u32 = 100;
 const MOST: u32 = 1_000;
 
-/// A key, without itself.
+/// API key, without its secret.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct KeyJson {
-    /// Id, by which the operator knows it.
+    /// Id that the operator sees.
     id: String,
-    /// What the operator calls it.
+    /// Name given by the operator.
     name: String,
-    /// What it lets programs do.
+    /// Permissions of the key.
     scopes: Vec<KeyScope>,
-    /// Milliseconds since 1970; `null` where it does not expire.
+    /// Time of expiry in milliseconds since 1970; `null` if it does not expire.
     expires_at: Option<i64>,
 }
 
-/// The parameters as they stand in the address.
+/// Query parameters of the audit log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct AuditQuery {
-    /// Name of a person.
+    /// Name of a user.
     actor: String,
     /// Name of an action, such as `exclude_votes`.
     action: String,
-    /// The `next` of an answer: entries before those.
+    /// Cursor: the `next` of the previous response.
     before: String,
-    /// Entries at most, up to 1,000; 100 where nothing is said.
+    /// Maximum number of entries, up to 1,000; default 100.
     limit: Option<u32>,
 }
 
-/// Entries of the audit log, the latest first.
+/// Page of the audit log, latest first.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AuditList {
-    /// The entries.
+    /// Entries of the page.
     entries: Vec<AuditEntry>,
-    /// For `before` of the next request; `null` at the end.
+    /// Cursor for `before` of the next request; `null` at the end.
     next: Option<String>,
 }
 
-/// What somebody did.
+/// Action in the audit log.
 #[derive(Serialize, JsonSchema)]
 struct AuditEntry {
-    /// Id; sorts by time.
+    /// Id, sortable by time.
     id: String,
-    /// Milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     acted_at: i64,
-    /// Name of the person, or who ran the command.
+    /// Name of the user, or of the system account that ran the command.
     actor: String,
     /// Name of the action.
     action: String,
-    /// What it was about.
+    /// Object of the action.
     subject: String,
-    /// What was before; `null` where nothing is kept.
+    /// State before the action; `null` if not recorded.
     before: Value,
-    /// What was after; `null` where nothing is kept.
+    /// State after the action; `null` if not recorded.
     after: Value,
     /// `page` or `command`.
     via: String,
@@ -95,18 +95,18 @@ impl From<AuditRow> for AuditEntry {
     }
 }
 
-/// The token of `Authorization: Bearer`.
+/// Returns the token of `Authorization: Bearer`.
 pub(super) fn bearer(request: &HttpRequest) -> Option<&str> {
     let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let (scheme, token) = header?.split_once(' ')?;
-    // RFC 9110, section 11.1: the scheme is written in any case.
+    // RFC 9110, section 11.1: the scheme is case-insensitive.
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
 }
 
-/// The key of a request, if it is in force and has the scope.
+/// Returns the key of a request, if it is valid and has the scope.
 ///
 /// # Errors
-/// [`KeyRefused`].
+/// [`KeyRefused`] without such a key.
 pub(super) async fn admit(
     request: &HttpRequest,
     app: &AppState,
@@ -117,7 +117,7 @@ pub(super) async fn admit(
     app.api_keys.admit(sent, scope, network.as_deref().unwrap_or(THIS_MACHINE), &app.limits).await
 }
 
-/// `GET /api/v1/key`: what the key of the request may do.
+/// `GET /api/v1/key`: the permissions of the request's key.
 ///
 /// # Errors
 /// [`PageError::Key`].
@@ -146,7 +146,7 @@ pub(super) async fn audit(request: HttpRequest, app: web::Data<AppState>) -> Res
     Ok(private(AuditList { entries: rows.into_iter().map(AuditEntry::from).collect(), next }))
 }
 
-/// What no cache keeps.
+/// Builds a response that no cache stores.
 fn private(answer: impl Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(answer)
 }

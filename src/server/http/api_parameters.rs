@@ -1,4 +1,4 @@
-//! Query parameters of `/api/v1`: one that an address does not take is refused, since a misspelt filter would otherwise widen the answer.
+//! Query parameters of `/api/v1`: unknown ones are refused, since a misspelt filter would otherwise widen the result.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -9,10 +9,10 @@ use actix_web::{Error, web};
 use super::error::PageError;
 use super::openapi::query_parameters;
 
-/// Middleware for `actix_web::middleware::from_fn`: reading an address of the API with an unknown parameter gets 400.
+/// Middleware for `actix_web::middleware::from_fn`: API requests with an unknown query parameter get 400.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn refuse_unknown_parameters<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -28,7 +28,7 @@ fn check(request: &ServiceRequest) -> Result<(), PageError> {
         return Ok(());
     }
     let Some(known) = request.match_pattern().and_then(|path| query_parameters(&path)) else { return Ok(()) };
-    // A query that cannot be read at all is refused where it is read.
+    // A malformed query is refused by the handler.
     let Ok(given) = web::Query::<Vec<(String, String)>>::from_query(request.query_string()) else { return Ok(()) };
     match given.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),

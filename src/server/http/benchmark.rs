@@ -1,4 +1,4 @@
-//! Benchmarks as pages and as JSON: what the address asks for, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
+//! Benchmarks as pages and as JSON, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
 
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::PageError;
+use super::leaderboard_view::name_of;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -20,34 +21,34 @@ use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
 use crate::state::AppState;
 
-/// Items on a page.
+/// Items per page.
 const PAGE: usize = 50;
 
-/// What a reader asks of a benchmark, in an address; an empty parameter asks for nothing, as a form sends it.
+/// Query parameters of benchmark pages; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct BenchmarkQuery {
-    /// The judge.
+    /// Judge of the scores.
     judge: String,
-    /// The model that the others are compared with.
+    /// Baseline model for comparisons.
     compare_with: String,
-    /// How it was judged where that is not the suite's own way.
+    /// Judging variant; empty for the suite's own.
     variant: String,
-    /// The first characters of a data file's SHA-256.
+    /// Prefix of the data file's SHA-256.
     data: String,
-    /// The round of answers.
+    /// Sample number of the answers.
     sample: String,
-    /// Items of this category only.
+    /// Category of the items.
     category: String,
-    /// The page of items, from 1.
+    /// Page number of the items, from 1.
     page: String,
-    /// Not empty for the items that judges disagree on, the most first.
+    /// Non-empty to list only items on which judges disagree, by disagreement descending.
     disputed: String,
-    /// `difference` for the items on which the two models below differ, the most first.
+    /// `difference` to sort items by the score difference of the two models below, descending.
     sort: String,
-    /// The model on the left of the two that are shown side by side.
+    /// Model on the left of a side-by-side view.
     left: String,
-    /// The one on the right.
+    /// Model on the right of a side-by-side view.
     right: String,
 }
 
@@ -71,7 +72,7 @@ impl BenchmarkQuery {
         !self.disputed.is_empty()
     }
 
-    /// The two models by whose difference items are sorted, of those that have judgements; the first two where none are named.
+    /// Returns the two models by whose score difference items are sorted, among those with judgements; by default the first two.
     fn sorted_by(&self, suite: &str, models: &[&str]) -> Result<Option<[String; 2]>, PageError> {
         match self.sort.as_str() {
             "" => return Ok(None),
@@ -94,12 +95,12 @@ impl BenchmarkQuery {
         Ok(Some([left, right]))
     }
 
-    /// The parameters that say which answers are meant, as they stand in an address, each with an ampersand behind it.
+    /// Returns the query parameters that select the answers, each followed by an ampersand.
     fn carried(&self) -> String {
         self.fields().into_iter().map(|(name, value)| format!("{name}={}&", escaped(&value))).collect()
     }
 
-    /// The same as fields of a form.
+    /// Returns the same parameters as form fields.
     fn fields(&self) -> Vec<(&'static str, String)> {
         let all = [("variant", &self.variant), ("data", &self.data), ("sample", &self.sample)];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
@@ -107,7 +108,7 @@ impl BenchmarkQuery {
     }
 }
 
-/// A number from 1; 1 where nothing is asked for.
+/// Parses a number from 1; by default 1.
 fn number(name: &str, text: &str) -> Result<u32, PageError> {
     match text {
         "" => Ok(1),
@@ -119,26 +120,26 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
     }
 }
 
-/// What a program reads of a benchmark.
+/// Query parameters of a benchmark report.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes the parameters of BenchmarkQuery that a program may use")]
 pub(super) struct ReportQuery {
-    /// The judge.
+    /// Judge of the scores.
     judge: String,
-    /// The model that the others are compared with on the same items; the best one by default.
+    /// Baseline model, compared with the others on the same items; the best one by default.
     compare_with: String,
-    /// How it was judged where that is not the suite's own way.
+    /// Judging variant; empty for the suite's own.
     variant: String,
-    /// The first characters of a data file's SHA-256.
+    /// Prefix of the data file's SHA-256.
     data: String,
-    /// The round of answers, from 1.
+    /// Sample number of the answers, from 1.
     sample: String,
 }
 
-/// `GET /benchmarks/SUITE`: its report, by the judge that the address names.
+/// `GET /benchmarks/SUITE`: its report, by the selected judge.
 ///
 /// # Errors
-/// [`PageError`] where there is no such suite or judge.
+/// [`PageError`] for an unknown suite or judge.
 pub(super) async fn suite(
     request: HttpRequest,
     path: web::Path<String>,
@@ -178,7 +179,7 @@ pub(super) async fn suite_json(
 /// `GET /benchmarks/SUITE/items`: its items, by category and page.
 ///
 /// # Errors
-/// [`PageError`] where there is no such suite, or the page is no number.
+/// [`PageError`] for an unknown suite or an invalid page number.
 pub(super) async fn items(
     request: HttpRequest,
     path: web::Path<String>,
@@ -215,13 +216,13 @@ pub(super) async fn items(
         carried: wanted.carried(),
         fields: wanted.fields(),
     };
-    Ok(pages::items(&request, &view))
+    Ok(pages::items(&request, &view, &|id: &str| name_of(id, &app.models)))
 }
 
-/// `GET /benchmarks/SUITE/items/ID`: one item, what models answered and what judges said of it.
+/// `GET /benchmarks/SUITE/items/ID`: one item with answers and judgements.
 ///
 /// # Errors
-/// [`PageError`] where there is no such item.
+/// [`PageError`] for an unknown item.
 pub(super) async fn item(
     request: HttpRequest,
     path: web::Path<(String, String)>,
@@ -238,13 +239,13 @@ pub(super) async fn item(
     let around = around(&measured, &id, sorted_by.as_ref());
     let sides = sorted_by.clone().unwrap_or_else(|| [wanted.left.clone(), wanted.right.clone()]);
     let choice = pages::ItemChoice { sides, around, sorted_by, carried, fields: wanted.fields() };
-    // Markdown of many models' answers is work.
+    // Rendering Markdown of many answers would block the thread.
     let view =
         tokio::task::spawn_blocking(move || pages::ItemPageView::new(measured.suite.as_ref(), &view, language, choice));
-    Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
+    Ok(pages::item(&request, &view.await.map_err(BenchError::from)?, &|id: &str| name_of(id, &app.models)))
 }
 
-/// The items before and after one: by the difference of two models, among those that judges disagree on, or in the suite's order.
+/// Returns the previous and next item: by the score difference of two models, among the disputed items, or in suite order.
 fn around(measured: &SuiteResults, id: &str, sorted_by: Option<&[String; 2]>) -> Neighbours {
     if let Some(models) = sorted_by {
         let pairs = measured.item_pairs(models.each_ref().map(String::as_str));

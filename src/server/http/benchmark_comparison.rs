@@ -1,4 +1,4 @@
-//! Two runs of a benchmark beside each other, as a page and as JSON.
+//! Comparison of two runs of a benchmark, as a page and as JSON.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use crate::pages::benchmark as pages;
 use crate::services::benchmark::error::BenchError;
 use crate::state::AppState;
 
-/// Runs to choose from.
+/// Maximum number of runs to choose from.
 const RUNS: u32 = 100;
 
-/// Which runs; empty parameters ask for none.
+/// Query parameters of the comparison; empty ones select no run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct ComparisonQuery {
-    /// The earlier run, by its id or the end of it.
+    /// Earlier run, by its id or a suffix of it.
     before: String,
-    /// The later run.
+    /// Later run, likewise.
     after: String,
 }
 
-/// Two runs of a suite beside each other.
+/// Comparison of two runs of a suite.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ComparisonJson {
-    /// The earlier run.
+    /// Id of the earlier run.
     before: String,
-    /// The later run.
+    /// Id of the later run.
     after: String,
-    /// What differs.
+    /// Differences between the runs.
     #[serde(flatten)]
     comparison: RunComparison,
 }
@@ -43,7 +43,7 @@ pub(super) struct ComparisonJson {
 /// `GET /benchmarks/SUITE/compare`
 ///
 /// # Errors
-/// [`PageError`] where there is no such suite or run.
+/// [`PageError`] for an unknown suite or run.
 pub(super) async fn page(
     request: HttpRequest,
     path: web::Path<String>,
@@ -59,7 +59,7 @@ pub(super) async fn page(
 /// `GET /api/v1/benchmarks/SUITE/compare`
 ///
 /// # Errors
-/// As [`page`]; [`PageError::InvalidQuery`] where no two runs are named.
+/// As [`page`]; [`PageError::InvalidQuery`] without two runs.
 pub(super) async fn json(
     request: HttpRequest,
     path: web::Path<String>,
@@ -81,7 +81,7 @@ async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<
     Ok(Some(app.suite_results.comparisons.latest(suite, [&before, &after]).await?))
 }
 
-/// The suite's name for people.
+/// Returns the display name of a suite.
 async fn title(app: &AppState, suite: &str) -> Result<String, PageError> {
     let files = app.store.bench_suites().await.map_err(BenchError::from)?;
     let file = files.into_iter().find(|row| row.suite.as_str() == suite);

@@ -1,4 +1,4 @@
-//! What the operator gives the arena: a logo, the accent colour as a style sheet, and the pictures of battles in it.
+//! The operator's branding: logo, style sheet with the accent colour, and preview images of battles in that colour.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,7 @@ use crate::pages;
 use crate::render::link_preview::{preview_file, preview_picture};
 use crate::state::AppState;
 
-/// A larger file is no logo.
+/// Maximum size of the logo in bytes.
 const MAX_LOGO_BYTES: u64 = 512 * 1024;
 
 /// `GET /site/logo`
@@ -34,7 +34,7 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
 
 async fn read(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = tokio::fs::metadata(path).await?;
-    // A pipe would never end.
+    // Reading a pipe would never end.
     if !metadata.is_file() {
         return Err(io::Error::other("it is no file"));
     }
@@ -44,7 +44,7 @@ async fn read(path: &Path) -> io::Result<Vec<u8>> {
     tokio::fs::read(path).await
 }
 
-/// Logs a warning where the logo of the settings cannot be shown.
+/// Logs a warning if the configured logo cannot be served.
 pub async fn check_logo(settings: &SiteSettings) {
     let path = &settings.logo;
     if path.as_os_str().is_empty() {
@@ -65,7 +65,7 @@ fn content_type(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// `GET /site/accent.css`: the accent colour in place of the arena's own. Pages name the colour in the address.
+/// `GET /site/accent.css`: the accent colour in place of the arena's own. The address contains the colour.
 pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
     let accent = Rgb::parse(&app.settings.now().site.accent).and_then(AccentColours::new);
     let sheet = accent.map(|colours| sheet(&colours)).unwrap_or_default();
@@ -75,8 +75,8 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
         .body(sheet)
 }
 
-/// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It shows how the vote went and no more,
-/// so the few that there are do for all battles.
+/// `GET /site/preview/OUTCOME.png`: link preview image of a battle. It shows only the outcome of the vote, so a few images suffice for all
+/// battles.
 pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file: web::Path<String>) -> HttpResponse {
     let mut known = [None].into_iter().chain(Outcome::ALL.map(Some));
     let outcome = known.find(|outcome| preview_file(*outcome) == *file);
@@ -89,13 +89,13 @@ pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file
     }
 }
 
-/// The pictures in one accent colour, by their files.
+/// Preview images in one accent colour, by file name.
 struct DrawnPictures {
     accent: String,
     pictures: BTreeMap<String, Bytes>,
 }
 
-/// A picture, drawn when it is asked for the first time: that takes a thread tens of milliseconds, in which its battles stand still.
+/// Returns an image, rendered at the first request: that takes tens of milliseconds, which block the battles of the thread.
 fn drawn_once(outcome: Option<Outcome>, accent: &str) -> Option<Bytes> {
     static DRAWN: Mutex<DrawnPictures> = Mutex::new(DrawnPictures { accent: String::new(), pictures: BTreeMap::new() });
     let mut drawn = DRAWN.lock();

@@ -1,5 +1,5 @@
-//! What annotators of a campaign send and get, as the page `/campaign/ID` and any other client do. A link's token, or an
-//! API key with the scope `annotate`, stands in `Authorization: Bearer`; errors are JSON with a code and a sentence.
+//! The API of annotators, used by the page `/campaign/ID` and any other client. A link's token, or an API key with the scope `annotate`, is
+//! sent as `Authorization: Bearer`; errors are JSON with a code and a message.
 
 use std::collections::BTreeMap;
 
@@ -29,177 +29,177 @@ use crate::services::campaign::annotating::{AnnotatingError, Annotator, Judgemen
 use crate::services::campaign::joining::{self, JoinIdentity};
 use crate::state::AppState;
 
-/// Bytes of a request at most: room for a few free texts.
+/// Maximum size of a request in bytes: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
 
-/// The bytes of a request, or why they could not be read, so that this too is answered as JSON.
+/// Request body, or the error of reading it, so that this too is answered as JSON.
 type CampaignBody = Result<web::Bytes, Error>;
 
-/// What `…/next` may be sent.
+/// Body of `…/next`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct NextRequest {
-    /// `html` for the texts as safe HTML beside them; `differences` for answers as plain text, in which `mark` has what the other
-    /// answer lacks, where two are compared.
+    /// `html` to include the texts as safe HTML; `differences` for answers as plain text, in which `mark` elements enclose what the other
+    /// answer lacks, for comparisons of two.
     render: Option<String>,
 }
 
-/// What `…/judgements` is sent.
+/// Body of `…/judgements`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct JudgementRequest {
-    /// The `assignment` of the answer to `next`.
+    /// The `assignment` from the response to `next`.
     assignment: String,
     #[serde(flatten)]
     judgement: SentJudgement,
 }
 
-/// The body of `…/undo`, which may be empty. With a misspelt name it would take back the last judgement, so other names are refused.
+/// The body of `…/undo`, which may be empty. Unknown fields are refused: with a misspelt name, the last judgement would be undone.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct UndoRequest {
-    /// The judgement to take back, as the answer to `judgements` named it, so that a repeated request takes back no other one. Without it, the
-    /// last one.
+    /// Id of the judgement to undo, from the response to `judgements`, so that a repeated request undoes no other one. By default the last
+    /// one.
     judgement: Option<String>,
 }
 
-/// A refusal of an annotator's request.
+/// Error of an annotator's request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CampaignApiError {
-    /// The annotator may not do it.
+    /// The annotation was refused.
     #[error(transparent)]
     Annotating(#[from] AnnotatingError),
-    /// The API key does not let it in.
+    /// The API key was refused.
     #[error(transparent)]
     Key(#[from] KeyRefused),
-    /// Too many votes or places in too short a time.
+    /// Rate limit exceeded for votes or joins.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// The thread that renders texts ended early.
+    /// The rendering thread ended early.
     #[error("the texts could not be rendered: try again")]
     Thread(#[from] tokio::task::JoinError),
     /// No token was sent.
     #[error("send the token of your link, or an API key, as \"Authorization: Bearer TOKEN\"")]
     NoToken,
-    /// The request cannot be read.
+    /// The request is malformed.
     #[error("invalid request body: {0}")]
     Syntax(String),
-    /// The request is too long to be read.
+    /// The request is too large.
     #[error("the request is longer than {MAX_BYTES} bytes: shorten its texts")]
     TooLong,
 }
 
-/// Why a request is refused.
+/// Error response.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ErrorBody<'e> {
-    /// By what a program distinguishes errors.
+    /// Machine-readable error code.
     code: &'e str,
-    /// What is wrong and what to do.
+    /// Message with the problem and its remedy.
     message: String,
 }
 
-/// What to judge next, or that nothing is left.
+/// Response to `next`: an assignment, or the end.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum NextAnswer {
-    /// Nothing is left.
+    /// No assignment is left.
     Finished(FinishedJson),
-    /// An assignment.
+    /// Next assignment.
     Assignment(Box<ShownJson>),
 }
 
-/// Nothing is left to judge.
+/// End of the annotator's work.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct FinishedJson {
     /// Always true.
     finished: bool,
-    /// Why: `nothing_left` or `quota` for this annotator, or `separated` or `max_judgements` for the whole campaign.
+    /// Reason: `nothing_left` or `quota` for this annotator, or `separated` or `max_judgements` for the whole campaign.
     because: &'static str,
-    /// How far the annotator is.
+    /// Progress of the annotator.
     progress: AnnotatorProgressJson,
 }
 
-/// An assignment as the annotator sees it.
+/// Assignment as shown to the annotator.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ShownJson {
-    /// Id, for the judgement.
+    /// Id to send with the judgement.
     assignment: String,
     /// Id of the item.
     item: String,
     #[serde(flatten)]
     texts: ShownTexts,
-    /// What is asked about this item beside the task.
+    /// Questions about this item beside the task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     questions: Vec<CampaignQuestion>,
-    /// How far the annotator is.
+    /// Progress of the annotator.
     progress: AnnotatorProgressJson,
-    /// The texts as safe HTML, for a request with `"render": "html"` or `"differences"`.
+    /// Texts as safe HTML, for a request with `"render": "html"` or `"differences"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<ShownTexts>,
 }
 
-/// What an annotator reads.
+/// Texts of an assignment.
 #[derive(Serialize, JsonSchema)]
 struct ShownTexts {
-    /// What was asked.
+    /// Prompt of the item.
     prompt: String,
-    /// A known good answer, where the campaign shows it.
+    /// Reference answer, if the campaign shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<String>,
     #[serde(flatten)]
     answers: LetteredTexts,
 }
 
-/// The answers by their letters: one for the task `score`, two for `pairwise`, up to five for `rank`.
+/// Answers by letter: one for the task `score`, two for `pairwise`, up to five for `rank`.
 #[derive(Serialize, JsonSchema)]
 struct LetteredTexts {
-    /// The first answer.
+    /// First answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     a: Option<String>,
-    /// The second.
+    /// Second answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<String>,
-    /// The third to the fifth, as `c`, `d` and `e`: generators of clients use a variable `d` of their own.
+    /// Third to fifth answer, as `c`, `d` and `e`: client generators use a variable `d` of their own.
     #[serde(flatten)]
     others: BTreeMap<String, String>,
 }
 
-/// How far an annotator is.
+/// Progress of an annotator.
 #[derive(Serialize, JsonSchema)]
 struct AnnotatorProgressJson {
-    /// Judgements so far.
+    /// Number of judgements so far.
     done: u32,
-    /// Judgements that this annotator may be asked for in all.
+    /// Maximum number of judgements for this annotator.
     of: u32,
 }
 
-/// What `…/join` may be sent.
+/// Body of `…/join`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct JoinRequest {
-    /// A random text that is the same for every try of one person, so that a lost answer takes no second place.
+    /// Idempotency key: random text that is the same for every attempt of one person, so that a lost response takes no second place.
     request: Option<String>,
-    /// As a recruitment platform knows the person.
+    /// Participant id on a recruitment platform.
     participant: Option<String>,
 }
 
-/// A place of a shared link.
+/// Place taken through a shared link.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct JoinAnswer {
-    /// The token of the link that is the annotator's own: the other requests take it.
+    /// Token of the annotator's own link, for all other requests.
     invite: String,
 }
 
-/// A judgement was stored.
+/// Response to a stored judgement.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct JudgementAnswer {
     /// Id of the judgement; a repeated request gets the first one's.
     judgement: String,
-    /// True where the first one says something else; it stays.
+    /// True if the stored first judgement differs; it is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     differs: bool,
 }
 
-/// The last judgement was taken back.
+/// Response to an undone judgement.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct UndoAnswer {
     /// Always true.
@@ -286,10 +286,10 @@ fn key_code(error: &KeyRefused) -> &'static str {
     }
 }
 
-/// `GET /campaign/{id}`: the page on which annotators judge. It is the same for everybody; its script sends the link's token.
+/// `GET /campaign/{id}`: the page on which annotators judge. It is the same for everyone; its script sends the link's token.
 ///
 /// # Errors
-/// [`PageError::MissingThing`] for what is no campaign.
+/// [`PageError::MissingThing`] for an unknown campaign.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
     let missing = || PageError::MissingThing(MissingThing::Campaign);
@@ -343,7 +343,7 @@ pub(super) async fn judge(
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id, differs }))
 }
 
-/// `POST /api/v1/campaigns/{id}/join`: takes a place of the shared link whose token the request has.
+/// `POST /api/v1/campaigns/{id}/join`: takes a place through the shared link whose token is sent.
 ///
 /// # Errors
 /// [`CampaignApiError`].
@@ -364,7 +364,7 @@ pub(super) async fn join(
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))
 }
 
-/// `POST /api/v1/campaigns/{id}/undo`: takes the last judgement back.
+/// `POST /api/v1/campaigns/{id}/undo`: undoes a judgement.
 ///
 /// # Errors
 /// [`CampaignApiError`].
@@ -394,7 +394,7 @@ fn taking(app: &AppState) -> JudgementTaking<'_> {
     }
 }
 
-/// The bytes of a request, which may be empty; what they ask for where they are.
+/// Parses a body, which may be empty for the default.
 fn parse_optional<T: Default + for<'de> Deserialize<'de>>(body: CampaignBody) -> Result<T, CampaignApiError> {
     let body = read(body)?;
     if body.is_empty() { Ok(T::default()) } else { parse(&body) }
@@ -432,8 +432,7 @@ fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
     ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
 }
 
-/// An assignment with its texts as safe HTML, as the annotator wants them. Rendering and comparing long texts takes its time, so a
-/// thread of its own does it.
+/// Renders an assignment's texts as requested, on a blocking thread because rendering and diffing long texts takes time.
 async fn rendered(
     shown: ShownAssignment,
     wanted: Option<&str>,
@@ -450,7 +449,7 @@ async fn rendered(
     Ok(tokio::task::spawn_blocking(rendering).await?)
 }
 
-/// The texts as safe HTML; of two answers that are compared the plain texts, with what differs marked.
+/// Renders the texts as safe HTML; two compared answers as plain text with marked differences.
 fn differences(shown: &ShownAssignment) -> ShownTexts {
     let mut as_html = texts(shown, html);
     if let [(_, one), (_, other)] = shown.answers.as_slice() {
@@ -466,7 +465,7 @@ fn marked(one: &str, other: &str) -> [String; 2] {
     parts.map(|parts| markup::marked(&parts))
 }
 
-/// A text as safe HTML.
+/// Renders a text as safe HTML.
 fn html(text: &str) -> String {
     markup::render(text).concat()
 }

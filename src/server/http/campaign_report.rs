@@ -1,4 +1,4 @@
-//! What all annotators of a campaign said, as a page: for everybody once a campaign whose file says so is closed.
+//! The report of a campaign as a page: public once the campaign is closed, if its file allows that.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -15,18 +15,18 @@ use crate::render::i18n::pages::MissingThing;
 use crate::render::report::campaign::{Audience, CampaignDocument, html};
 use crate::state::AppState;
 
-/// A report as a page shows it.
+/// Report for display.
 pub(super) struct DocumentBody {
     /// Title of the campaign.
     pub(super) title: String,
-    /// The report as safe HTML.
+    /// Report as safe HTML.
     pub(super) body: String,
 }
 
 /// `GET /campaign/{id}/report`
 ///
 /// # Errors
-/// [`PageError::MissingThing`] where there is none for everybody.
+/// [`PageError::MissingThing`] without a public report.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let id = request.match_info().query("id");
     let row = if is_id(id) { app.store.campaign(id).await? } else { None };
@@ -42,10 +42,10 @@ fn is_public(row: &CampaignRow) -> bool {
     row.state == CampaignState::Closed && plan_of(row).is_ok_and(|plan| plan.public)
 }
 
-/// The report of a campaign as it stands now.
+/// Renders the current report of a campaign.
 ///
 /// # Errors
-/// [`PageError`] where it cannot be made.
+/// [`PageError`] if it cannot be computed.
 pub(super) async fn document_body(
     app: &AppState,
     row: &CampaignRow,

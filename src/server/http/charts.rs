@@ -1,4 +1,4 @@
-//! The charts of a leaderboard: of the best 25 models, or as many as the address asks for, and one model against each of them.
+//! The charts of a leaderboard: of the best models, 25 by default, and one model against each of them.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
@@ -17,16 +17,16 @@ use crate::state::AppState;
 
 /// Numbers of models to choose from.
 const COUNTS: [usize; 4] = [10, 25, 50, 100];
-/// Models in the charts unless the address says otherwise: so many numbers can be read.
+/// Default number of models in the charts: as many remain legible.
 const DEFAULT_COUNT: usize = 25;
 
-/// What of the leaderboard is drawn: `?models=50&model=crane`.
+/// Query parameters of the charts: `?models=50&model=crane`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ChartsQuery {
-    /// A number of models, or `all`.
+    /// Number of models, or `all`.
     models: String,
-    /// The model that is compared with each other one.
+    /// Model to compare with each opponent.
     model: String,
 }
 
@@ -36,7 +36,7 @@ impl ChartsQuery {
         parsed.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
 
-    /// How many of `total` models are drawn.
+    /// Returns how many of `total` models are shown.
     fn count(&self, total: usize) -> Result<usize, PageError> {
         let refused = || PageError::InvalidQuery(format!("models is {:?}: 10, 25, 50, 100 or all", self.models));
         match self.models.as_str() {
@@ -53,7 +53,7 @@ impl ChartsQuery {
 /// `GET /leaderboard/charts`
 ///
 /// # Errors
-/// [`PageError`] where the address asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let query = LeaderboardQuery::parse(request.query_string())?;
     let wanted = ChartsQuery::parse(request.query_string())?;
@@ -89,7 +89,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     Ok(pages::charts::charts(&request, &view))
 }
 
-/// Links to other numbers of models; none where all are drawn anyway.
+/// Returns links to other numbers of models; empty if all are shown anyway.
 fn count_links(query: &LeaderboardQuery, count: usize, total: usize) -> Vec<CountLink> {
     if total <= COUNTS[0] {
         return Vec::new();
@@ -103,7 +103,7 @@ fn count_links(query: &LeaderboardQuery, count: usize, total: usize) -> Vec<Coun
     fewer.map(|models| link(&models.to_string(), models)).chain([link("all", total)]).collect()
 }
 
-/// The chosen model, or else the first, against each other one that is drawn; none where nobody has met.
+/// Returns the selected or else the first model against each other model shown; `None` without any shared battle.
 fn against(
     models: Vec<(&str, &str)>,
     wanted: &ChartsQuery,

@@ -1,4 +1,4 @@
-//! What one connection may hold of this machine: a client that takes nothing in is cut off by the system.
+//! Limits of a connection's resources: the system drops clients that do not read.
 
 use std::any::Any;
 use std::io;
@@ -9,11 +9,10 @@ use socket2::SockRef;
 
 use crate::ws::outbox::SEND_LIMIT;
 
-/// Bytes that the system keeps for a client that reads slowly. Left to itself it would grow to megabytes for each, and
-/// nobody would notice for long that the client does not read.
+/// Send buffer per connection in bytes. By default it would grow to megabytes each, and hide for long that the client does not read.
 const SEND_BUFFER: usize = 64 * 1024;
 
-/// For `HttpServer::on_connect`.
+/// Callback for `HttpServer::on_connect`: limits the send buffer.
 pub(super) fn limit(connection: &dyn Any, _: &mut Extensions) {
     let Some(stream) = connection.downcast_ref::<TcpStream>() else { return };
     if let Err(error) = limit_stream(stream) {

@@ -1,4 +1,4 @@
-//! `/consent`: what visitors agree to before their first battle, as a page and as JSON.
+//! `/consent`: the consent text before the first battle, as a page and as JSON.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
@@ -9,12 +9,12 @@ use crate::pages::{self, requested_language};
 use crate::render::i18n::pages::ConsentText;
 use crate::state::AppState;
 
-/// What visitors agree to.
+/// Consent text.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ConsentJson {
-    /// What `consent` of a `start` names; it changes with the text.
+    /// Version, sent as `consent` of a `start`; it changes with the text.
     version: String,
-    /// The text in every language.
+    /// Text in every language.
     texts: Vec<ConsentText>,
 }
 

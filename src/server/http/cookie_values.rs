@@ -1,10 +1,10 @@
-//! Cookie values of a request, read as bytes. Programs on other ports of this host and sites of a parent domain set cookies that browsers send
-//! along; one that is not text must not hide the arena's own.
+//! Cookie values of a request, read as bytes. Programs on other ports of this host and sites of a parent domain set cookies that browsers
+//! send along; a cookie that is not text must not hide the arena's own.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::COOKIE;
 
-/// The values of the cookies of this name, in the order in which they were sent. Those of the arena are plain text.
+/// Returns the values of the cookies of this name, in the order sent. Those of the arena are plain text.
 pub(super) fn cookie_values<'r>(request: &'r HttpRequest, name: &'r str) -> impl Iterator<Item = &'r str> {
     let pairs = request.headers().get_all(COOKIE).flat_map(|header| header.as_bytes().split(|byte| *byte == b';'));
     pairs.filter_map(move |pair| {

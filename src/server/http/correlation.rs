@@ -1,4 +1,4 @@
-//! Correlations as a page and as JSON: what the address asks for, answered by the [`CorrelationService`].
+//! Correlations as a page and as JSON, computed by the [`CorrelationService`].
 //!
 //! [`CorrelationService`]: crate::services::correlation::snapshot::CorrelationService
 
@@ -22,7 +22,7 @@ use crate::state::AppState;
 /// `GET /correlation`
 ///
 /// # Errors
-/// [`PageError`] where it asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let wanted = CorrelationQuery::from_request(&request)?;
     let snapshot = app.correlation.latest();
@@ -53,18 +53,18 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// `GET /correlation/papers`
 ///
 /// # Errors
-/// [`PageError`] where they cannot be computed.
+/// [`PageError`] if they cannot be computed.
 pub(super) async fn papers(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     Ok(pages::papers::papers(&request, &app.correlation.claims().await?))
 }
 
-/// Satisfaction beside a suite's means, by intent.
+/// Returns the correlation of satisfaction with a suite's means, by intent.
 async fn intents(app: &AppState, snapshot: &Arc<CorrelationSnapshot>) -> Result<Option<Arc<PairStudy>>, PageError> {
     let Some([satisfaction, suite]) = snapshot.catalog.intents() else { return Ok(None) };
     Ok(Some(app.correlation.pair(snapshot, [&satisfaction, &suite], Coefficient::Pearson).await?))
 }
 
-/// `GET /api/v1/correlation`: two series, a mixture, or all that there are with their matrix.
+/// `GET /api/v1/correlation`: two series, a mixture, or all series with their matrix.
 ///
 /// # Errors
 /// As [`page`].
@@ -92,34 +92,34 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
     }
 }
 
-/// All series and the correlations of a group of them.
+/// All series, and the correlation matrix of a group.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CatalogJson<'b> {
-    /// When it was computed, in milliseconds since 1970.
+    /// Time of computation, in milliseconds since 1970.
     made_at: Option<i64>,
-    /// How often votes and items were resampled.
+    /// Number of bootstrap samples.
     replicates: u32,
-    /// Every series.
+    /// All series.
     series: Vec<ListedSeries>,
-    /// The group of the matrix.
+    /// Group of the matrix.
     group: &'static str,
-    /// As many series as the group has; the matrix has the first of them.
+    /// Number of series in the group; the matrix has the first of them.
     of: usize,
-    /// Each pair once.
+    /// Cells of the matrix, each pair once.
     matrix: Vec<ListedCell>,
-    /// What the papers claim, beside what follows from their published numbers.
+    /// Claims of the papers, with values recomputed from their published numbers.
     claims: &'b [crate::domain::benchmark::paper_claims::Claim],
 }
 
 #[derive(Serialize, JsonSchema)]
 struct ListedSeries {
-    /// Name, as parameters take it.
+    /// Name, as used in parameters.
     series: String,
-    /// Name for people.
+    /// Display name.
     title: String,
-    /// Where the numbers come from.
+    /// Source of the values.
     source: SeriesSource,
-    /// What each number is about.
+    /// Kind of the subjects, to which the values belong.
     subjects: crate::domain::correlation::Subjects,
     /// Number of subjects.
     n: usize,
@@ -131,7 +131,7 @@ struct ListedCell {
     x: String,
     /// Name of the second series.
     y: String,
-    /// Subjects in both.
+    /// Number of subjects in both series.
     n: usize,
     #[serde(flatten)]
     correlations: Correlations,

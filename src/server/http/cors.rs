@@ -1,5 +1,5 @@
-//! Which pages of other sites may read the API: those that the operator names, of what everybody may read, and nothing else. They send no
-//! cookie and no key: no answer allows either, and no preflight is answered.
+//! CORS: the configured origins may read the public API, and nothing else. Credentials are never allowed, and preflight requests are not
+//! answered.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -15,7 +15,7 @@ use crate::state::AppState;
 /// Middleware for `actix_web::middleware::from_fn`.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn allow_reading(
     app: web::Data<AppState>,
     request: ServiceRequest,
@@ -38,7 +38,7 @@ pub(super) async fn allow_reading(
     Ok(response)
 }
 
-/// What an answer to a page of this origin allows.
+/// Returns the value of `Access-Control-Allow-Origin` for a request's origin; `None` if not allowed.
 fn allowed(origins: &[String], named: Option<&HeaderValue>) -> Option<HeaderValue> {
     if origins.iter().any(|origin| origin == ANY_ORIGIN) {
         return named.map(|_| HeaderValue::from_static(ANY_ORIGIN));

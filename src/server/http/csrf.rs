@@ -1,8 +1,8 @@
-//! Requests that may change something: those with another method than the ones that only read. Before any route sees them, pages of
-//! other sites are refused, and so is the one type of content that they could send unasked; their bodies have to come in time and
-//! unpacked. A body of the methods that only read is not read at all.
+//! Protection of unsafe methods against CSRF and slow or compressed bodies. Requests from pages of other sites are refused before any route
+//! sees them, and so is `text/plain`, which such pages could send without a preflight; bodies must arrive in time and uncompressed. Bodies
+//! of safe methods are not read.
 //!
-//! What a route asks for besides, such as the token of a form or of an annotator's link, is the route's own.
+//! Routes check further requirements themselves, such as the token of a form or of an annotator's link.
 
 use std::cell::Cell;
 use std::io;
@@ -26,26 +26,26 @@ use super::hosts::is_own_page;
 use super::images;
 use crate::state::AppState;
 
-/// How long a body may take. Apart from images, the longest that any route reads is 64 KiB.
+/// Time limit for a body. Apart from images, the longest that any route reads is 64 KiB.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// How long an image may take: a phone sends megabytes slowly.
+/// Time limit for an image: a phone sends megabytes slowly.
 const IMAGE_TIME: Duration = Duration::from_secs(90);
-/// Where the addresses of websockets begin, whose messages come as a body.
+/// Path prefix of websockets, whose messages arrive as a body.
 const SOCKETS: &str = "/ws/";
-/// Browsers say by it whose page a request comes from, also where they leave out `Origin`.
+/// Header that names the relation to the requesting page's site, sent even by browsers that omit `Origin`.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Middleware for `actix_web::middleware::from_fn`.
+/// Middleware for `actix_web::middleware::from_fn`: refuses unsafe requests from other sites.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn refuse_cross_site<B: MessageBody>(
     app: web::Data<AppState>,
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     if request.method().is_safe() {
-        // A route that collects the body of forms would wait for this one without end, or unpack it.
+        // A form handler would wait for this body forever, or decompress it.
         if !request.path().starts_with(SOCKETS) {
             drop(request.take_payload());
         }
@@ -68,14 +68,14 @@ pub(super) async fn refuse_cross_site<B: MessageBody>(
     Ok(response.into_response(late).map_into_right_body())
 }
 
-/// Programs name no page. What else they must bring, the route says.
+/// Checks the origin, encoding and type of a request. Programs send no origin; routes check their credentials.
 fn check(headers: &HeaderMap, public_url: &str) -> Result<(), PageError> {
     let site = headers.get(FETCH_SITE).map(|site| site.as_bytes());
     let is_foreign_site = site.is_some_and(|site| !matches!(site, b"same-origin" | b"none"));
     if is_foreign_site || (headers.contains_key(ORIGIN) && !is_own_page(headers, public_url)) {
         return Err(PageError::ForeignPage);
     }
-    // A piece of 64 kB unpacks to 64 MB before any limit looks at it.
+    // 64 kB can decompress to 64 MB before any limit applies.
     if headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(PageError::PackedBody);
     }
@@ -84,7 +84,7 @@ fn check(headers: &HeaderMap, public_url: &str) -> Result<(), PageError> {
     if kind.eq_ignore_ascii_case("text/plain") { Err(PageError::PlainText) } else { Ok(()) }
 }
 
-/// The same body, which breaks off once its time is over; that is noted.
+/// Wraps a body so that it breaks off at the time limit, which is recorded.
 fn in_time<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin>(
     body: S,
     time: Duration,

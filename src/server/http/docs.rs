@@ -1,4 +1,4 @@
-//! `/docs`: the documentation of this version, page by page and searched.
+//! `/docs`: the documentation of this version, by page and by search.
 
 use std::sync::OnceLock;
 
@@ -15,12 +15,12 @@ use crate::render::docs::search::search;
 use crate::render::docs::{Generated, Guide};
 use crate::render::i18n::pages::page_texts;
 
-/// Every setting with its default.
+/// Example file with every setting and its default.
 const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
-/// The page that `/docs` shows.
+/// Page shown at `/docs`.
 const FIRST: &str = "start";
 
-/// The documentation in every language, read when it is asked for the first time.
+/// Documentation in every language, parsed at the first request.
 pub(super) struct Docs {
     commands: fn() -> String,
     english: OnceLock<Guide>,
@@ -28,7 +28,7 @@ pub(super) struct Docs {
 }
 
 impl Docs {
-    /// The documentation with this reference of commands.
+    /// Creates the documentation with this command reference.
     pub(super) fn new(commands: fn() -> String) -> Self {
         Self { commands, english: OnceLock::new(), chinese: OnceLock::new() }
     }
@@ -58,11 +58,11 @@ impl Docs {
     }
 }
 
-/// The parameter of a search.
+/// Query parameters of the search.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct DocsQuery {
-    /// Words that a section must hold.
+    /// Words that a section must contain.
     q: String,
 }
 

@@ -1,5 +1,4 @@
-//! While the process is about to end, connections that are kept for further requests are let go: the proxy in front
-//! takes the next request elsewhere.
+//! Connection draining: during shutdown, keep-alive connections are closed so that the proxy sends the next request elsewhere.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -9,14 +8,14 @@ use actix_web::{Error, web};
 
 use crate::state::AppState;
 
-/// Middleware for `actix_web::middleware::from_fn`: an answer during the drain ends its connection.
+/// Middleware for `actix_web::middleware::from_fn`: closes the connection after a response during the drain.
 pub(super) async fn let_connections_go(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let draining = request.app_data::<web::Data<AppState>>().is_some_and(|app| app.tasks.is_draining());
     let mut response = next.call(request).await?;
-    // A websocket that was let in just before the drain keeps its connection; its driver ends it.
+    // A websocket opened just before the drain stays open; its driver closes it.
     if draining && response.status() != StatusCode::SWITCHING_PROTOCOLS {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }

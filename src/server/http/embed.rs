@@ -1,5 +1,4 @@
-//! `/embed/leaderboard`: the leaderboard for a frame on another site. The only page that other sites may frame, and only those that
-//! `site.embed_on` names.
+//! `/embed/leaderboard`: the leaderboard for embedding. The only page that other sites may frame, and only those listed in `site.embed_on`.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -14,24 +13,24 @@ use crate::pages::Page;
 use crate::pages::embed::{EmbedTheme, EmbedView, embed_html};
 use crate::state::AppState;
 
-/// Models at most, and where the address names no number.
+/// Maximum and default number of models.
 const MOST: usize = 100;
 const USUAL: usize = 10;
 
-/// What the address asks for; anything else in it is left to other uses.
+/// Query parameters of the frame; others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct EmbedQuery {
-    /// Models to show.
+    /// Number of models to show.
     top: Option<usize>,
-    /// Colours; those of the reader's system where it is left out.
+    /// Colour theme; the reader's system setting by default.
     theme: Option<EmbedTheme>,
 }
 
 /// `GET /embed/leaderboard`
 ///
 /// # Errors
-/// [`PageError`] where the address asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn leaderboard(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -49,7 +48,7 @@ pub(super) async fn leaderboard(
     let tag = weak_tag(html.as_bytes());
     let known = is_known(&request, &tag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    // No cookie, unlike other pages: a frame is not where somebody chooses a language.
+    // No language cookie, unlike other pages: a frame offers no choice of language.
     response
         .content_type("text/html; charset=utf-8")
         .insert_header(header::ETag(tag))

@@ -1,6 +1,6 @@
-//! ETags of what the API answers: a client that has an answer already gets 304 and not the answer again.
+//! ETags of API responses: a client with a current copy gets 304.
 //!
-//! The tag is a hash of the answer, so it spares the way and not the computation, and it cannot be out of date.
+//! The tag is a hash of the body, so it saves the transfer but not the computation, and cannot be out of date.
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::hex::hex;
 
-/// Middleware for `actix_web::middleware::from_fn`; answers that are streamed, or say themselves how they are kept, pass.
+/// Middleware for `actix_web::middleware::from_fn`; skips responses that are streamed or set their own caching headers.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn tag_answers(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -39,19 +39,19 @@ pub(super) async fn tag_answers(
     let is_known = is_known(&request, &tag);
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        // RFC 9110, section 15.4.5: as the whole answer says it, which is compressed after this.
+        // RFC 9110, section 15.4.5: the same header as in the full response, which is compressed after this.
         response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
     }
     let answer = if is_known { BoxBody::new(()) } else { BoxBody::new(bytes) };
     Ok(ServiceResponse::new(request, response.set_body(answer)))
 }
 
-/// The tag of an answer. Weak, because the same answer may be sent compressed or as it is.
+/// Computes the ETag of a response. Weak, because the response may be sent compressed or uncompressed.
 pub(super) fn weak_tag(answer: &[u8]) -> EntityTag {
     EntityTag::new_weak(hex(&Sha256::digest(answer)[..16]))
 }
 
-/// Whether the client already has the response that this tag stands for.
+/// Whether the client already has the response of this tag.
 pub(super) fn is_known(request: &impl HttpMessage, tag: &EntityTag) -> bool {
     IfNoneMatch::parse(request).is_ok_and(|known| match known {
         IfNoneMatch::Any => true,

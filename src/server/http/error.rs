@@ -1,4 +1,4 @@
-//! The one map from errors to HTTP statuses. What went wrong inside is logged, never shown.
+//! Mapping from errors to HTTP statuses. Internal details are logged, never shown.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
@@ -19,119 +19,119 @@ use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::model_register::RegisterError;
 use crate::services::public_log::PublicLogError;
 
-/// Text of a request that fails because the database does.
+/// Text of a request that fails because of a database outage.
 const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";
 
-/// Why a request gets no page.
+/// Error of a page request.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// A name that is not the arena's.
+    /// The host name does not belong to the arena.
     #[error(
         "the arena does not answer under this name: use its IP address, or set server.public_url to the address that \
          visitors use"
     )]
     ForeignHost,
-    /// A websocket from another site's page.
+    /// A websocket is opened by another site's page.
     #[error(
         "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program that sends a cookie must send the arena's address as Origin"
     )]
     ForeignOrigin,
-    /// Not a websocket request.
+    /// The request is not a websocket handshake.
     #[error("this address is a websocket: connect with ws:// or wss://")]
     NotAWebsocket,
-    /// Too many sockets.
+    /// The limit of open sockets is reached.
     #[error("the arena is full at the moment: try again in a minute")]
     Full,
-    /// Too many sockets of the visitor's network.
+    /// The limit of open sockets of the visitor's network is reached.
     #[error("too many connections are open from your network: close pages of the arena, or try again in a minute")]
     NetworkFull,
-    /// The process is about to end.
+    /// The process is shutting down.
     #[error("the arena restarts: come back in a moment")]
     Draining,
-    /// Something else is asked than can be.
+    /// A query parameter is invalid.
     #[error("{0}")]
     InvalidQuery(String),
-    /// A field of a form that people may fill in wrongly.
+    /// A form field is invalid.
     #[error("{}", .0.in_english())]
     InvalidField(InvalidField),
-    /// The leaderboard that was asked for could not be made.
+    /// The filtered leaderboard could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be computed: try again".to_owned() })]
     FilteredLeaderboard(#[from] FilteredLeaderboardError),
-    /// A benchmark that is not here, or could not be read.
+    /// The benchmark is unknown, or could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
-    /// The correlations that were asked for could not be made.
+    /// The correlations could not be computed.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be computed: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
     /// The database could not be read or written.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be used: try again" })]
     Store(#[from] StoreError),
-    /// The arena has just started.
+    /// The first computation is not finished.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
-    /// What judges made of battles could not be computed.
+    /// The report on judges of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "judge verdicts could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
-    /// The report of a campaign could not be made.
+    /// The campaign report could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_busy() { .0.to_string() } else { "the report could not be made: try again".to_owned() })]
     CampaignReport(#[from] CampaignReportError),
-    /// The register of models could not be read.
+    /// The model register could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
-    /// A battle of the past could not be read.
+    /// The past battle could not be read.
     #[error("{}", if matches!(.0, VoteError::Store(error) if error.is_outage()) { OUTAGE } else { "the battle could not be read: try again" })]
     PastBattle(#[from] VoteError),
     /// The public log could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the public log could not be read: try again" })]
     PublicLog(#[from] PublicLogError),
-    /// Somebody who has not signed in.
+    /// The visitor is not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
-    /// Voters could not be tested.
+    /// The voter test failed.
     #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
     FlaggedVoters(#[from] FlightError<FlaggedError>),
-    /// What a decision would change could not be computed.
+    /// The preview of a decision failed.
     #[error("the preview could not be computed: try again")]
     Preview,
-    /// A change of the admin by somebody who is not signed in.
+    /// An admin change was requested without signing in.
     #[error("sign in first: open /admin/sign-in")]
     AdminSignInRequired,
-    /// An address of the admin that asks for more.
+    /// The user lacks this role.
     #[error("this requires the role {} or a higher one", .0.as_str())]
     AdminRole(Role),
-    /// A program whose API key does not let it in.
+    /// The API key was refused.
     #[error(transparent)]
     Key(#[from] KeyRefused),
-    /// A form that does not come from a page of ours.
+    /// The form does not come from the arena's own page.
     #[error(
         "this form does not come from the arena's own page, or has expired: go back, reload the page and try again"
     )]
     ForeignForm,
-    /// A request that may change something, from another site's page.
+    /// An unsafe request comes from another site's page.
     #[error(
         "this request comes from another site's page: only the arena's own pages and programs may change something; set \
          server.public_url to the address that visitors use"
     )]
     ForeignPage,
-    /// The type of content that any site's page can send.
+    /// The content type can be sent by any site's page.
     #[error("unsupported content type: send JSON as \"Content-Type: application/json\"")]
     PlainText,
-    /// A body that would have to be unpacked.
+    /// The body is compressed.
     #[error("compressed request bodies are not read: send the body without Content-Encoding")]
     PackedBody,
-    /// A body that did not come in time.
+    /// The body did not arrive in time.
     #[error("the request body did not arrive in time: send it again")]
     SlowBody,
-    /// The address names what is not there.
+    /// The addressed resource does not exist.
     #[error("{0}")]
     Missing(String),
-    /// A link of a visitor or of the admin leads to what is not there.
+    /// A link of a visitor or of the admin leads to something that does not exist.
     #[error("{}", .0.in_english())]
     MissingThing(MissingThing),
-    /// The thread that renders a page ended early.
+    /// The rendering thread ended early.
     #[error("the page could not be rendered: try again")]
     Thread(#[from] tokio::task::JoinError),
-    /// A page could not be written.
+    /// The template failed to render.
     #[error("the page could not be rendered: try again")]
     Template(#[from] askama::Error),
 }
@@ -143,7 +143,7 @@ impl From<InvalidQuery> for PageError {
 }
 
 impl PageError {
-    /// Whether the database has an outage, which is in the log already.
+    /// Whether the error is a database outage, which is logged already.
     pub(super) fn is_outage(&self) -> bool {
         match self {
             Self::FilteredLeaderboard(error) => error.is_outage(),
@@ -160,7 +160,7 @@ impl PageError {
         }
     }
 
-    /// Seconds after which the same request may succeed.
+    /// Returns the seconds after which the same request may succeed.
     fn retry_after(&self) -> u64 {
         match self {
             Self::Full | Self::NetworkFull => 60,
@@ -231,7 +231,7 @@ impl ResponseError for PageError {
     }
 }
 
-/// The status of a key that does not let a program in.
+/// Returns the status for a refused API key.
 pub(super) fn key_status(error: &KeyRefused) -> StatusCode {
     match error {
         KeyRefused::Missing(_) | KeyRefused::Unknown => StatusCode::UNAUTHORIZED,

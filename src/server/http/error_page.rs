@@ -1,4 +1,4 @@
-//! A page for people where a request fails. Programs get the same answer as text, and so do requests of the API.
+//! Error pages for browsers. Other clients, and all API requests, get the error as text.
 
 use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -10,10 +10,10 @@ use actix_web::{Error, HttpRequest, HttpResponse};
 use super::error::PageError;
 use crate::pages::{refused, unavailable};
 
-/// Middleware for `actix_web::middleware::from_fn`.
+/// Middleware for `actix_web::middleware::from_fn`: replaces the text of an error by a page.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn as_page<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -37,7 +37,7 @@ pub(super) async fn as_page<B: MessageBody>(
     Ok(ServiceResponse::new(request, page.map_into_right_body()))
 }
 
-/// The page of an error; `None` where nobody is meant to see one.
+/// Renders the page of an error; `None` for errors that stay text.
 fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Option<HttpResponse> {
     match error {
         PageError::ForeignHost | PageError::Key(_) => None,
@@ -51,7 +51,7 @@ fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Opti
     }
 }
 
-/// Browsers name this type when they open a page.
+/// Whether the request accepts HTML, as browsers do when they open a page.
 fn accepts_html(headers: &HeaderMap) -> bool {
     headers.get_all(ACCEPT).any(|accept| accept.to_str().is_ok_and(|accept| accept.contains("text/html")))
 }

@@ -1,5 +1,5 @@
-//! What keeps votes out of the ratings, as a page and as JSON: the vote's number, the rule, the reason and the times. Who voted, and
-//! who decided, stays in the database.
+//! Exclusions of votes, as a page and as JSON: the vote's number, the rule, the reason and the times. The voter and the deciding user are
+//! not published.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
@@ -13,43 +13,43 @@ use crate::pages::exclusions::{ExclusionLine, ExclusionsView};
 use crate::pages::query_string::escaped;
 use crate::state::AppState;
 
-/// Exclusions on a page, and the most that JSON gives at once.
+/// Exclusions per page, and the maximum of a JSON response.
 const PAGE: u32 = 100;
 const MOST: u32 = 1_000;
 
-/// The parameters as they stand in the address.
+/// Query parameters of the exclusions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct ExclusionsQuery {
-    /// Name of a rule.
+    /// Name of an exclusion rule.
     rule: String,
-    /// The `next` of an answer: exclusions before those.
+    /// Cursor: the `next` of the previous response.
     before: String,
-    /// Exclusions at most.
+    /// Maximum number of exclusions.
     limit: Option<u32>,
 }
 
-/// Exclusions, the latest first.
+/// Page of exclusions, latest first.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ExclusionList {
-    /// Withdrawn ones included.
+    /// Exclusions of the page, including withdrawn ones.
     exclusions: Vec<PublishedExclusion>,
-    /// For `before` of the next request; `null` at the end.
+    /// Cursor for `before` of the next request; `null` at the end.
     next: Option<String>,
 }
 
-/// An exclusion as everybody may see it.
+/// Exclusion as published.
 #[derive(Serialize, JsonSchema)]
 struct PublishedExclusion {
-    /// Number of the vote in the log.
+    /// Sequence number of the vote.
     seq: i64,
-    /// Name of the rule.
+    /// Name of the exclusion rule.
     rule: String,
-    /// Why, in a sentence.
+    /// Reason in a sentence.
     reason: String,
-    /// Milliseconds since 1970.
+    /// Time of the exclusion in milliseconds since 1970.
     excluded_at: i64,
-    /// Milliseconds since 1970; `null` while it is in force.
+    /// Time of the withdrawal in milliseconds since 1970; `null` while in force.
     withdrawn_at: Option<i64>,
 }
 
@@ -66,10 +66,10 @@ impl From<ExclusionRow> for PublishedExclusion {
 }
 
 /// `GET /api/v1/exclusions`: the latest first, withdrawn ones included; `rule`, `limit` up to 1,000, and `before` with the `next` of the
-/// answer before.
+/// previous response.
 ///
 /// # Errors
-/// [`PageError`] for parameters that cannot be, or without the database.
+/// [`PageError`] for invalid parameters or if the database fails.
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     Ok(HttpResponse::Ok().json(list(&app, &query_of(&request)?).await?))
 }
@@ -115,7 +115,7 @@ async fn list(app: &AppState, query: &ExclusionsQuery) -> Result<ExclusionList, 
     Ok(ExclusionList { next: next.flatten(), exclusions: rows.into_iter().map(PublishedExclusion::from).collect() })
 }
 
-/// The time and id of the exclusion before which is asked; the end of time where nothing is said.
+/// Parses the cursor to the time and id of an exclusion; by default the end of time.
 fn cursor(before: &str) -> Result<(Timestamp, &str), PageError> {
     if before.is_empty() {
         return Ok((Timestamp(i64::MAX), ""));

@@ -16,13 +16,13 @@ use crate::pages::{Page, Section};
 use crate::render::i18n::pages::page_texts;
 use crate::state::AppState;
 
-/// Feed readers ask no more often than this, in seconds.
+/// Cache lifetime of the feed: 300 seconds.
 const MAX_AGE: &str = "public, max-age=300";
 
 /// `GET /leaderboard.atom`
 ///
 /// # Errors
-/// [`PageError`] without the database.
+/// [`PageError`] if the database fails.
 pub(super) async fn atom(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let days = app.day_feed.changes().await?;
     let page = Page::new(&request, Section::None);
@@ -50,7 +50,7 @@ fn entry(app: &AppState, day: &DayChanges, language: Language) -> FeedEntry {
     FeedEntry::new(day, id, name, &page_texts(language).feed)
 }
 
-/// An id that stays the same whatever the arena's address becomes: made with the arena's key, as a UUID of its own kind (version 8).
+/// Computes an id that does not depend on the arena's address: a UUID of version 8 from a keyed hash.
 fn id(sessions: &Sessions, of: &str) -> String {
     let hex = sessions.signature("atom", of);
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], &hex[18..30])

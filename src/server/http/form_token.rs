@@ -1,5 +1,5 @@
-//! Forms that change something: each carries a token that is the signature of the visitor's own session, and is taken only from
-//! the arena's own pages. So no other site can act for a visitor.
+//! CSRF protection of forms: each carries a token signed for the visitor's session, and is accepted from the arena's own pages only. So no
+//! other site can act for a visitor.
 
 use actix_web::HttpRequest;
 use actix_web::HttpResponse;
@@ -11,31 +11,31 @@ use super::hosts;
 use super::session::Visitor;
 use crate::state::AppState;
 
-/// Bytes of a form at most.
+/// Maximum size of a form in bytes.
 pub(super) const MAX_FORM_BYTES: usize = 4_096;
-/// What the form's token signs.
+/// Purpose that the token's signature covers.
 const FORM: &str = "form";
 
-/// A form that carries nothing but its token.
+/// Form with no field but its token.
 #[derive(Deserialize)]
 pub(super) struct TokenForm {
     pub(super) token: String,
 }
 
-/// The visitor behind a request.
+/// Returns the visitor of a request.
 pub(super) fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
     Visitor::from_request(request, &app.sessions, &app.settings.now().server.public_url)
 }
 
-/// The token of the forms on pages that this visitor is shown.
+/// Returns the CSRF token of this visitor's forms.
 pub(super) fn token(app: &AppState, visitor: &Visitor) -> String {
     app.sessions.signature(FORM, visitor.session.id.as_str())
 }
 
-/// A form is taken from a page of ours that this very session was shown.
+/// Checks that a form comes from one of the arena's own pages and carries the token of this session.
 ///
 /// # Errors
-/// [`PageError::ForeignForm`].
+/// [`PageError::ForeignForm`] otherwise.
 pub(super) fn check(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
     let of_this_session =
@@ -43,7 +43,7 @@ pub(super) fn check(request: &HttpRequest, app: &AppState, visitor: &Visitor, to
     if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }
 
-/// Leads on to a page after a form.
+/// Redirects to a page after a form (303).
 pub(super) fn see_other(place: &str) -> HttpResponse {
     HttpResponse::SeeOther()
         .insert_header((header::LOCATION, place))

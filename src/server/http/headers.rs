@@ -1,4 +1,4 @@
-//! Security headers on every answer, also on errors and refused upgrades.
+//! Security headers on every response, including errors and refused upgrades.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -9,7 +9,7 @@ use actix_web::{Error, error::InternalError, web};
 use crate::infra::config::is_public_by_tls;
 use crate::state::AppState;
 
-/// Scripts and styles come from this server and nowhere else; nothing is inline, framed or sent elsewhere.
+/// Content security policy: scripts and styles only from this server; nothing inline, framed or sent elsewhere.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; font-src 'self'; manifest-src 'self'; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
@@ -24,17 +24,17 @@ const HEADERS: [(&str, &str); 7] = [
     ("permissions-policy", "camera=(), microphone=(), geolocation=(), browsing-topics=()"),
 ];
 
-/// Where the arena is public by TLS, browsers come back by TLS only, for a year. Other hosts below its own are not the arena's to decide on.
+/// HSTS header of an arena public by TLS: HTTPS only for one year. Subdomains are excluded, since they are not the arena's.
 const STRICT_TRANSPORT: (&str, &str) = ("strict-transport-security", "max-age=31536000");
 
-/// The sites that may frame an answer, as the policy names them. It goes with the answer of the one page that is made for frames.
+/// Sites that may frame a response, in the policy's syntax. Set on the response of the embedded page only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameAncestors(pub(super) String);
 
-/// Middleware for `actix_web::middleware::from_fn`; wrap it outermost, so that no answer goes around it.
+/// Middleware for `actix_web::middleware::from_fn`; wrap it outermost, so that it applies to every response.
 ///
 /// # Errors
-/// Passes on what the inner service refused, as a response with the same headers.
+/// Error of the inner service, as a response with the same headers.
 pub async fn security_headers(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -65,7 +65,7 @@ fn set(headers: &mut HeaderMap, is_secure: bool) {
     }
 }
 
-/// Lets these sites frame the answer. Where they cannot be named in a header, nobody may.
+/// Allows these sites to frame the response; if their list is not a valid header, framing stays forbidden.
 fn let_frame(headers: &mut HeaderMap, FrameAncestors(sites): &FrameAncestors) {
     let policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", &format!("frame-ancestors {sites}"));
     let Ok(policy) = HeaderValue::from_str(&policy) else { return };

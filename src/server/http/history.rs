@@ -1,6 +1,6 @@
 //! A visitor's own battles: the list, a page for each, a link to share one, an export, and the deletion of their texts.
 //!
-//! None of these pages sets a cookie: who has none has no battles. They are the visitor's own, so nobody keeps them.
+//! None of these pages sets a cookie: a visitor without one has no battles. They are private, so caches must not store them.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -26,18 +26,18 @@ use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels;
 use crate::state::AppState;
 
-/// Characters of a search at most.
+/// Maximum length of a search text in characters.
 const MAX_SEARCH: usize = 200;
 
-/// What the list is asked for.
+/// Query parameters of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryQuery {
-    /// What a question has to contain.
+    /// Search text within questions.
     q: String,
-    /// The battle before which the page begins.
+    /// Cursor: id of the battle before which the page begins.
     before: String,
-    /// Whether texts have just been deleted.
+    /// Number of battles whose texts were just deleted.
     deleted: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn list(
     Ok(private(pages::history::history(&request, view)))
 }
 
-/// The visitor's leaderboard with the names of the models; `None` without a vote.
+/// Returns the visitor's leaderboard with model names; `None` without a vote.
 fn own_rows(app: &AppState, leaderboard: OwnLeaderboard) -> Option<(OwnLeaderboard, Vec<String>)> {
     let names = leaderboard.models.iter().map(|row| app.models.card(&row.model).name).collect();
     (leaderboard.votes > 0).then_some((leaderboard, names))
@@ -101,8 +101,8 @@ pub(super) async fn export(request: HttpRequest, app: web::Data<AppState>) -> Re
     ))
 }
 
-/// `POST /history/delete`. In an open arena the browser forgets its cookie too, so that nothing connects it with its votes; where
-/// people sign in, that would lock them out.
+/// `POST /history/delete`. In an open arena the session ends too and the browser forgets its cookie, so that nothing connects it with its
+/// votes, and no other tab continues with battles that could no longer be deleted; in an arena with sign-in, that would lock visitors out.
 ///
 /// # Errors
 /// [`PageError`].
@@ -116,13 +116,14 @@ pub(super) async fn delete(
     let deleted = app.store.delete_texts_of(&visitor.session.visitor, app.clock.now()).await?;
     let mut response = see_other(&format!("/history?deleted={deleted}"));
     if forgets_browser(&app) {
+        app.access.end_session(&visitor.session.id).await?;
         let gone = expired_cookie(&app.settings.now().server.public_url);
         response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     }
     Ok(response)
 }
 
-/// `GET /battle/ID`: for the visitor of the battle. Everybody else gets what a battle that does not exist gets.
+/// `GET /battle/ID`: for the visitor of the battle. Other requests get the same response as for an unknown battle.
 ///
 /// # Errors
 /// [`PageError`].
@@ -144,7 +145,7 @@ pub(super) async fn battle(
     Ok(private(past_battle(&request, battle, BattleReader::Owner(owner)).await?))
 }
 
-/// The page of a battle. Markdown of long replies is work, so a thread of its own does it.
+/// Renders the page of a battle, on a blocking thread because Markdown of long replies takes time.
 async fn past_battle(
     request: &HttpRequest,
     battle: PastBattle,
@@ -155,7 +156,7 @@ async fn past_battle(
     Ok(pages::history::battle(request, &view.await?))
 }
 
-/// `GET /shared/TOKEN`: for everybody who has the link. Search engines are asked not to index it.
+/// `GET /shared/TOKEN`: for everyone with the link. Search engines are asked not to index it.
 ///
 /// # Errors
 /// [`PageError`].
@@ -180,8 +181,8 @@ pub(super) async fn shared(
     Ok(private(response))
 }
 
-/// `POST /shared/TOKEN/removal`: a reader with the link asks the operator to delete the texts. It acts for nobody's session, so the form
-/// has no token; pages of other sites are refused before any route. One request about a battle waits at a time.
+/// `POST /shared/TOKEN/removal`: a reader with the link asks the operator to delete the texts. It uses no session, so the form has no
+/// token; requests from other sites are refused before any route. Each battle has at most one open request.
 ///
 /// # Errors
 /// [`PageError`].
@@ -199,10 +200,10 @@ pub(super) async fn ask_removal(
     }
 }
 
-/// The query of a page after a request.
+/// Query of the page after a removal request.
 const ASKED: &str = "asked=1";
 
-/// What a request for removal says.
+/// Form of a removal request.
 #[derive(Deserialize)]
 pub(super) struct RemovalForm {
     reason: String,
@@ -242,7 +243,7 @@ pub(super) async fn unshare(
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
 
-/// What a visitor says a question is about.
+/// Form with the label chosen by the visitor.
 #[derive(Deserialize)]
 pub(super) struct LabelForm {
     token: String,
@@ -250,10 +251,7 @@ pub(super) struct LabelForm {
     label: String,
 }
 
-/// `POST /battle/ID/label`: the visitor says after the vote what the first question is about.
-///
-/// # Errors
-/// [`PageError`].
+/// `POST /battle/ID/label`: sets the visitor's label of the first question, after the vote.
 pub(super) async fn label(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -275,12 +273,12 @@ pub(super) async fn label(
     Ok(see_other(&format!("/battle/{battle}#label")))
 }
 
-/// A question whose text is deleted cannot be labelled, and before the vote nothing shows that it would matter.
+/// Whether the question can be labelled: after the vote, unless its text is deleted.
 fn may_label(battle: &PastBattle) -> bool {
     battle.vote.is_some() && !battle.turns.is_empty()
 }
 
-/// What counts as the category and the intent of the first question; `None` where the visitor may not say.
+/// Returns the category and intent in force for the first question; `None` if the visitor may not change them.
 async fn question_labels(app: &AppState, battle: &PastBattle) -> Result<Option<[Option<QuestionLabel>; 2]>, PageError> {
     if !may_label(battle) {
         return Ok(None);
@@ -293,7 +291,7 @@ async fn question_labels(app: &AppState, battle: &PastBattle) -> Result<Option<[
 
 const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");
 
-/// The visitor of a form and the battle that it names; whose battle it is, the statement asks.
+/// Returns the visitor of a form and the id of its battle; the database query checks the ownership.
 async fn owned(
     request: &HttpRequest,
     app: &AppState,
@@ -302,16 +300,16 @@ async fn owned(
 ) -> Result<(Visitor, BattleId), PageError> {
     let visitor = owner(request, app).await?;
     form_token::check(request, app, &visitor, &form.token)?;
-    // The address goes into a header again.
+    // The id becomes part of a header.
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let battle = BattleId::parse(id).filter(|_| is_plain);
     Ok((visitor, battle.ok_or_else(|| PageError::MissingThing(MissingThing::Battle))?))
 }
 
-/// The visitor of a request, for what is theirs alone. A session that was signed out acts for nobody any more.
+/// Returns the visitor of a request, for private pages. A signed-out session is refused.
 ///
 /// # Errors
-/// [`PageError::SignInRequired`].
+/// [`PageError::SignInRequired`] for a signed-out session.
 pub(super) async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
     let visitor = visitor(request, app);
     let acts = match visitor.session.has_account {

@@ -1,8 +1,7 @@
-//! Which addresses the arena answers under, and whose pages may open its sockets.
+//! Validation of the `Host` and `Origin` headers.
 //!
-//! DNS rebinding lets a foreign page reach a server under a name of the attacker's choice, and the browser then takes
-//! both for one site. So only names that nobody else can point here are answered: IP addresses, loopback names, and the
-//! host of `server.public_url`.
+//! DNS rebinding lets a foreign page reach a server under a name of the attacker's choice, and the browser then treats both as one site. So
+//! only names that no attacker can point here are served: IP addresses, loopback names, and the host of `server.public_url`.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -15,13 +14,13 @@ use reqwest::Url;
 use super::error::PageError;
 use crate::state::AppState;
 
-/// The port that an `https` address leaves out.
+/// Default port of `https`.
 const TLS_PORT: u16 = 443;
 
 /// Middleware for `actix_web::middleware::from_fn`: requests under a foreign name get 421.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
     app: web::Data<AppState>,
     request: ServiceRequest,
@@ -35,22 +34,22 @@ pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
     }
 }
 
-/// Where the arena is reached, as far as it knows: its public address, or the one of this request; without a slash at its end.
+/// Returns the arena's base address: the public one if set, or else that of this request; without a trailing slash.
 pub(super) fn public_address(request: &HttpRequest, app: &AppState) -> String {
     let settings = app.settings.now();
     let public = settings.server.public_url.trim_end_matches('/');
-    // Not the name that a forwarding header gives it: anybody can send one.
+    // Forwarding headers are ignored: anyone can send them.
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let host = host.unwrap_or_else(|| request.app_config().host());
     if public.is_empty() { format!("http://{host}") } else { public.to_owned() }
 }
 
-/// Whether requests under this name are answered. `target` is the host in the request line, where it has one; it and
-/// the `Host` header must both be ours.
+/// Whether requests under this host name are served. `target` is the host in the request line, if present; it and the `Host` header must
+/// both match.
 fn is_served(version: Version, target: Option<&str>, headers: &HeaderMap, public_url: &str) -> bool {
     let mut named = headers.get_all(HOST).map(|host| host.to_str().ok());
     let host_is_ours = match (named.next(), named.next()) {
-        // HTTP/1.0 has no such header, and no browser speaks it: health checks do.
+        // HTTP/1.0 has no such header; health checks use it, browsers do not.
         (None, _) => version < Version::HTTP_11,
         (Some(host), None) => is_own_host(host, public_url),
         (Some(_), Some(_)) => false,
@@ -60,18 +59,18 @@ fn is_served(version: Version, target: Option<&str>, headers: &HeaderMap, public
 
 fn is_own_host(host: Option<&str>, public_url: &str) -> bool {
     let Some(address) = host.and_then(address_of) else { return false };
-    // An IP address has no domain, and no DNS can point it elsewhere.
+    // An IP address cannot be redirected by DNS.
     address.domain().is_none_or(is_loopback_name) || has_host_of(&address, public_url)
 }
 
-/// Whether a request names the public address, with its port, where that has TLS. A proxy before the arena has passed it on
-/// then: the arena itself speaks plain HTTP.
+/// Whether a request names the public address, with its port, while that uses TLS. Then a proxy has forwarded it: the arena itself speaks
+/// plain HTTP.
 pub(super) fn is_by_public_name(headers: &HeaderMap, public_url: &str) -> bool {
     let address = headers.get(HOST).and_then(|host| address_of(host.to_str().ok()?));
     let public = Url::parse(public_url).ok().filter(|public| public.scheme() == "https");
     let (Some(address), Some(public)) = (address, public) else { return false };
     let is_named = address.domain().is_some_and(|domain| !is_loopback_name(domain));
-    // Clients may write the port of TLS, too, which a plain address does not leave out.
+    // Clients may include the TLS port, which is not the default of plain HTTP.
     let port = address.port().or(Some(TLS_PORT));
     is_named && (address.host_str(), port) == (public.host_str(), public.port_or_known_default())
 }
@@ -85,19 +84,18 @@ fn has_host_of(address: &Url, public_url: &str) -> bool {
     Url::parse(public_url).is_ok_and(|public| public.host_str() == address.host_str())
 }
 
-/// The address that a `Host` header stands for: the arena itself speaks plain HTTP.
+/// Returns the address of a `Host` header: the arena itself speaks plain HTTP.
 fn address_of(host: &str) -> Option<Url> {
     let is_authority = !host.contains(['/', '\\', '?', '#', '@']);
     Url::parse(&format!("http://{host}/")).ok().filter(|_| is_authority)
 }
 
-/// Whether a page of ours, or a program, opens this socket. A browser names the page's origin, which has to be the address
-/// of the request itself or `server.public_url`. A program names none; then it must bring no cookie that a
-/// page could abuse.
+/// Whether one of the arena's pages, or a program, opens this socket. A browser sends the page's origin, which must be the address of the
+/// request itself or `server.public_url`. A program sends none; then it must not send a cookie that a page could abuse.
 pub(super) fn is_own_page(headers: &HeaderMap, public_url: &str) -> bool {
     let mut origins = headers.get_all(ORIGIN);
     let Some(origin) = origins.next() else { return !headers.contains_key(COOKIE) };
-    // No browser names two pages.
+    // Browsers never send two origins.
     if origins.next().is_some() {
         return false;
     }
@@ -107,12 +105,12 @@ pub(super) fn is_own_page(headers: &HeaderMap, public_url: &str) -> bool {
         return true;
     }
     let address = headers.get(HOST).and_then(|host| address_of(host.to_str().ok()?));
-    // Where the arena is public by TLS, a page that came without it may be anybody's.
+    // If the arena is public by TLS, a page loaded without TLS may have been tampered with.
     let is_secured = |address: &Url| public_url.starts_with("https://") && has_host_of(address, public_url);
     address.is_some_and(|address| address.origin() == origin.origin() && !is_secured(&address))
 }
 
-/// An origin as browsers write it: scheme, host, and the port where it is not the scheme's own.
+/// Parses an origin: scheme, host, and the port unless it is the default.
 fn origin_of(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| url.has_host() && url.origin().ascii_serialization() == text)
 }

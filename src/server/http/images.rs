@@ -1,4 +1,4 @@
-//! Images that visitors add to a question: `POST` takes one in, and the address that is answered shows it to nobody but its visitor.
+//! Images beside a prompt: `POST` stores one, and the returned address shows it to its visitor only.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
@@ -18,42 +18,42 @@ use crate::services::arena::prompt_images::ImageError;
 use crate::state::AppState;
 use crate::ws::error_codes::ErrorCode;
 
-/// Where images are sent to.
+/// Path of uploads.
 pub(super) const PATH: &str = "/images";
 
-/// An image that was taken in.
+/// Stored image.
 #[derive(Serialize)]
 pub(super) struct ImageJson {
-    /// Its id, for `images` of a `start`.
+    /// Id, for `images` of a `start`.
     image: ImageId,
-    /// Pixels across, as it is kept.
+    /// Width in pixels, as stored.
     width: u32,
-    /// Pixels down.
+    /// Height in pixels, as stored.
     height: u32,
 }
 
-/// Why an image is not taken in.
+/// Error response of an upload.
 #[derive(Serialize)]
 pub(super) struct RefusalJson {
-    /// By what a program distinguishes errors.
+    /// Machine-readable error code.
     code: &'static str,
-    /// What is wrong and what to do.
+    /// Message with the problem and its remedy.
     message: String,
 }
 
-/// A refusal of a request with an image.
+/// Error of an image upload.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ImageApiError {
-    /// The image may not be taken in.
+    /// The image was refused.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Too many in too short a time.
+    /// The upload rate limit is exceeded.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// The body did not come whole.
+    /// The body is incomplete.
     #[error("the image upload was incomplete: send it again")]
     Broken,
-    /// The sender may not take part, or that is not known.
+    /// The visitor may not take part, or the check failed.
     #[error(transparent)]
     Page(#[from] PageError),
 }
@@ -93,10 +93,10 @@ impl ResponseError for ImageApiError {
     }
 }
 
-/// `POST /images`: the body is the file. A visitor's first one brings the cookie under which it can be asked about.
+/// `POST /images`: the body is the file. A visitor's first upload sets the session cookie, which its battle needs.
 ///
 /// # Errors
-/// [`ImageApiError`]; nothing is kept then.
+/// [`ImageApiError`]; nothing is stored then.
 pub(super) async fn take(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -120,7 +120,7 @@ pub(super) async fn take(
     Ok(response.json(ImageJson { image: taken.id, width: taken.width, height: taken.height }))
 }
 
-/// `GET /images/ID`: for the visitor who sent it. Everybody else gets what an image that does not exist gets.
+/// `GET /images/ID`: for the visitor who sent it. Other requests get the same response as for an unknown image.
 ///
 /// # Errors
 /// [`PageError`].

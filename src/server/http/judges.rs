@@ -1,4 +1,4 @@
-//! Judges on the arena's own battles, as a page and as JSON.
+//! Model judges of the arena's battles, as a page and as JSON.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::pages;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::state::AppState;
 
-/// The latest report, at the confidence level of the leaderboard.
+/// Returns the latest report, at the confidence level of the leaderboard.
 ///
 /// # Errors
 /// [`PageError::BattleJudging`].
@@ -24,7 +24,7 @@ pub(super) async fn latest(app: &AppState) -> Result<Arc<BattleJudgingReport>, P
     Ok(app.battle_judging.latest(level).await?)
 }
 
-/// `GET /api/v1/judges`: how far judges agree with people, as `langya judge report --format json` gives it.
+/// `GET /api/v1/judges`: agreement of judges with people, as in `langya judge report --format json`.
 ///
 /// # Errors
 /// As [`latest`].
@@ -32,7 +32,7 @@ pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageE
     Ok(HttpResponse::Ok().json(&*latest(&app).await?))
 }
 
-/// `GET /judges`, which calls models and judges by their names.
+/// `GET /judges`: the same report, with display names of models and judges.
 ///
 /// # Errors
 /// As [`latest`].

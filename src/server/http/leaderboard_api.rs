@@ -13,23 +13,23 @@ use crate::domain::rating::robustness::OverallRobustness;
 use crate::pages::leaderboard_query::LeaderboardQuery;
 use crate::state::AppState;
 
-/// A leaderboard and its date.
+/// Leaderboard with its date.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DatedLeaderboard<'a> {
-    /// Time of the fit, or the end of the votes that were asked for, in milliseconds since 1970; `null` before the first fit.
+    /// Time of the fit, or the end of the selected votes, in milliseconds since 1970; `null` before the first fit.
     as_of: Option<i64>,
     #[serde(flatten)]
     leaderboard: &'a Leaderboard,
-    /// Against the leaderboard of the rated votes, where other votes are asked for.
+    /// Difference to the leaderboard of the rated votes, if other votes are selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'a LeaderboardChange>,
 }
 
-/// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date; with the
-/// parameters of [`LeaderboardQuery`], that of a part of the votes or of a past moment.
+/// `GET /api/v1/leaderboard`: the latest leaderboard, as in `langya fit --format json`, with its date; with the parameters of
+/// [`LeaderboardQuery`], that of a part of the votes or of a past time.
 ///
 /// # Errors
-/// [`PageError`] where the address asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let snapshot = app.leaderboard.latest();
     let fitted_at = snapshot.fitted_at.map(|time| time.0);
@@ -50,19 +50,19 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
     }))
 }
 
-/// How firm the leaderboard is.
+/// Robustness of the leaderboard.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DatedRobustness<'a> {
     /// Time of the report in milliseconds since 1970; `null` before the first one.
     as_of: Option<i64>,
-    /// Number of the latest vote in the report.
+    /// Sequence number of the latest vote in the report.
     last_vote_seq: i64,
-    /// The report.
+    /// Report on the whole leaderboard.
     overall: &'a OverallRobustness,
 }
 
-/// `GET /api/v1/leaderboard/robustness`: how firm the leaderboard is, as `langya fit --robustness --format json` gives it, with
-/// its date and its latest vote. It follows the leaderboard at some distance; before the first report `as_of` is null.
+/// `GET /api/v1/leaderboard/robustness`: the robustness of the leaderboard, as in `langya fit --robustness --format json`, with its date
+/// and its latest vote. It lags behind the leaderboard; before the first report `as_of` is null.
 pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
     let as_of = latest.report.computed_at.map(|time| time.0);
@@ -73,19 +73,19 @@ pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     })
 }
 
-/// How well the leaderboard withstands rigged votes.
+/// Resistance of the leaderboard to rigged votes.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DatedRigging<'a> {
     /// Time of the report in milliseconds since 1970; `null` before the first one.
     as_of: Option<i64>,
-    /// Number of the latest vote in the report.
+    /// Sequence number of the latest vote in the report.
     last_vote_seq: i64,
     #[serde(flatten)]
     report: &'a RiggingReport,
 }
 
-/// `GET /api/v1/leaderboard/rigging`: votes that would swap neighbours, the most influential voter, and the leaderboard without
-/// flagged voters, with date and latest vote as [`robustness`] has them. It names no voter.
+/// `GET /api/v1/leaderboard/rigging`: number of votes that would swap neighbours, effect of the most influential voter, and leaderboard
+/// without flagged voters, with date and latest vote as in [`robustness`]. It identifies no voter.
 pub(super) async fn rigging(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
     let as_of = latest.report.computed_at.map(|time| time.0);

@@ -1,4 +1,4 @@
-//! A leaderboard as files: CSV with every column of the JSON that fits in a row, and the ratings as a drawing.
+//! The leaderboard as files: CSV with every column of the JSON that fits in a row, and an SVG chart of the ratings.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -16,7 +16,7 @@ use crate::state::AppState;
 /// `GET /api/v1/leaderboard.csv`, with the parameters of [`LeaderboardQuery`].
 ///
 /// # Errors
-/// [`PageError`] where the address asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mut table = Vec::new();
     let leaderboard = wanted(&request, &app).await?;

@@ -1,5 +1,5 @@
-//! `GET /leaderboard`. The page of all votes is rendered and compressed once for each leaderboard and language, and sent again until it
-//! changes; a browser that has it hears so.
+//! `GET /leaderboard`. The page of all votes is rendered and compressed once for each leaderboard and language, and served until it
+//! changes; a browser with a current copy gets 304.
 
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ use crate::services::leaderboard::background_report::ReportSnapshot;
 use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::state::AppState;
 
-/// The latest page in each language.
+/// Latest page in each language.
 #[derive(Default)]
 pub(super) struct LeaderboardPages([Latest<PageKey, RenderedPage>; Language::ALL.len()]);
 
-/// A page as it is sent to many. Of hundreds of models, compressing and hashing it takes many times longer than sending it.
+/// Rendered page, shared by requests. With hundreds of models, compressing and hashing it takes many times longer than sending it.
 #[derive(Clone)]
 struct RenderedPage {
     html: ByteString,
@@ -50,7 +50,7 @@ impl RenderedPage {
     }
 }
 
-/// Everything that the page of all votes shows.
+/// Cache key: all inputs of the page of all votes.
 struct PageKey {
     snapshot: Arc<LeaderboardSnapshot>,
     roster: Arc<Roster>,
@@ -81,10 +81,10 @@ impl PartialEq for PageKey {
     }
 }
 
-/// `GET /leaderboard`: as it is now, or of the votes and models that the address asks for.
+/// `GET /leaderboard`: the latest one, or that of the selected votes and models.
 ///
 /// # Errors
-/// [`PageError`] where it asks for what cannot be.
+/// [`PageError`] for invalid parameters.
 pub(super) async fn page(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -107,7 +107,8 @@ pub(super) async fn page(
         ));
     }
     let study = answer(&app, &filter).await?;
-    // A past moment is as it was; otherwise, and for a moment to come, the votes are those of the latest leaderboard, or a little older.
+    // A past time has a fixed leaderboard; otherwise, and for a future time, the votes are those of the latest leaderboard, or a little
+    // older.
     let latest_ms = app.leaderboard.latest().fitted_at.map(|time| time.0);
     let as_of_ms = filter.until.map_or(latest_ms, |until| latest_ms.map(|latest| latest.min(until.0)));
     let style_chart = style_chart(&study.leaderboard, frame_of(&request));
@@ -117,7 +118,7 @@ pub(super) async fn page(
     Ok(pages::respond_html(&request, StatusCode::OK, leaderboard_html(&request, &narrowed(view, &choice, language))))
 }
 
-/// The leaderboard of all votes.
+/// Returns the leaderboard of all votes.
 fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let votes = &app.leaderboard.latest().leaderboard.votes;
     let exclusions = Some(ExclusionsDetails::new(votes, &app.exclusion_reports.latest().report, language));
@@ -128,14 +129,14 @@ fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> Le
     )
 }
 
-/// The models that are chosen, in the order that is.
+/// Returns the selected models in the selected order.
 fn narrowed(mut view: LeaderboardView, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let all: Vec<ModelFacts<'_>> = view.rows.iter().map(facts).collect();
     view.controls = LeaderboardControls::new(&view.query, choice, &view.slice_votes, &all, page_texts(language));
     if !choice.is_plain() {
         view.rows.retain(|row| choice.shows(facts(row)));
         view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));
-        // Rows that stand below each other may be no neighbours any more.
+        // Adjacent rows need not be neighbours in rank any more.
         view.rows.iter_mut().for_each(|row| row.next = None);
     }
     view
@@ -153,7 +154,7 @@ fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
     }
 }
 
-/// A page with its tag; without the page where the browser has it.
+/// Builds the response with its ETag; 304 if the browser has the page.
 fn tagged(request: &HttpRequest, page: RenderedPage) -> HttpResponse {
     let RenderedPage { html, gzip, tag } = page;
     let mut response = if is_known(request, &tag) {

@@ -1,4 +1,4 @@
-//! The latest leaderboard as a view, for its page and for the frame that open pages take in, so that they cannot differ.
+//! The latest leaderboard as a view, shared by its page and the websocket frame, so that they are identical.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -34,14 +34,14 @@ pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }
 }
 
-/// The effects of style, where they were fitted.
+/// Returns the chart of style effects, if they were fitted.
 pub(super) fn style_chart(leaderboard: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
     let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
     let effects: Vec<StyleEffect> = leaderboard.style.iter().filter(of_style).cloned().collect();
     (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
 }
 
-/// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
+/// Returns the filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
 pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
     Ok(app.filtered.get(filter, app.leaderboard.latest().shown_upto()).await?)
 }
@@ -56,11 +56,11 @@ struct LeaderboardFrame {
     html: String,
 }
 
-/// The latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
+/// Latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
 #[derive(Default)]
 pub(super) struct Frames([Latest<FrameKey, ByteString>; Language::ALL.len()]);
 
-/// What a frame shows.
+/// Cache key: all inputs of a frame.
 struct FrameKey {
     snapshot: Arc<LeaderboardSnapshot>,
     roster: Arc<Roster>,
@@ -72,7 +72,7 @@ impl PartialEq for FrameKey {
     }
 }
 
-/// What was rendered last, with what it was made of.
+/// Cache of the last rendered value, with its key.
 pub(super) struct Latest<K, V>(Mutex<Option<(K, V)>>);
 
 impl<K, V> Default for Latest<K, V> {
@@ -82,7 +82,7 @@ impl<K, V> Default for Latest<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> Latest<K, V> {
-    /// What was rendered of the same, or is now; who asks meanwhile waits for it.
+    /// Returns the cached value for this key, or renders it; concurrent callers wait for it.
     pub(super) fn get(&self, of: K, render: impl FnOnce() -> V) -> V {
         let mut latest = self.0.lock();
         if let Some((known, rendered)) = &*latest
@@ -97,7 +97,7 @@ impl<K: PartialEq, V: Clone> Latest<K, V> {
 }
 
 impl Frames {
-    /// The leaderboard as `/ws/leaderboard` says it.
+    /// Returns the frame of `/ws/leaderboard`.
     pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
         let key = FrameKey { snapshot: app.leaderboard.latest(), roster: app.models.current() };
         self.0[language as usize].get(key, || frame(app, language).into())
@@ -119,14 +119,14 @@ pub(super) fn view(app: &AppState) -> LeaderboardView {
     LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), early, ..shown(app, leaderboard) }
 }
 
-/// How many models have to be compared: those of the leaderboard, and those that are paired and have not met yet.
+/// Returns the number of models to compare: those of the leaderboard, and active ones without battles.
 fn compared_models(roster: &Roster, leaderboard: &Leaderboard) -> u64 {
     let paired = roster.all().iter().filter(|model| model.weight > 0.0).map(|model| model.card.id.as_str());
     let rated = leaderboard.models.iter().map(|model| model.model.as_str());
     paired.chain(rated).collect::<BTreeSet<&str>>().len() as u64
 }
 
-/// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
+/// Returns the robustness of the latest leaderboard; `None` before the first report, and if no votes compare two models.
 pub(super) fn robustness_details(app: &AppState, language: Language) -> Option<RobustnessDetails> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
@@ -155,7 +155,7 @@ pub(super) fn shown(app: &AppState, leaderboard: &Leaderboard) -> LeaderboardVie
     }
 }
 
-/// The first two models with a rating in one component.
+/// Returns the two best models with a rating in one component.
 fn top_two(leaderboard: &Leaderboard, models: &Models) -> Option<TopTwo> {
     let mut rated = leaderboard.models.iter().filter(|model| model.rating.is_some() && model.component == 0);
     let (first, second) = (rated.next()?, rated.next()?);
@@ -168,7 +168,7 @@ fn top_two(leaderboard: &Leaderboard, models: &Models) -> Option<TopTwo> {
     })
 }
 
-/// The models by how often they are good enough, with their names; empty where that is unknown.
+/// Returns the models by share of acceptable replies, with their names; empty if unknown.
 fn levels(leaderboard: &Leaderboard, models: &Models) -> Vec<RankedModel> {
     let named =
         |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
@@ -178,7 +178,7 @@ fn levels(leaderboard: &Leaderboard, models: &Models) -> Vec<RankedModel> {
     levels
 }
 
-/// The slices with the names of the models as people know them.
+/// Replaces model ids by display names in the pooled slices.
 fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
     let mut named = pooled.clone();
     for rated in named.slices.iter_mut().flat_map(|slice| &mut slice.models) {
@@ -187,7 +187,7 @@ fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
     named
 }
 
-/// The notes with the names of the models. Where there is no vote, the page says so in the table's place.
+/// Returns the notes with model names. Without any vote, a text replaces the table instead.
 fn notes(leaderboard: &Leaderboard, models: &Models) -> Vec<RatingNote> {
     let notes = leaderboard.notes.iter().filter(|note| **note != RatingNote::NoVotes);
     notes.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
@@ -197,7 +197,7 @@ pub(super) fn name_of(model: &str, models: &Models) -> String {
     models.card(&ModelId::new(model)).name
 }
 
-/// The models with a rating, best first, then those that have only won, then those that have only lost.
+/// Returns the rows: models with a rating, best first, then those with only wins, then those with only losses.
 fn rows(leaderboard: &Leaderboard, models: &Models) -> Vec<LeaderboardRow> {
     let mut shown: Vec<&RankedModel> = leaderboard.models.iter().collect();
     shown.sort_by_key(|model| match model.unbounded {

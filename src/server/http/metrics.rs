@@ -1,7 +1,7 @@
-//! `/metrics`, for the operator alone.
+//! `/metrics`, for the operator only.
 //!
-//! Counters of a model move with the battles that it is in, so who could read them might learn who answered. They are
-//! shown to allowed networks only, and never through a proxy: behind one, every visitor has the proxy's address.
+//! Counters of a model change with its battles, so readers could infer which models answered. They are served to allowed networks only, and
+//! never through a proxy: behind one, every visitor has the proxy's address.
 
 use std::net::IpAddr;
 
@@ -19,12 +19,12 @@ use crate::infra::storage::backup::LastBackup;
 use crate::pages::not_found;
 use crate::state::AppState;
 
-/// What a request carries that came through a proxy: headers of these names, or of names that begin so.
+/// Names or name prefixes of headers that proxies add.
 const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];
 const PROXIED_BEGIN: [&str; 9] =
     ["x-forwarded", "x-real-", "x-client-", "x-envoy-", "x-original-", "cf-", "cdn-", "fastly-", "fly-"];
 
-/// `GET /metrics`; for everybody else there is no such page.
+/// `GET /metrics`; 404 for other clients.
 pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
     let peer = request.peer_addr().map(|address| address.ip());
     let settings = app.settings.now();
@@ -41,10 +41,10 @@ fn is_allowed(peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
     networks.iter().any(|network| network.contains(&peer))
 }
 
-/// Whether a proxy passed the request on: it adds a header, keeps the public name, or speaks HTTP/1.0 as nginx does where
-/// nobody configures it. Prometheus does none of these. A proxy that does none either cannot be distinguished from it.
+/// Whether a proxy forwarded the request: it adds a header, keeps the public host name, or speaks HTTP/1.0 as nginx does by default.
+/// Prometheus does none of these. A proxy that does none either cannot be detected.
 fn is_proxied(headers: &HeaderMap, version: Version, public_url: &str) -> bool {
-    // Names are in lower case here, however they were sent.
+    // Header names are lower case here.
     let written_by_proxies =
         |name: &str| PROXIED.contains(&name) || PROXIED_BEGIN.iter().any(|begin| name.starts_with(begin));
     headers.keys().any(|name| written_by_proxies(name.as_str()))
@@ -52,7 +52,7 @@ fn is_proxied(headers: &HeaderMap, version: Version, public_url: &str) -> bool {
         || is_by_public_name(headers, public_url)
 }
 
-/// Sets the gauges that are read on request rather than counted.
+/// Updates the gauges that are read on request rather than counted.
 async fn look(app: &AppState) {
     let roster = app.models.current();
     metrics::battles_live(app.battles.in_memory());
@@ -68,7 +68,7 @@ async fn look(app: &AppState) {
         state => metrics::redis(state == BusState::Connected, takes_writes(app)),
     }
     let storage = app.settings.now().storage.clone();
-    // A read that cannot be done leaves the time that is known.
+    // A failed read keeps the last known time.
     if let Ok(Some(backup)) = web::block(move || LastBackup::read(&storage)).await {
         metrics::last_backup(backup.at.0);
     }
@@ -105,7 +105,7 @@ mod tests {
         assert!(proxied("arena.example.org:443", Version::HTTP_11, public));
         assert!(proxied("127.0.0.1:8717", Version::HTTP_10, public));
         assert!(!proxied("127.0.0.1:8717", Version::HTTP_11, public));
-        // A port that visitors do not use is the arena's own.
+        // A port that visitors do not use belongs to the arena itself.
         assert!(!proxied("arena.example.org:8717", Version::HTTP_11, public));
         // Without TLS the name may be the arena's own.
         assert!(!proxied("arena.example.org", Version::HTTP_11, "http://arena.example.org"));

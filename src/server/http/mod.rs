@@ -1,4 +1,4 @@
-//! HTTP: the one route table, and the server around it.
+//! The HTTP server and its route table.
 
 mod about;
 mod address;
@@ -66,7 +66,7 @@ pub use branding::check_logo;
 pub use running_server::RunningServer;
 use websocket_upgrade::OpenSockets;
 
-/// Every address of the arena.
+/// Registers all routes.
 fn routes(config: &mut web::ServiceConfig) {
     config
         .configure(reading)
@@ -78,7 +78,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .default_service(web::to(router_errors::no_such_address));
 }
 
-/// Pages that are the same for everybody, and the battle page.
+/// Registers the public pages and the battle page.
 fn reading(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
@@ -119,7 +119,7 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/about").get(about::page).route(web::head().to(about::page)));
 }
 
-/// A visitor's own: sockets, signing in, and battles of the past.
+/// Registers the visitor's private routes: sockets, sign-in and past battles.
 fn own(config: &mut web::ServiceConfig) {
     config
         .service(
@@ -174,7 +174,7 @@ fn own(config: &mut web::ServiceConfig) {
         .route("/ws/leaderboard", web::get().to(websocket_upgrade::leaderboard));
 }
 
-/// Where annotators judge.
+/// Registers the routes of campaigns.
 fn campaigns(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page)))
@@ -193,7 +193,7 @@ fn campaigns(config: &mut web::ServiceConfig) {
         );
 }
 
-/// The public log, and files that pages load.
+/// Registers the public log and static files.
 fn files(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
@@ -209,7 +209,7 @@ fn files(config: &mut web::ServiceConfig) {
         );
 }
 
-/// What programs read: JSON, CSV, SVG, health and metrics.
+/// Registers the API: JSON, CSV, SVG, health and metrics.
 fn programs(config: &mut web::ServiceConfig) {
     config
         // Without HEAD: its body is a stream of all votes.
@@ -242,7 +242,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .service(readable("/metrics", metrics::metrics));
 }
 
-/// An address that answers GET, and HEAD, which monitors and link checkers ask.
+/// Creates a resource for GET, and for HEAD, which monitors and link checkers use.
 fn readable<F, Args>(path: &str, handler: F) -> Resource
 where
     F: Handler<Args, Output: Responder + 'static>,
@@ -251,11 +251,10 @@ where
     web::resource(path).route(web::get().to(handler.clone())).route(web::head().to(handler))
 }
 
-/// Serves on a socket that listens already, until it is asked to stop. `commands` writes the reference of commands, when somebody
-/// asks for `/docs`.
+/// Serves on a listening socket until it is stopped. `commands` generates the command reference at the first request of `/docs`.
 ///
 /// # Errors
-/// Where the socket cannot be served.
+/// I/O error if the socket cannot be served.
 pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String) -> std::io::Result<RunningServer> {
     let workers = app.settings.now().server.workers;
     let door = listener.try_clone()?;
@@ -285,7 +284,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: fn() -> String
             .wrap(from_fn(csrf::refuse_cross_site))
             .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))
-            // Outermost, so that no answer goes around it.
+            // Outermost, so that it applies to every response.
             .wrap(from_fn(headers::security_headers))
             .configure(routes)
     })

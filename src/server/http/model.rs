@@ -24,13 +24,13 @@ use crate::render::i18n::pages::{PageTexts, page_texts};
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeaderboardError};
 use crate::state::AppState;
 
-/// Opponents on each side of the list.
+/// Maximum number of opponents in each list.
 const OPPONENTS: usize = 5;
 
 /// `GET /models/ID`
 ///
 /// # Errors
-/// [`PageError`]; a model that never took part has no page.
+/// [`PageError`]; a model without any battle has no page.
 pub(super) async fn page(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -86,7 +86,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
     })
 }
 
-/// What is still being computed is shown when somebody asks later.
+/// Maps a pending computation to `None`; database outages stay errors.
 fn now_or_later<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<T>, PageError> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -95,7 +95,7 @@ fn now_or_later<T>(found: Result<T, FilteredLeaderboardError>) -> Result<Option<
     }
 }
 
-/// The column whose slices show most: the first one with several.
+/// Returns the first column with several slices.
 fn sliced_by(votes: &SliceVoteCounts) -> Option<SliceColumn> {
     let columns = [
         (SliceColumn::Category, &votes.categories),
@@ -130,7 +130,7 @@ fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest)
     has_moments.then(|| ChartView::new(chart::history::draw(&traces, frame_of(request))))
 }
 
-/// Those that it beats most and least often, of those that it has met.
+/// Returns the opponents with the highest and the lowest win share, among those it has met.
 fn opponents(app: &AppState, rated: &FilteredLeaderboard, id: &str) -> [Vec<OpponentRow>; 2] {
     let models = &rated.leaderboard.models;
     let Some(place) = models.iter().position(|row| row.model == id) else { return Default::default() };
@@ -148,7 +148,7 @@ fn opponents(app: &AppState, rated: &FilteredLeaderboard, id: &str) -> [Vec<Oppo
     [met, worst]
 }
 
-/// The model's place in a benchmark's scores.
+/// Returns the model's score and rank in a benchmark.
 fn score(series: &Series, id: &str) -> Option<ModelScoreRow> {
     let is_score = matches!(SeriesSource::from_series(series), SeriesSource::Benchmark | SeriesSource::Imported);
     let point = series.points.get(id).filter(|_| is_score && series.subjects == Subjects::Models)?;

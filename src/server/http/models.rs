@@ -1,4 +1,4 @@
-//! The register of models, as a page and as JSON.
+//! The model register, as a page and as JSON.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::domain::model_register::report::Register;
 use crate::pages;
 use crate::state::AppState;
 
-/// The parameters.
+/// Query parameters of the register.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes a parameter that is read as text")]
 pub(super) struct RegisterQuery {
@@ -21,7 +21,7 @@ pub(super) struct RegisterQuery {
     period: String,
 }
 
-/// `GET /api/v1/models`, with `period=day|week|month`: every model that ever took part.
+/// `GET /api/v1/models`, with `period=day|week|month`: every model that was ever in the arena.
 ///
 /// # Errors
 /// As [`register`].
@@ -37,10 +37,10 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(pages::models::models(&request, &*register(&request, &app).await?))
 }
 
-/// The register by the period of the address.
+/// Returns the register with the selected period.
 ///
 /// # Errors
-/// [`PageError::InvalidQuery`], [`PageError::Register`].
+/// [`PageError::InvalidQuery`] for an unknown period, [`PageError::Register`] if it cannot be read.
 async fn register(request: &HttpRequest, app: &AppState) -> Result<Arc<Register>, PageError> {
     let named = request.query_string().split('&').find_map(|pair| pair.strip_prefix("period="));
     let unknown = || PageError::InvalidQuery("period is day, week or month".into());

@@ -1,7 +1,7 @@
-//! The way to the provider and back (see [`crate::infra::oidc`]), for people who run the arena and for visitors.
+//! Redirects to the identity provider and back (see [`crate::infra::oidc`]), for admin users and visitors.
 //!
-//! A sign-in begins by a link, because a form may lead nowhere but to the arena (`form-action` of the policy). Another site can begin
-//! one, too: it ends in the same browser, with the person who signs in there.
+//! A sign-in begins with a link, because forms may only target the arena (`form-action` of the policy). Another site can begin one, too: it
+//! ends in the same browser, with the account used there.
 
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -16,24 +16,24 @@ use crate::infra::oidc::{FLOW_MINUTES, Flow, Identity, OidcError, ProviderCallba
 use crate::state::AppState;
 
 const COOKIE: &str = "langya_oidc";
-/// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
+/// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_oidc";
-/// Returns from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+/// Key under which callbacks from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const THIS_MACHINE: &str = "this machine";
 
-/// Why nobody came back from the provider.
+/// Error of a sign-in at the provider.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// Too many from one network.
+    /// The network's rate limit is exceeded.
     TooFast(RateLimited),
-    /// The provider, or what was brought back from it.
+    /// The provider failed, or its response is invalid.
     Provider(OidcError),
 }
 
-/// Leads to the provider. What the browser keeps meanwhile is good for this one sign-in, which replaces the session `former`.
+/// Redirects to the provider. The cookie is valid for this sign-in only, which replaces the session `former`.
 ///
 /// # Errors
-/// [`OidcError`] of a provider that is down or not set.
+/// [`OidcError`] if the provider is down or not configured.
 pub(super) async fn begin(
     app: &AppState,
     purpose: Purpose,
@@ -44,15 +44,15 @@ pub(super) async fn begin(
     let address = noted(app.oidc.authorization(&flow).await)?;
     let mut response = see_other(&address);
     let cookie = cookie(flow.cookie(&app.sessions), &app.settings.now().server.public_url);
-    // A cookie of our own making is always text.
+    // A cookie built here is always valid text.
     let _ = response.add_cookie(&cookie);
     Ok(response)
 }
 
-/// Who came back from the provider with this request.
+/// Returns the identity that the provider confirmed with this request.
 ///
 /// # Errors
-/// [`Refused`].
+/// [`Refused`] without a valid callback.
 pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow) -> Result<Identity, Refused> {
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
     let counted = app.limits.take_sign_in(network.as_deref().unwrap_or(THIS_MACHINE)).await;
@@ -62,7 +62,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
     let one = |name: &str| {
         let mut values = query.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str());
         let value = values.next();
-        // What comes twice may be understood in two ways.
+        // A repeated parameter is ambiguous.
         if values.next().is_some() { Err(foreign()) } else { Ok(value) }
     };
     let (state, error) = (one("state")?.unwrap_or_default(), one("error")?);
@@ -70,7 +70,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
     noted(app.oidc.identity(flow, answer).await).map_err(Refused::Provider)
 }
 
-/// Logs what an operator can fix.
+/// Logs errors that an operator can fix.
 fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
     result.inspect_err(|error| {
         if matches!(error, OidcError::Provider(_) | OidcError::Token(_)) {
@@ -82,18 +82,18 @@ fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
 fn cookie(value: String, public_url: &str) -> Cookie<'static> {
     let secure = is_public_by_tls(public_url);
     let cookie = Cookie::build(name(secure), value).path("/").http_only(true).secure(secure);
-    // Lax, because people come back from another site.
+    // Lax, because the provider's redirect is a cross-site navigation.
     cookie.same_site(SameSite::Lax).max_age(Duration::minutes(FLOW_MINUTES)).finish()
 }
 
-/// A cookie that takes the one of a sign-in away.
+/// Builds a cookie that deletes the sign-in cookie.
 pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     let mut cookie = cookie(String::new(), public_url);
     cookie.make_removal();
     cookie
 }
 
-/// The sign-in that this browser has begun.
+/// Returns the sign-in that this browser has begun.
 pub(super) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
     let mut values = cookie_values(request, name(is_public_by_tls(&app.settings.now().server.public_url)));
     values.find_map(|value| Flow::of_cookie(value, &app.sessions, app.clock.now()))

@@ -1,4 +1,4 @@
-//! `/oidc/callback`: where the provider sends people back, admins and visitors.
+//! `/oidc/callback`: redirect target of the provider, for admin users and visitors.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -36,7 +36,7 @@ pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> 
         admin::back_from_provider(request, app.clone(), identity, (&next, former.as_deref())).await?
     };
     let gone = oidc::expired_cookie(&settings.server.public_url);
-    // A cookie of our own making is always text.
+    // A cookie built here is always valid text.
     let _ = response.add_cookie(&gone);
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     Ok(response)

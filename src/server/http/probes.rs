@@ -1,5 +1,4 @@
-//! `/healthz`: whether the process runs. `/readyz`: whether a load balancer should send visitors here, and if not, why, in words
-//! without any name.
+//! `/healthz`: liveness. `/readyz`: readiness for visitors, with reasons that contain no names.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,15 +14,15 @@ use crate::infra::storage::{OutageKind, StoreError};
 use crate::infra::tasks::{JobNeed, JobState, PanickedJob, Tasks};
 use crate::state::AppState;
 
-/// Longest wait for the database, and for the disk of the data folder.
+/// Timeout for the database, and for the disk of the data folder.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `GET /healthz`: the process runs.
+/// `GET /healthz`: confirms that the process runs.
 pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// What stands in the way of battles, and what does not but should be known.
+/// Conditions that prevent battles, and warnings that do not.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
     obstacles: Vec<Cow<'static, str>>,
@@ -31,22 +30,23 @@ pub(super) struct Readiness {
 }
 
 impl Readiness {
-    /// Looks at everything that a battle needs.
+    /// Checks everything that a battle needs.
     pub(super) async fn new(app: &AppState) -> Self {
         let database = database(app).await;
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
         let draining = is_draining(app).then_some("process: it is about to end");
         let log = is_behind(app).then_some("public log: behind, new votes are counted without a promise, see the log");
+        let remarks = [refused_votes(app), redis(app), data_folder(app).await, log];
         let mut readiness = Self {
             obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
-            remarks: [redis(app), data_folder(app).await, log].into_iter().flatten().map(Cow::from).collect(),
+            remarks: remarks.into_iter().flatten().map(Cow::from).collect(),
         };
         readiness.add_jobs(&app.tasks);
         readiness
     }
 
-    /// Jobs that have panicked: one that is down and that battles need stands in their way.
+    /// Adds jobs that have panicked: one that is down prevents battles if they need it.
     fn add_jobs(&mut self, tasks: &Tasks) {
         for (name, job) in tasks.panicked_jobs() {
             let state = match job.state {
@@ -61,7 +61,7 @@ impl Readiness {
         }
     }
 
-    /// Whether battles can begin and go on.
+    /// Whether battles can start and continue.
     pub(super) fn is_ready(&self) -> bool {
         self.obstacles.is_empty()
     }
@@ -96,6 +96,9 @@ async fn database(app: &AppState) -> Option<&'static str> {
         Ok(Err(_)) if app.store.outage_kind().is_some_and(OutageKind::loses_commits) => {
             Some("database: it would lose votes in a crash, see the log")
         }
+        Ok(Err(error)) if error.outage_kind() == Some(OutageKind::NoPrivilege) => {
+            Some("database: its user lacks a right that the arena needs, see `langya doctor`")
+        }
         Ok(Err(error)) if error.stops_writes_only() => Some("database: it refuses writes, see the log"),
         Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
         Ok(Err(error)) => {
@@ -104,12 +107,19 @@ async fn database(app: &AppState) -> Option<&'static str> {
             }
             Some("database: it does not answer")
         }
-        // The try of a write may take longer than a probe waits; others have found out why.
+        // The trial write may take longer than the timeout; the known reason is used then.
         Err(_) if app.store.outage_kind().is_some_and(OutageKind::stops_writes_only) => {
             Some("database: it refuses writes, see the log")
         }
         Err(_) => Some("database: no answer within 2 s"),
     }
+}
+
+/// Returns a warning while a database lock blocks votes. Battles continue, and only the next vote shows the end of the lock, so visitors
+/// are still sent here.
+fn refused_votes(app: &AppState) -> Option<&'static str> {
+    let is_locked = app.store.refuses_votes() == Some(OutageKind::TableLocked);
+    is_locked.then_some("database: votes are refused while another session holds a lock, see the log")
 }
 
 fn redis(app: &AppState) -> Option<&'static str> {
@@ -120,19 +130,19 @@ fn redis(app: &AppState) -> Option<&'static str> {
     }
 }
 
-/// Whether files can be made in the data folder. An embedded database in it is tried by itself.
+/// Returns an error if no file can be created in the data folder. An embedded database in it is checked separately.
 async fn data_folder(app: &AppState) -> Option<&'static str> {
     let folder = app.settings.now().storage.data_dir.clone();
     let is_writable = app.data_folder.is_writable(PATIENCE, move || disk::is_writable(&folder)).await;
     (!is_writable).then_some("data folder: not writable, see `langya doctor`")
 }
 
-/// Whether Redis takes writes, where there is one.
+/// Whether Redis accepts writes; true without Redis.
 pub(super) fn takes_writes(app: &AppState) -> bool {
     app.link.as_ref().is_none_or(|link| link.connection().is_some())
 }
 
-/// Whether the process is about to end.
+/// Whether the process is draining.
 pub(super) fn is_draining(app: &AppState) -> bool {
     app.tasks.is_draining()
 }

@@ -1,4 +1,4 @@
-//! The public log: checkpoint, tiles and entries as C2SP tlog-tiles, receipts of votes, and the page about it.
+//! The public vote log: checkpoint, tiles and entries as C2SP tlog-tiles, receipts of votes, and the page about it.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ use crate::pages::time::time_text;
 use crate::services::public_log::reader::{LoggedVoteReceipt, PublicLogLookup};
 use crate::state::AppState;
 
-/// What the address of a proof ends in.
+/// Suffix of a proof's address.
 const PROOF: &str = ".tlog-proof";
 
-/// The parameters of the page.
+/// Query parameters of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PublicLogQuery {
@@ -31,12 +31,12 @@ struct PublicLogQuery {
     vote: String,
 }
 
-/// The public log's name, key and state, and how the leaderboard follows from it.
+/// Name, key and state of the public log, with the rating rules that derive the leaderboard from it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LogDescription<'a> {
-    /// Name of the log, as its checkpoints give it.
+    /// Origin of the log, as in its checkpoints.
     origin: &'a str,
-    /// Verifier key, in the form of signed notes.
+    /// Verifier key, in the format of signed notes.
     key: String,
     /// Number of entries; 0 before the first checkpoint.
     size: u64,
@@ -44,42 +44,42 @@ pub(super) struct LogDescription<'a> {
     root: Option<String>,
     /// Time of the checkpoint in milliseconds since 1970.
     signed_at: Option<i64>,
-    /// Seconds after which a vote is in the log at the latest.
+    /// Maximum delay in seconds until a vote is in the log.
     included_within: u64,
-    /// Keys of the witnesses that are asked to sign each checkpoint.
+    /// Keys of the witnesses that cosign each checkpoint.
     witnesses: Vec<&'a str>,
-    /// How the leaderboard is fitted.
+    /// Rating rules of the leaderboard.
     rating: RatingRules,
 }
 
-/// Where a vote stands in the public log.
+/// Receipt of a vote in the public log.
 #[derive(Default, Serialize, JsonSchema)]
 pub(super) struct ReceiptJson<'a> {
     /// Id of the vote.
     vote: &'a str,
-    /// `logged`, `promised`, or `delayed` while the log is behind and nothing can be promised.
+    /// `logged`, `promised`, or `delayed` while the log is behind and no time can be promised.
     state: &'static str,
-    /// When the vote is in the log at the latest, in milliseconds since 1970; of a promised vote.
+    /// Latest time of inclusion, in milliseconds since 1970; for a promised vote.
     #[serde(skip_serializing_if = "Option::is_none")]
     included_by: Option<i64>,
-    /// Position in the log, from 0; of a logged vote, as are all that follow.
+    /// Position in the log, from 0; this and all following fields are for a logged vote.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u64>,
-    /// The entry as the log has it.
+    /// Entry as logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<String>,
-    /// What opens the commitments of the entry, for the voter.
+    /// Salt that opens the commitments of the entry, for the voter.
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
-    /// Proof that the entry is in the log, in the form of C2SP `tlog-proof`.
+    /// Inclusion proof in the format of C2SP `tlog-proof`.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
 }
 
-/// `GET /log/checkpoint`: the latest signed state.
+/// `GET /log/checkpoint`: the latest checkpoint.
 ///
 /// # Errors
-/// [`PageError`] without the database, and before the first checkpoint.
+/// [`PageError`] if the database fails, and before the first checkpoint.
 pub(super) async fn checkpoint(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let missing = || PageError::Missing("the log has no checkpoint yet: try again in a moment".into());
     let latest = app.public_log.latest().await?.ok_or_else(missing)?;
@@ -88,10 +88,10 @@ pub(super) async fn checkpoint(app: web::Data<AppState>) -> Result<HttpResponse,
     Ok(response.body(latest.note))
 }
 
-/// `GET /log/tile/…`: a tile of hashes, or a bundle of entries. What was served once never changes.
+/// `GET /log/tile/…`: a tile of hashes, or a bundle of entries. Content never changes once served.
 ///
 /// # Errors
-/// [`PageError`] for a tile that no signed tree has.
+/// [`PageError`] for a tile outside of the signed tree.
 pub(super) async fn tile(path: web::Path<String>, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let missing = || PageError::Missing("the log has no such tile: read /log/checkpoint first".into());
     let kind = TileKind::parse(&format!("tile/{path}")).ok_or_else(missing)?;
@@ -102,10 +102,10 @@ pub(super) async fn tile(path: web::Path<String>, app: web::Data<AppState>) -> R
     Ok(response.body(bytes))
 }
 
-/// `GET /api/v1/log`: name, key and state of the log, and how the leaderboard follows from it.
+/// `GET /api/v1/log`: name, key and state of the log, and the rating rules.
 ///
 /// # Errors
-/// [`PageError`] without the database.
+/// [`PageError`] if the database fails.
 pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
     let settings = app.settings.now();
@@ -131,10 +131,10 @@ fn rules(settings: &RatingSettings) -> RatingRules {
     }
 }
 
-/// `GET /api/v1/log/votes/ID`: the receipt of a vote, for who knows its id; with `.tlog-proof` behind it, the proof alone.
+/// `GET /api/v1/log/votes/ID`: the receipt of a vote, for anyone who knows its id; with the suffix `.tlog-proof`, the proof alone.
 ///
 /// # Errors
-/// [`PageError`] for a vote that is not there, or not in the log yet.
+/// [`PageError`] for an unknown vote, or one that is not in the log yet.
 pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let (vote, only_proof) = match path.strip_suffix(PROOF) {
         Some(vote) => (vote, true),
@@ -168,7 +168,7 @@ fn entry_text(found: &LoggedVoteReceipt) -> String {
     String::from_utf8_lossy(&found.logged.entry).into_owned()
 }
 
-/// `None` also for what cannot be an id.
+/// Looks up a vote; `None` also for an invalid id.
 async fn find(app: &AppState, vote: &str) -> Result<Option<PublicLogLookup>, PageError> {
     if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
         return Ok(None);
@@ -176,12 +176,12 @@ async fn find(app: &AppState, vote: &str) -> Result<Option<PublicLogLookup>, Pag
     Ok(app.public_log.receipt(vote, promised_delay(app)).await?)
 }
 
-/// How long after it was cast a vote is promised to be in the log at the latest.
+/// Returns the promised maximum delay between a vote and its log entry.
 fn promised_delay(app: &AppState) -> Duration {
     included_within(app.settings.now().rating.leaderboards_every())
 }
 
-/// Whether the log lacks a vote that has waited longer than is promised, or cannot be continued.
+/// Whether a vote has waited longer than promised, more votes wait than can be logged in time, or the log cannot be continued.
 pub(super) fn is_behind(app: &AppState) -> bool {
     app.public_log.is_behind(app.clock.now(), promised_delay(app))
 }
@@ -189,7 +189,7 @@ pub(super) fn is_behind(app: &AppState) -> bool {
 /// `GET /log`
 ///
 /// # Errors
-/// [`PageError`] for parameters that cannot be, or without the database.
+/// [`PageError`] for invalid parameters or if the database fails.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let query = web::Query::<PublicLogQuery>::from_query(request.query_string());
     let PublicLogQuery { vote } = query.map_err(|_| PageError::InvalidQuery("vote is given once".into()))?.into_inner();

@@ -1,6 +1,6 @@
-//! The number of a request: in its answer, in every log line that it causes, and in the text of a failure.
+//! Request ids: in the response, in every log line of the request, and in the text of a failure.
 //!
-//! A number that a trusted proxy sends along is kept, so that its log and ours can be read together.
+//! An id from a trusted proxy is kept, so that both logs can be correlated.
 
 use std::net::IpAddr;
 
@@ -18,13 +18,13 @@ use crate::infra::metrics;
 use crate::state::AppState;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest number that is taken from a proxy.
+/// Maximum length of an id from a proxy.
 const MAX_LENGTH: usize = 64;
 
-/// Middleware for `actix_web::middleware::from_fn`: gives the request its number, its span and its place in the metrics.
+/// Middleware for `actix_web::middleware::from_fn`: assigns the request id and the log span, and records metrics.
 ///
 /// # Errors
-/// Passes on what the inner service refused, as a response with the same header.
+/// Error of the inner service, as a response with the same header.
 pub(super) async fn request_id<B: MessageBody>(
     app: web::Data<AppState>,
     request: ServiceRequest,
@@ -62,7 +62,7 @@ async fn numbered<B: MessageBody>(
     }
 }
 
-/// A failure shows nothing but the number under which the log has the rest.
+/// Replaces the body of a failure by a text with the request id only; the log has the details.
 fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B, String>> {
     tracing::error!("a request was answered with status 500");
     let text = format!("internal error: try again; if it happens again, send the operator the request id {id}\n");
@@ -71,7 +71,7 @@ fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherB
     response
 }
 
-/// The number that came with the request, where it is fit to be logged and one of our proxies sent it.
+/// Returns the request id from a trusted proxy, if it is safe to log.
 fn sent_by_proxy(headers: &HeaderMap, peer: Option<IpAddr>, proxies: &[IpNet]) -> Option<String> {
     let peer = peer?.to_canonical();
     let id = headers.get(REQUEST_ID)?.to_str().ok()?;

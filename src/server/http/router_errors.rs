@@ -1,4 +1,4 @@
-//! Errors that the router makes itself come without a text: each gets one line that says what to do.
+//! Texts for the errors of the router itself, which have none: one line that says what to do.
 
 use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -9,10 +9,10 @@ use actix_web::{Error, HttpRequest, HttpResponse};
 use super::error::PageError;
 use crate::pages::not_found::not_found;
 
-/// Middleware for `actix_web::middleware::from_fn`.
+/// Middleware for `actix_web::middleware::from_fn`: adds the text to an empty error.
 ///
 /// # Errors
-/// Passes on what the inner service refused.
+/// Error of the inner service.
 pub(super) async fn with_text<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -32,7 +32,7 @@ pub(super) async fn with_text<B: MessageBody>(
     Ok(response)
 }
 
-/// The default service: a page for people, a line of text below `/api/`.
+/// Default service: a 404 page, or a line of text below `/api/`.
 ///
 /// # Errors
 /// [`PageError::Missing`] below `/api/`.

@@ -1,7 +1,7 @@
-//! The server while it runs, and its two ends: first it takes no more connections, later it closes those that it has.
+//! The running server and its two-stage shutdown: first it refuses new connections, later it closes the open ones.
 //!
-//! The threads that serve connections also run turns and keep connections to providers and databases alive, so they
-//! stay until all of that has ended, even those that serve nobody any more.
+//! The threads that serve connections also run turns and keep connections to providers and databases alive, so all of them run until that
+//! has ended, even without clients.
 
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,12 +11,12 @@ use std::time::Duration;
 use actix_web::dev::{Server, ServerHandle};
 use tokio::task::JoinHandle;
 
-/// How long clients may take to read what was sent to them last.
+/// Time limit for clients to read the last bytes sent.
 pub(super) const LAST_BYTES: Duration = Duration::from_secs(2);
-/// How long the accepting thread may take to let go of the listening socket.
+/// Time for the accepting thread to release the listening socket.
 const LET_GO: Duration = Duration::from_millis(50);
 
-/// A running server.
+/// Handle of the running server.
 #[derive(Debug)]
 pub struct RunningServer {
     handle: ServerHandle,
@@ -25,39 +25,39 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// Runs the server on the present thread; `door` is its listening socket.
+    /// Runs the server on the current thread; `door` is its listening socket.
     pub(super) fn new(server: Server, door: TcpListener) -> Self {
         Self { handle: server.handle(), door, server: actix_web::rt::spawn(server) }
     }
 
-    /// Waits for an end that nobody asked for.
+    /// Waits until the server ends unexpectedly.
     ///
     /// # Errors
-    /// Why the server failed.
+    /// I/O error that ended the server.
     pub async fn failed(&mut self) -> io::Result<()> {
         (&mut self.server).await.map_err(io::Error::other)?
     }
 
-    /// Refuses new connections from now on; those that are open are served on.
+    /// Refuses new connections from now on; open ones are still served.
     ///
     /// # Errors
-    /// Where the system does not close a listening socket that is in use; new connections then wait in its queue.
+    /// I/O error if the system cannot close the listening socket; new connections then wait in its queue.
     pub async fn close_door(&self) -> io::Result<()> {
         self.handle.pause().await;
-        // A pause alone lets new connections queue, and a load balancer would wait for them. The accepting thread is
-        // given a moment to let go of the socket, which it would otherwise report as broken.
+        // Pausing alone would queue new connections, and a load balancer would wait for them. The accepting thread first gets a moment to
+        // release the socket, which it would otherwise report as broken.
         tokio::time::sleep(LET_GO).await;
         TcpStream::from(OwnedFd::from(self.door.try_clone()?)).shutdown(Shutdown::Both)
     }
 
-    /// Closes what is still open and ends the server's threads.
+    /// Closes open connections and ends the server's threads.
     pub async fn stop(&self) {
         self.handle.stop(true).await;
     }
 
-    /// As [`RunningServer::stop`], without waiting for it.
+    /// Like [`RunningServer::stop`], without waiting.
     pub fn begin_stop(&self) {
-        // The command is sent at once; the future only waits for it to be done.
+        // The command is sent at once; the future only waits for completion.
         drop(self.handle.stop(true));
     }
 }

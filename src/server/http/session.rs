@@ -1,4 +1,4 @@
-//! The cookie that carries a visitor's session.
+//! The session cookie of a visitor.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
@@ -8,15 +8,15 @@ use crate::infra::config::is_public_by_tls;
 use crate::infra::sessions::{NewSession, Session, Sessions};
 
 const COOKIE: &str = "langya_session";
-/// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
+/// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_session";
 const LIFETIME: Duration = Duration::days(180);
 
-/// The visitor behind a request.
+/// Visitor of a request.
 pub(super) struct Visitor {
-    /// The session, with the pseudonym of its visitor.
+    /// Session, with the visitor's pseudonym.
     pub(super) session: Session,
-    /// The cookie to set if the session is new.
+    /// Cookie to set if the session is new.
     pub(super) new_cookie: Option<Cookie<'static>>,
 }
 
@@ -38,7 +38,7 @@ impl Visitor {
     }
 }
 
-/// The cookie that carries a token.
+/// Builds the cookie of a token.
 pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
     let secure = is_public_by_tls(public_url);
     Cookie::build(name(secure), token)
@@ -50,7 +50,7 @@ pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
         .finish()
 }
 
-/// A cookie that takes the session's away.
+/// Builds a cookie that deletes the session cookie.
 pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     let mut cookie = cookie_of(String::new(), public_url);
     cookie.make_removal();
@@ -61,7 +61,7 @@ fn name(secure: bool) -> &'static str {
     if secure { SECURE_COOKIE } else { COOKIE }
 }
 
-/// The session of the first cookie that holds a token of ours.
+/// Returns the session of the first cookie with a valid token.
 fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<Session> {
     cookie_values(request, name).find_map(|token| sessions.find(token))
 }

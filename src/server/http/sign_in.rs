@@ -1,4 +1,4 @@
-//! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
+//! `/sign-in` and `/sign-out`, for arenas that are not public.
 //!
 //! No other site can sign a visitor in or out (see [`form_token`]). Signing in begins a new session of the same visitor.
 
@@ -21,18 +21,20 @@ use crate::render::i18n::pages::SignInTexts;
 use crate::services::arena::access::{SignInError, SignedIn};
 use crate::state::AppState;
 
-/// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+/// Key under which failed attempts from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const THIS_MACHINE: &str = "this machine";
+/// Query of the page after signing out.
+const SIGNED_OUT: &str = "signed_out=1";
 
-/// What `/sign-in` is sent.
+/// Form of `/sign-in`.
 #[derive(Deserialize)]
 pub(super) struct SignInForm {
-    /// The invite code or passphrase.
+    /// Invite code or passphrase.
     secret: String,
     token: String,
 }
 
-/// `GET /`: the battle page, or the way to sign in.
+/// `GET /`: the battle page, or the sign-in page.
 ///
 /// # Errors
 /// [`PageError`].
@@ -45,19 +47,24 @@ pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) 
     let practice = app.models.current().only_practice();
     let takes_images = app.matchmaker.takes_images();
     let state = BattlePageState { takes_images, practice, asks_consent: asks_consent(&app, &visitor).await };
-    Ok(pages::battle::battle(&request, &app.settings.now(), state))
+    let mut response = pages::battle::battle(&request, &app.settings.now(), state);
+    if app.access.mode() != AccessMode::Open {
+        // Browsers show cached pages on Back without a request: after signing out, Back must lead to the sign-in page.
+        response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    }
+    Ok(response)
 }
 
-/// Whether a visitor has yet to agree to what is stored. Where the database does not say, the visitor is asked once more.
+/// Whether a visitor has not yet given consent. If the database fails, the visitor is asked again.
 async fn asks_consent(app: &AppState, visitor: &Visitor) -> bool {
     visitor.new_cookie.is_some() || !app.consents.is_given(&visitor.session).await.unwrap_or(false)
 }
 
-/// The visitor of a request who may take part, and for how long. In an open arena a session that has ended is replaced by a new one, whose
-/// cookie the answer has to set.
+/// Returns the admitted visitor of a request, with the end of the admission. In an open arena an ended session is replaced by a new one,
+/// whose cookie the response must set.
 ///
 /// # Errors
-/// [`PageError::SignInRequired`] where they have to sign in first.
+/// [`PageError::SignInRequired`] if the visitor has to sign in first.
 pub(super) async fn admitted(request: &HttpRequest, app: &AppState) -> Result<(Visitor, SignedIn), PageError> {
     let mut visitor = visitor(request, app);
     if visitor.new_cookie.is_none() {
@@ -80,7 +87,8 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     }
     let visitor = visitor(&request, &app);
     let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session.id).await?.is_some();
-    Ok(show(&request, &app, &visitor, SignInState { signed_in, ..SignInState::default() }))
+    let signed_out = !signed_in && request.query_string().split('&').any(|pair| pair == SIGNED_OUT);
+    Ok(show(&request, &app, &visitor, SignInState { signed_in, signed_out, ..SignInState::default() }))
 }
 
 /// `POST /sign-in`
@@ -128,7 +136,7 @@ pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> 
     }
 }
 
-/// What comes of a sign-in at the provider.
+/// Completes a sign-in at the provider.
 ///
 /// # Errors
 /// [`PageError`].
@@ -166,30 +174,32 @@ pub(super) async fn sign_out(
     let visitor = visitor(&request, &app);
     form_token::check(&request, &app, &visitor, &form.token)?;
     app.access.sign_out(&visitor.session.id).await?;
-    let mut response = see_other("/sign-in");
+    let mut response = see_other(&format!("/sign-in?{SIGNED_OUT}"));
     let gone = expired_cookie(&app.settings.now().server.public_url);
     response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     Ok(response)
 }
 
-/// What the page says of the visitor and of a try that failed.
+/// State of the visitor and of a failed attempt.
 #[derive(Default)]
 struct SignInState<'s> {
     signed_in: bool,
+    /// Whether the visitor has just signed out.
+    signed_out: bool,
     error: Option<&'s SignInError>,
-    /// The invite code or passphrase of a try that failed.
+    /// Invite code or passphrase of the failed attempt.
     typed: Option<&'s str>,
 }
 
 impl<'s> SignInState<'s> {
-    /// After a try that failed.
+    /// Creates the state after a failed attempt.
     fn refused(error: &'s SignInError) -> Self {
         Self { error: Some(error), ..Self::default() }
     }
 }
 
 fn show(request: &HttpRequest, app: &AppState, visitor: &Visitor, state: SignInState<'_>) -> HttpResponse {
-    let SignInState { signed_in, error, typed } = state;
+    let SignInState { signed_in, signed_out, error, typed } = state;
     let page = Page::new(request, Section::Battle);
     let provider = app.settings.now().oidc.shown_name();
     let problem = error.map(|error| problem(error, &page.t().sign_in, &provider));
@@ -197,15 +207,15 @@ fn show(request: &HttpRequest, app: &AppState, visitor: &Visitor, state: SignInS
     let provider = (app.access.mode() == AccessMode::Oidc).then_some(provider);
     let typed = typed.filter(|_| by_code).map(str::to_owned);
     let token = form_token::token(app, visitor);
-    let view = SignInView { page, by_code, provider, signed_in, problem, typed, token };
+    let view = SignInView { page, by_code, provider, signed_in, signed_out, problem, typed, token };
     let mut response = sign_in_page(request, status(error), view);
     if let Some(SignInError::TooFast(limited)) = error {
         response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
     }
-    // The page holds a token of the session: nobody keeps it.
+    // The page contains a token of the session: caches must not store it.
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     if let Some(cookie) = &visitor.new_cookie {
-        // A cookie of our own making is always text.
+        // A cookie built here is always valid text.
         let _ = response.add_cookie(cookie);
     }
     response
@@ -222,7 +232,7 @@ fn status(error: Option<&SignInError>) -> StatusCode {
     }
 }
 
-/// What the page says of a failed try.
+/// Returns the message for a failed attempt.
 fn problem(error: &SignInError, words: &SignInTexts, provider: &str) -> String {
     match error {
         SignInError::TooFast(limited) => fill(words.too_fast, &[("n", &limited.seconds().to_string())]),

@@ -1,7 +1,7 @@
 //! Serves the files of `static/`.
 //!
-//! Each has a strong entity tag made of its content. A browser may keep `/static/…?v=HASH` for ever; without the right hash (modules
-//! that import each other) it asks each time and mostly hears "not modified".
+//! Each has a strong ETag computed from its content. A browser may cache `/static/…?v=HASH` indefinitely; without the right hash (modules
+//! that import each other) it revalidates each time and mostly gets 304.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) async fn serve(request: HttpRequest, path: web::Path<String>) -> Http
     response.body(file.content().into_owned())
 }
 
-/// The file as small as gzip makes it, once for each content.
+/// Returns the file compressed with gzip at the highest level, cached by content.
 fn smallest(path: &str, file: StaticFile) -> Bytes {
     static MADE: Mutex<BTreeMap<String, (String, Bytes)>> = Mutex::new(BTreeMap::new());
     if let Some((of, made)) = MADE.lock().get(path)

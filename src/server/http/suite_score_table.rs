@@ -1,4 +1,4 @@
-//! All models and suites beside each other: as a page, JSON, CSV and a drawing.
+//! Score table of all models and suites: as a page, JSON, CSV and SVG.
 
 use std::sync::Arc;
 
@@ -20,37 +20,37 @@ use crate::render::report::suite_score_table;
 use crate::services::benchmark::error::BenchError;
 use crate::state::AppState;
 
-/// What of the score table is asked for; an empty parameter asks for nothing, as a form sends it.
+/// Query parameters of the score table; an empty one counts as absent, as forms send it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct ScoreTableQuery {
-    /// A model that the others are compared with on the same items.
+    /// Baseline model, compared with the others on the same items.
     compare_with: String,
 }
 
-/// The data files of suites, what was done over each, and the models beside each other.
+/// Data files of the suites with counts of their results, and the score table.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Suites {
-    /// One entry a data file.
+    /// Data files, one entry each.
     suites: Vec<SuiteCard>,
-    /// The models' scores in all suites; empty until they are computed.
+    /// Scores of the models in all suites; empty until they are computed.
     #[serde(rename = "board")]
     score_table: SuiteScoreTable,
-    /// The models of the score table beside the one that `compare_with` names; null where it names none.
+    /// Comparison with the model of `compare_with`; null without one.
     compared: Option<ScoreTableComparison>,
 }
 
 /// `GET /benchmarks`
 ///
 /// # Errors
-/// [`PageError`] where the database fails, or the address names a model that is not in the score table.
+/// [`PageError`] if the database fails, or for a model that is not in the score table.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let Suites { suites, score_table, compared } = read(&request, &app).await?;
     let name = |id: &str| name_of(id, &app.models);
     Ok(pages::suites(&request, &suites, &score_table, compared.as_ref(), &name))
 }
 
-/// `GET /api/v1/benchmarks`: the data files of suites, what was done over each, and the models' scores beside each other.
+/// `GET /api/v1/benchmarks`: the data files of suites with counts of their results, and the score table.
 ///
 /// # Errors
 /// As [`page`].
@@ -58,7 +58,7 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(HttpResponse::Ok().json(read(&request, &app).await?))
 }
 
-/// `GET /api/v1/benchmarks.csv`: the score table, a line a model and suite.
+/// `GET /api/v1/benchmarks.csv`: the score table, one line per model and suite.
 ///
 /// # Errors
 /// As [`page`].
@@ -74,14 +74,14 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
         .body(csv))
 }
 
-/// `GET /benchmarks.svg`: the scores as shades.
+/// `GET /benchmarks.svg`: the score table as a heat map.
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
     let score_table = score_table(&app, &app.correlation.latest());
     let frame = Frame { language: requested_language(&request), setting: Setting::File };
     HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(suite_score_table::chart(&score_table, frame))
 }
 
-/// The score table with its costs at the prices of the current settings.
+/// Returns the score table with costs at the prices of the current settings.
 fn score_table(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteScoreTable {
     let settings = app.settings.now();
     let prices = |model: &str| settings.models.iter().find(|entry| entry.id == model)?.prices();

@@ -1,4 +1,4 @@
-//! What models cost for what they are worth, as a page and as JSON.
+//! Value for money of models, as a page and as JSON.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::pages::leaderboard_query::LeaderboardQuery;
 use crate::pages::value::ValueView;
 use crate::state::AppState;
 
-/// What models cost for what they are worth.
+/// Value-for-money report of models.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DatedReport<'a> {
     /// Time of the latest leaderboard in milliseconds since 1970; `null` before the first one.
@@ -24,7 +24,7 @@ pub(super) struct DatedReport<'a> {
     report: &'a ValueReport,
 }
 
-/// `GET /api/v1/leaderboard/value`, with the parameters of [`LeaderboardQuery`] but `until`.
+/// `GET /api/v1/leaderboard/value`, with the parameters of [`LeaderboardQuery`] except `until`.
 ///
 /// # Errors
 /// As [`report`].
@@ -45,11 +45,11 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(pages::value::value(&request, &ValueView { query: query.query_string(), report }))
 }
 
-/// The filter of a query. Prices are those of today, so there is no report of a past moment. One of several slices has no use
-/// here, nor how often models are good enough: `pool_by` and `level` are left out, as links from the leaderboard carry them.
+/// Returns the filter of a query. Prices are the current ones, so a past time is refused. `pool_by` and `level`, which links from the
+/// leaderboard carry, do not apply and are ignored.
 ///
 /// # Errors
-/// [`PageError::InvalidQuery`].
+/// [`PageError::InvalidQuery`] for invalid parameters.
 fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
     let filter = query.filter()?;
     if filter.until.is_some() {
@@ -60,7 +60,7 @@ fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
     Ok(LeaderboardFilter { pool_by: None, level: false, ..filter })
 }
 
-/// The report, with the votes of the latest leaderboard or slightly fewer.
+/// Returns the report, with the votes of the latest leaderboard or slightly fewer.
 ///
 /// # Errors
 /// [`PageError::FilteredLeaderboard`].

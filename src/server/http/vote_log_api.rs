@@ -1,7 +1,7 @@
-//! `GET /api/v1/votes`: the vote log in lines of JSON, as it is sent while it is read; admins download it the same way.
+//! `GET /api/v1/votes`: the vote log as JSON Lines, streamed while it is read; the admin's download uses the same stream.
 //!
-//! A page of votes is read when the one before it has been taken, so a slow reader slows the reading and memory stays flat. A
-//! reader that takes nothing for a while loses its place to others.
+//! Each page of votes is read after the client has received the previous one, so memory stays bounded. A client that reads nothing for a
+//! while is disconnected.
 
 use std::io;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use crate::services::admin::api_keys::KeyRefused;
 use crate::services::transfer::vote_lines::{LineFormat, PAGE, vote_lines};
 use crate::state::AppState;
 
-/// Readers at the same time; each holds three pages at most.
+/// Maximum number of concurrent streams; each holds at most three pages.
 const READERS: usize = 16;
-/// How long a reader may take nothing in.
+/// Timeout of a client that reads nothing.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The parameters as they stand in the address.
+/// Query parameters of the vote log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct VotesQuery {
-    /// The `seq` of the last vote that is known already; 0 begins with the first.
+    /// Cursor: `seq` of the last vote already known; 0 begins with the first.
     after: i64,
-    /// Votes at most; all where nothing is said.
+    /// Maximum number of votes; all by default.
     limit: Option<u32>,
 }
 
-/// Places of readers.
+/// Semaphore of the concurrent streams.
 #[derive(Clone)]
 pub(super) struct VoteReaders(Arc<Semaphore>);
 
@@ -51,38 +51,38 @@ impl Default for VoteReaders {
 }
 
 impl VoteReaders {
-    /// A place, until it is dropped.
+    /// Acquires a permit for a stream.
     pub(super) fn take(&self) -> Result<OwnedSemaphorePermit, PageError> {
         Arc::clone(&self.0).try_acquire_owned().map_err(|_| PageError::Full)
     }
 }
 
-/// What goes from the reading to the answer. An answer without an end was broken off.
+/// Message from the reading task to the response. A response without `End` was broken off.
 enum StreamPart {
     Lines(Bytes),
     End,
 }
 
-/// What a reader gets of the log.
+/// Range and format of the votes to stream.
 pub(super) struct WantedVotes {
-    /// The `seq` of the last vote before.
+    /// Cursor: `seq` of the last vote before the range.
     pub(super) after: i64,
-    /// The `seq` of the last vote that the reader may see.
+    /// `seq` of the last vote that the client may see.
     pub(super) upto: i64,
-    /// Votes at most.
+    /// Maximum number of votes.
     pub(super) limit: u32,
     pub(super) format: LineFormat,
 }
 
-/// One reading of the log.
+/// State of a stream.
 struct Reading {
     store: Store,
     after: i64,
-    /// The last vote when it began: what is cast meanwhile is for the next request.
+    /// Last vote at its start: later votes are left to the next request.
     upto: i64,
     left: u32,
     format: LineFormat,
-    /// What stands before the first vote, until it is sent.
+    /// Header line, until it is sent.
     header: Option<Vec<u8>>,
     parts: mpsc::Sender<StreamPart>,
     _place: OwnedSemaphorePermit,
@@ -91,7 +91,7 @@ struct Reading {
 /// `GET /api/v1/votes`
 ///
 /// # Errors
-/// [`PageError`] for whom the operator does not let in, and for parameters that cannot be.
+/// [`PageError`] without the required key, and for invalid parameters.
 pub(super) async fn votes(
     request: HttpRequest,
     app: web::Data<AppState>,
@@ -101,13 +101,13 @@ pub(super) async fn votes(
     if access == VoteAccess::Off {
         return Err(PageError::Missing("this arena does not give its votes away: see /log".into()));
     }
-    // Who needs no key gets no vote that the leaderboard does not count yet, as with every other public figure.
+    // Clients without a key only get votes that the published leaderboard counts, as with every other public statistic.
     let upto = if access == VoteAccess::Public && api_keys::bearer(&request).is_none() {
         app.leaderboard.latest().shown_upto()
     } else {
         match api_keys::admit(&request, &app, Some(KeyScope::Read)).await {
             Ok(_) => i64::MAX,
-            // A key without the scope gives no more than none does.
+            // A key without the scope gives the same access as no key.
             Err(KeyRefused::Scope(_)) if access == VoteAccess::Public => app.leaderboard.latest().shown_upto(),
             Err(refused) => return Err(refused.into()),
         }
@@ -120,7 +120,7 @@ pub(super) async fn votes(
     stream_votes(&app, place, wanted).await
 }
 
-/// The answer to a reader who has a place and may read the votes.
+/// Builds the streamed response for an authorised client with a permit.
 ///
 /// # Errors
 /// [`PageError`].
@@ -158,7 +158,7 @@ impl Reading {
         }
     }
 
-    /// The next page, or the end; `None` where the database fails.
+    /// Reads the next page, or returns the end; `None` if the database fails.
     async fn next(&mut self) -> Option<StreamPart> {
         if let Some(header) = self.header.take() {
             return Some(StreamPart::Lines(header.into()));
@@ -181,12 +181,12 @@ impl Reading {
     }
 }
 
-/// Whether the reader takes a part before its patience ends.
+/// Whether the client accepts a part before the timeout.
 async fn is_taken(parts: &mpsc::Sender<StreamPart>, part: StreamPart) -> bool {
     matches!(timeout(PATIENCE, parts.send(part)).await, Ok(Ok(())))
 }
 
-/// The answer: it ends as it should, or is broken off, so that nobody takes a part for the whole.
+/// Builds the body: it ends normally, or with an error, so that an incomplete stream is not mistaken for a complete one.
 fn body(parts: mpsc::Receiver<StreamPart>) -> impl Stream<Item = io::Result<Bytes>> {
     stream::unfold(Some(parts), |parts| async {
         let mut parts = parts?;

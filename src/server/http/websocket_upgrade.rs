@@ -1,4 +1,4 @@
-//! Websocket upgrades: only from our own pages, and only as many as the arena can hold.
+//! Websocket upgrades: from the arena's own pages only, and up to the limit of open sockets.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -28,13 +28,13 @@ use crate::ws::frame_limit::FrameLimit;
 use crate::ws::leaderboard;
 use crate::ws::protocol::MAX_MESSAGE_BYTES;
 
-/// Bytes of one message in several frames that are read before it is refused.
+/// Maximum size in bytes of a fragmented message that is read before it is refused.
 const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
-/// Divisor of `server.max_sockets` that gives the limit of one network: a single machine must not keep everybody else out.
+/// Divisor of `server.max_sockets` that gives the limit of one network: a single machine must not keep all others out.
 const NETWORK_SHARE: usize = 4;
 
-/// Sockets that are open now.
+/// Counter of open sockets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenSockets {
     all: Arc<AtomicUsize>,
@@ -44,12 +44,12 @@ pub(super) struct OpenSockets {
 struct SocketPermit {
     open: OpenSockets,
     network: Option<String>,
-    /// Only a permit that was not one too many is measured.
+    /// Metrics guard, set unless the permit exceeded the limit.
     _measured: Option<OpenSocket>,
 }
 
 impl OpenSockets {
-    /// `network` is that of the visitor; `None` for this machine itself.
+    /// Acquires a permit. `network` is that of the visitor; `None` for loopback addresses.
     fn take(&self, limit: usize, network: Option<String>, kind: &'static str) -> Result<SocketPermit, PageError> {
         let of_network = network.as_ref().map_or(0, |network| {
             let mut by_network = self.by_network.lock();
@@ -58,7 +58,7 @@ impl OpenSockets {
             *open
         });
         let before = self.all.fetch_add(1, Ordering::Relaxed);
-        // The permit is given back by its drop, also when it turns out to be one too many.
+        // Dropping the permit releases it, also if it exceeds the limit.
         let mut permit = SocketPermit { open: self.clone(), network, _measured: None };
         if before >= limit {
             metrics::socket_refused("arena");
@@ -151,12 +151,12 @@ pub(super) async fn leaderboard(
     Ok(response)
 }
 
-/// What the log lines of a socket's life carry, beside the number of the request that opened it.
+/// Creates the log span of a socket, beside the id of the request that opened it.
 fn span(kind: &'static str, app: &AppState) -> Span {
     tracing::info_span!("socket", socket.kind = kind, socket.id = %app.rng.token())
 }
 
-/// Answers the upgrade; frames over the limit are stopped on their way in.
+/// Accepts the upgrade; frames over the limit are rejected as they arrive.
 async fn upgrade(
     request: &HttpRequest,
     payload: web::Payload,

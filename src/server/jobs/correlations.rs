@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
 use crate::infra::config::CurrentSettings;
-use crate::infra::events::EventBus;
 use crate::infra::job_report::JobReport;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// How often is looked whether benchmarks or labels have changed, which no event announces.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
@@ -20,12 +20,12 @@ const REST_TIMES: u32 = 9;
 /// inputs has changed. A computation under way at shutdown is dropped: nothing of it is stored.
 pub async fn compute_correlations(
     correlation: Arc<CorrelationService>,
-    events: Arc<dyn EventBus>,
+    leaderboard: Arc<LatestLeaderboard>,
     settings: CurrentSettings,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         tokio::select! {
             () = refresh(&correlation, &report) => report.runs_within(LOOK_ANYWAY),

@@ -14,11 +14,12 @@ use crate::infra::job_report::JobReport;
 use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
+use crate::services::public_log::PublicLog;
 
-/// Beats until the arena ends, and follows the clock of a shared database. The end of the arena takes this instance out
-/// of the list when its battles are through.
+/// Beats until the arena ends, follows the clock of a shared database, and tells the other instances whether this one cannot append to
+/// the public log. The end of the arena takes this instance out of the list when its battles are through.
 pub async fn send_heartbeats(
-    (instances, store): (Arc<ArenaInstances>, Store),
+    (instances, store, log): (Arc<ArenaInstances>, Store, PublicLog),
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
     report: JobReport,
@@ -39,9 +40,10 @@ pub async fn send_heartbeats(
         let _ = instances.check_durable().await;
         let beat = async {
             follow_database(clock.as_ref(), &store).await?;
-            instances.heartbeat(&fingerprint(&settings.now()), clock.now()).await
+            instances.heartbeat(&fingerprint(&settings.now()), log.cannot_append(), clock.now()).await
         };
         let beat = report.run(beat).await;
+        log.note_leader(instances.log_fails_elsewhere());
         report.runs_within(BEAT_EVERY);
         match beat {
             Ok(()) => failing = false,
@@ -59,7 +61,7 @@ pub async fn send_heartbeats(
 /// # Errors
 /// [`StoreError`].
 pub async fn first_beat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
-    instances.heartbeat(&fingerprint(settings), now).await
+    instances.heartbeat(&fingerprint(settings), false, now).await
 }
 
 /// What has to be the same on all instances: what counts as a vote, who may do what, and what leaves the arena. Where an instance listens,

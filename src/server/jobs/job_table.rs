@@ -68,8 +68,8 @@ pub(crate) const JOBS: [Job; 22] = [
         name: "compute_correlations",
         need: JobNeed::Nothing,
         run: |app, _, report| {
-            let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
-            compute_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
+            let (correlation, leaderboard) = (Arc::clone(&app.correlation), Arc::clone(&app.leaderboard));
+            compute_correlations(correlation, leaderboard, app.settings.clone(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -81,17 +81,17 @@ pub(crate) const JOBS: [Job; 22] = [
                 exclusions: Arc::clone(&app.exclusion_reports),
                 clock: app.clock.clone(),
             };
-            compute_robustness(reports, Arc::clone(&app.events), app.settings.clone(), report, app.tasks.shutdown())
-                .boxed()
+            let (leaderboard, settings) = (Arc::clone(&app.leaderboard), app.settings.clone());
+            compute_robustness(reports, leaderboard, settings, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "check_voters",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
+            let (check, leaderboard) = (Arc::clone(&app.voter_check), Arc::clone(&app.leaderboard));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
-            check_voters(check, (events, settings), leader_election.subscribe(), report, shutdown).boxed()
+            check_voters(check, (leaderboard, settings), leader_election.subscribe(), report, shutdown).boxed()
         },
     },
     Job {
@@ -101,14 +101,16 @@ pub(crate) const JOBS: [Job; 22] = [
         run: |app, _, report| {
             let (instances, store, clock) = (Arc::clone(&app.instances), app.store.clone(), app.clock.clone());
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
-            send_heartbeats((instances, store), settings, clock, report, shutdown).boxed()
+            let log = app.public_log.clone();
+            send_heartbeats((instances, store, log), settings, clock, report, shutdown).boxed()
         },
     },
     Job {
         name: "follow_sign_outs",
         need: JobNeed::Nothing,
         run: |app, _, report| {
-            super::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
+            let (access, instances) = (Arc::clone(&app.access), Arc::clone(&app.instances));
+            super::sign_outs::follow_sign_outs(access, instances, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -9,9 +9,9 @@ use super::next_run::NextRun;
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
-use crate::infra::events::EventBus;
 use crate::infra::job_report::JobReport;
 use crate::services::leaderboard::background_report::BackgroundReport;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// How often is looked whether votes were excluded, which no event announces.
@@ -33,12 +33,12 @@ pub struct Reports {
 /// computation under way at shutdown is dropped: nothing of it is stored.
 pub async fn compute_robustness(
     reports: Reports,
-    events: Arc<dyn EventBus>,
+    leaderboard: Arc<LatestLeaderboard>,
     settings: CurrentSettings,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         tokio::select! {
             () = refresh(&reports, &report) => report.runs_within(LOOK_ANYWAY),

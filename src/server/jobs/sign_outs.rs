@@ -1,4 +1,4 @@
-//! Ends the sockets of people who were signed out elsewhere.
+//! Ends the sockets of sessions that were ended elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::infra::job_report::JobReport;
 use crate::services::arena::access::Access;
+use crate::services::arena::instances::ArenaInstances;
 
-/// How often sign-outs are looked for: a socket outlives its sign-in by less than a second.
+/// How often sign-outs are looked for: a socket outlives its session by less than a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Looks for sign-outs of other instances and of the command line, where the arena is not open to everybody.
-pub async fn follow_sign_outs(access: Arc<Access>, report: JobReport, shutdown: CancellationToken) {
+/// Looks for sessions that other instances or the command line have ended.
+pub async fn follow_sign_outs(
+    access: Arc<Access>,
+    instances: Arc<ArenaInstances>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
     let mut looks = tokio::time::interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -21,7 +27,7 @@ pub async fn follow_sign_outs(access: Arc<Access>, report: JobReport, shutdown: 
             _ = looks.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        let looked = report.run(access.follow_sign_outs()).await;
+        let looked = report.run(access.follow_sign_outs(&instances)).await;
         report.runs_within(LOOK_EVERY);
         if let Err(error) = looked
             && !error.is_outage()

@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
 use crate::infra::config::CurrentSettings;
-use crate::infra::events::EventBus;
 use crate::infra::job_report::JobReport;
 use crate::services::exclusions::voter_check::VoterCheck;
+use crate::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 
 /// How often is looked whether votes were excluded, or the lead has changed.
 const LOOK_ANYWAY: Duration = Duration::from_secs(60);
@@ -21,12 +21,12 @@ const REST_TIMES: u32 = 19;
 /// Checks the voters at the start, after leaderboards, and after a change of the settings, with a cool-down after each check.
 pub async fn check_voters(
     check: Arc<VoterCheck>,
-    (events, settings): (Arc<dyn EventBus>, CurrentSettings),
+    (leaderboard, settings): (Arc<LatestLeaderboard>, CurrentSettings),
     leads: watch::Receiver<bool>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
+    let mut next_run = NextRun::new(&leaderboard, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         let started = Instant::now();
         if *leads.borrow() {

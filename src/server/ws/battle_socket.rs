@@ -16,7 +16,8 @@ use super::client_silence::{ClientSilence, PING_EVERY};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::outbox::Outbox;
-use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
+use super::prompts::Prompts;
+use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use super::watching::{OpenChat, Watching, next_entries, next_in_chat};
 use crate::domain::battle::event_log::EventEntry;
@@ -131,10 +132,14 @@ impl Driver {
                     }
                     self.outbox.ping().await?;
                 }
-                () = &mut signed_out => return Err(close(Closing::SignedOut)),
+                () = &mut signed_out => return Err(close(self.ended_session())),
                 () = &mut ended => return Err(close(Closing::Restart)),
             }
         }
+    }
+
+    fn ended_session(&self) -> Closing {
+        Closing::of_ended_session(self.connection.voting.settings.now().access.mode)
     }
 
     async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
@@ -241,7 +246,8 @@ impl Driver {
     async fn on_start(&mut self, begun: Result<Watcher, BattleError>, form: ReplyForm) -> Result<(), End> {
         match begun {
             Ok(watcher) => {
-                let watching = self.watching(watcher, Screen::new(form), Prompts::Known);
+                let prompts = Prompts::all_but_own(&watcher);
+                let watching = self.watching(watcher, Screen::new(form), prompts);
                 self.watch(watching).await
             }
             Err(error) => self.say_error(&error, None).await,
@@ -263,11 +269,12 @@ impl Driver {
             Ok(watcher) => watcher,
             Err(error) => return self.say_error(&error, Some(id)).await,
         };
-        if self.watching.as_ref().is_some_and(|watching| watching.watcher.battle().id == *id) {
+        if let Some(shown) = self.watching.as_mut().filter(|shown| shown.watcher.battle().id == *id) {
+            shown.prompts = Prompts::all_but_own(&watcher);
             return Ok(());
         }
-        let images = watcher.battle().state().active.images.clone();
-        let watching = self.watching(watcher, None, Prompts::Repeated(images));
+        let prompts = Prompts::all(&watcher);
+        let watching = self.watching(watcher, None, prompts);
         self.watch(watching).await
     }
 
@@ -341,8 +348,8 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             shown = screen.everything().await;
         }
-        let images = watcher.battle().state().active.images.clone();
-        let watching = self.watching(watcher, screen, Prompts::Repeated(images));
+        let prompts = Prompts::all(&watcher);
+        let watching = self.watching(watcher, screen, prompts);
         self.watch(watching).await?;
         self.say_shown(&id, &shown, &Prompts::Known, None).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
@@ -442,6 +449,9 @@ impl Driver {
 
     /// Sends what a side has said in a turn that the client has on its screen.
     async fn say_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
+        if let Err(limited) = self.connection.limits.take_text(&self.connection.caller) {
+            return self.say_error(&limited, None).await;
+        }
         let chatted = self.chat.as_ref().and_then(|open| open.screen.as_ref());
         let watched = self.watching.as_ref().and_then(|watching| watching.screen.as_ref());
         let text = chatted.into_iter().chain(watched).find_map(|screen| screen.text(turn, side)).map(str::to_owned);

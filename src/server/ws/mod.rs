@@ -12,6 +12,7 @@ mod flood;
 pub mod frame_limit;
 pub mod leaderboard;
 pub(crate) mod outbox;
+mod prompts;
 pub mod protocol;
 mod rendered_view;
 mod watching;

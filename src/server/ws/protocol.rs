@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_models::ChosenModels;
 use super::flood::WARN_AFTER;
+use super::prompts::Prompts;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::mode::{BattleMode, ModelChoice};
@@ -18,6 +19,7 @@ use crate::domain::battle::progress::Refusal;
 use crate::domain::battle::vote_reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::vote_receipt::Receipt;
 use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
+use crate::infra::config::AccessMode;
 use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
 
@@ -277,10 +279,10 @@ pub enum ServerMessage<'a> {
         /// Names this answering of the turn; a vote that repeats it is about no other.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<&'a str>,
-        /// The question: only for a client that comes back.
+        /// The question: only for a client that may not have it.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<&'a str>,
-        /// The images beside the first question: only for a client that comes back.
+        /// The images beside the first question, with it.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         images: &'a [ImageId],
         /// The mode and the models of the visitor's choice, where it is not anonymous.
@@ -373,15 +375,6 @@ pub enum ServerMessage<'a> {
     },
 }
 
-/// Whether a client is sent the visitor's own questions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Prompts {
-    /// No: it has just sent them.
-    Known,
-    /// Yes: it comes back and may have lost them, as well as these images beside the first one.
-    Repeated(Vec<ImageId>),
-}
-
 impl<'a> ServerMessage<'a> {
     /// An event of a battle as the wire says it.
     #[must_use]
@@ -395,11 +388,7 @@ impl<'a> ServerMessage<'a> {
         match &entry.event {
             BattleEvent::Turn { prompt, answer } => {
                 let answer = answer.as_deref();
-                let (prompt, images) = match prompts {
-                    Prompts::Known => (None, &[][..]),
-                    Prompts::Repeated(images) if turn == 1 => (Some(prompt.as_ref()), images.as_slice()),
-                    Prompts::Repeated(_) => (Some(prompt.as_ref()), &[][..]),
-                };
+                let (prompt, images) = prompts.of_turn(turn, seq, prompt);
                 Self::Battle { battle, turn, seq, answer, prompt, images, chosen }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
@@ -438,6 +427,8 @@ pub enum Closing {
     Silent,
     /// The visitor has signed out, or has to sign in again.
     SignedOut,
+    /// The visitor's texts are deleted and the session has ended, in an open arena: the next connection begins another one.
+    SessionEnded,
     /// The process ends.
     Restart,
     /// Another instance has taken the battle on.
@@ -453,6 +444,7 @@ impl From<Closing> for CloseReason {
             Closing::Flooding => (CloseCode::Policy, "too many messages"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
             Closing::SignedOut => (CloseCode::Other(SIGNED_OUT), "signed out: sign in again"),
+            Closing::SessionEnded => (CloseCode::Restart, "the session has ended: come back"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
             Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
         };
@@ -461,6 +453,11 @@ impl From<Closing> for CloseReason {
 }
 
 impl Closing {
+    /// Why a socket ends whose session has ended: where people sign in, they have to sign in again.
+    pub(super) fn of_ended_session(mode: AccessMode) -> Self {
+        if mode == AccessMode::Open { Self::SessionEnded } else { Self::SignedOut }
+    }
+
     /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
     /// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
     pub(super) fn for_error(error: &actix_ws::ProtocolError) -> Option<Self> {

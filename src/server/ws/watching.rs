@@ -1,7 +1,7 @@
 //! The battle and the conversation that a socket shows, and what its client has of them.
 
 use super::chosen_models::ChosenModels;
-use super::protocol::Prompts;
+use super::prompts::Prompts;
 use super::rendered_view::Screen;
 use crate::domain::battle::event_log::EventEntry;
 use crate::infra::live_battles::Watcher;

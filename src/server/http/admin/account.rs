@@ -1,4 +1,4 @@
-//! One's own account: sessions, passphrase and second factor.
+//! The account page: sessions, passphrase and second factor.
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
@@ -14,7 +14,7 @@ use crate::pages::respond;
 use crate::render::i18n::fill;
 use crate::services::admin::users::UserError;
 
-/// Where a change leads.
+/// Redirect target after a change.
 const DONE: &str = "/admin/account?done=1";
 
 /// `GET /admin/account`
@@ -54,7 +54,7 @@ pub(super) async fn begin_factor(call: SignedInRequest) -> Result<HttpResponse, 
     }
 }
 
-/// `POST /admin/account/factor/on`: the recovery codes are on the answer itself, and nowhere later.
+/// `POST /admin/account/factor/on`: the recovery codes appear in this response only.
 pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match call.app.admin_users.confirm_second_factor(call.fields.one("code"), &call.actor()).await {
         Ok(Some(codes)) => show(&call, StatusCode::OK, call.frame(AdminTab::Account), codes).await,
@@ -81,8 +81,8 @@ pub(super) async fn disable_factor(call: SignedInRequest) -> Result<HttpResponse
     }
 }
 
-/// Counts a passphrase that is typed here as a try to sign in, before it is looked at: who has stolen a session guesses no faster than
-/// anybody else, and does not keep others waiting.
+/// Counts a passphrase typed here as a sign-in attempt, before checking it: someone with a stolen session guesses no faster than anyone
+/// else, and does not block others.
 async fn take_try(call: &SignedInRequest) -> Result<(), UserError> {
     Ok(call.app.limits.take_admin_sign_in(&call.session.name, &call.origin().network).await?)
 }

@@ -11,7 +11,7 @@ use crate::pages::admin::audit::AuditPage;
 use crate::pages::query_string::escaped;
 use crate::pages::respond;
 
-/// Entries of a page.
+/// Entries per page.
 const PAGE: u32 = 50;
 
 /// `GET /admin/audit`: `actor`, `action`, and `before` with the id of an entry.

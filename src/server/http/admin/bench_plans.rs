@@ -1,4 +1,4 @@
-//! Plans of benchmarks: the form, its dry run, the start and the stop.
+//! Benchmark plans: form, dry run, start and stop.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -18,22 +18,22 @@ use crate::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
 
-/// The field of a plan in TOML.
+/// Form field with the plan in TOML.
 const TEXT: &str = "plan";
 
-/// Why a form is no plan.
+/// Reason why a form does not give a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum BadForm {
-    /// No suite or no model is chosen.
+    /// No suite or no model is selected.
     NoneChosen,
-    /// A number cannot be used.
+    /// A number is invalid.
     Number,
-    /// Another reason.
+    /// Plan is invalid.
     Plan(RunPlanError),
 }
 
-/// `GET /admin/benchmarks/plan`: the form, and what it would ask once it names a `suite`. Further fields: `model`, `judge`, `baseline`,
-/// `rounds`, `seed`, `max_calls`, `budget` and `batch`; or `again` with the id of an earlier plan.
+/// `GET /admin/benchmarks/plan`: the form, with a dry run once it names a `suite`. Further fields: `model`, `judge`, `baseline`, `rounds`,
+/// `seed`, `max_calls`, `budget` and `batch`; or `again` with the id of an earlier plan.
 pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     if let Some(id) = call.fields.given("again").filter(|id| is_storable(id)) {
         return match call.app.store.bench_plan(id).await? {
@@ -50,7 +50,7 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
     }
 }
 
-/// `POST /admin/benchmarks/plan`: what a `plan` in TOML would ask.
+/// `POST /admin/benchmarks/plan`: dry run of a `plan` in TOML.
 pub(super) async fn consider_text(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match RunPlan::parse(call.fields.one(TEXT)) {
         Ok(plan) => show_dry_run(&call, &plan).await,
@@ -88,7 +88,7 @@ pub(super) async fn stop(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show_runs(&call, StatusCode::CONFLICT, frame).await
 }
 
-/// The plan of the fields.
+/// Builds the plan from the form fields.
 fn plan_of_fields(call: &SignedInRequest) -> Result<RunPlan, BadForm> {
     let fields = &call.fields;
     let names = |name: &str| fields.all(name).map(str::to_owned).collect::<Vec<_>>();
@@ -118,16 +118,16 @@ fn plan_of_fields(call: &SignedInRequest) -> Result<RunPlan, BadForm> {
     }
 }
 
-/// What the page shows beside an empty form.
+/// Content of the plan page.
 #[derive(Default)]
 struct ShownPlan<'p> {
-    /// The plan that fills the form.
+    /// Plan that fills the form.
     plan: Option<&'p RunPlan>,
-    /// What it would ask.
+    /// Dry run of the plan.
     dry_run: Option<DryRun>,
-    /// What is wrong, in the words of the page.
+    /// Validation message in the page's language.
     problem: Option<&'static str>,
-    /// Why it cannot be run.
+    /// Reason why the plan cannot be run.
     refusal: Option<PlanRefusal>,
 }
 
@@ -173,7 +173,7 @@ async fn show(call: &SignedInRequest, status: StatusCode, shown: ShownPlan<'_>) 
     Ok(respond(&call.request, status, &view))
 }
 
-/// The form as a plan fills it, or as it was typed.
+/// Returns the form filled from a plan, or as typed.
 async fn form_of(call: &SignedInRequest, plan: Option<&RunPlan>) -> Result<PlanForm, StoreError> {
     let mut suites: Vec<String> =
         call.app.store.bench_suites().await?.iter().map(|row| row.suite.to_string()).collect();

@@ -14,7 +14,7 @@ use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
 use crate::services::benchmark::plans::latest_plan;
 
-/// Runs that are listed.
+/// Maximum number of runs listed.
 const SHOWN: u32 = 50;
 
 /// `GET /admin/benchmarks`
@@ -23,7 +23,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show_runs(&call, StatusCode::OK, frame).await
 }
 
-/// The page, after something was refused too.
+/// Renders the page, also after a refusal.
 pub(super) async fn show_runs(
     call: &SignedInRequest,
     status: StatusCode,
@@ -36,7 +36,7 @@ pub(super) async fn show_runs(
     Ok(respond(&call.request, status, &BenchRunsPage { page, frame, runs, plan, may_change: may_change(call) }))
 }
 
-/// How far the latest plan has come.
+/// Returns the progress of the latest plan.
 async fn latest(call: &SignedInRequest) -> Result<Option<PlanView>, StoreError> {
     let progress = latest_plan(&call.app.store, call.app.clock.now()).await?;
     let may_change = may_change(call);

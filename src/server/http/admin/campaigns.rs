@@ -1,4 +1,4 @@
-//! Campaigns: their progress, their annotators and whether these count, and their state.
+//! Campaigns: progress, annotators, exclusion of annotators, and state changes.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -37,7 +37,7 @@ pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError
     show(&call, StatusCode::OK, frame, Vec::new()).await
 }
 
-/// `GET /admin/campaigns/report`: what all annotators of the campaign with this `id` said so far.
+/// `GET /admin/campaigns/report`: report on all annotators of the campaign with this `id` so far.
 pub(super) async fn report(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let row = call.app.store.campaign(campaign_id(&call)?).await?.ok_or_else(unknown)?;
     let page = call.page();
@@ -47,8 +47,8 @@ pub(super) async fn report(call: SignedInRequest) -> Result<HttpResponse, PageEr
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// `POST /admin/campaigns/state`: `id`, `change` open, pause or close, and `from` with the state that the form showed: a campaign that was
-/// changed meanwhile stays as it is.
+/// `POST /admin/campaigns/state`: `id`, `change` open, pause or close, and `from` with the state that the form showed, to detect concurrent
+/// changes.
 pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let change = match call.fields.one("change") {
@@ -62,8 +62,8 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     after_change(&call, id, done).await
 }
 
-/// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later;
-/// their tokens stand behind `#`, so that no server and no log sees them.
+/// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for a single link for all annotators. The links appear in
+/// this response only; their tokens are in the fragment (`#`), so that no server and no log sees them.
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let Some(invites) = typed_invites(&call) else {
@@ -79,7 +79,7 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
     show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
 }
 
-/// What the form asks for; `None` where a number cannot be used.
+/// Parses the requested invites; `None` if a number is invalid.
 fn typed_invites(call: &SignedInRequest) -> Option<AnnotatorInvites> {
     let number = |name: &str, least: u32, most: u32| {
         call.fields.one(name).trim().parse::<u32>().ok().filter(|number| (least..=most).contains(number))
@@ -112,7 +112,7 @@ pub(super) async fn readmit(call: SignedInRequest) -> Result<HttpResponse, PageE
     after_change(&call, id, done).await
 }
 
-/// Leads back to the campaign, or says why nothing was changed.
+/// Redirects to the campaign, or shows why nothing was changed.
 async fn after_change(
     call: &SignedInRequest,
     id: &str,

@@ -1,4 +1,4 @@
-//! The cookie of an admin's session: apart from the visitor's, sent only from the arena's own pages, and gone with the browser.
+//! The cookie of an admin session: separate from the visitor's, `SameSite`, and deleted when the browser closes.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};
@@ -7,12 +7,12 @@ use crate::http::cookie_values::cookie_values;
 use crate::infra::config::is_public_by_tls;
 
 const COOKIE: &str = "langya_admin";
-/// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
+/// Cookie name with the `__Host-` prefix: browsers accept it only over TLS, from this very host and not from a subdomain.
 const SECURE_COOKIE: &str = "__Host-langya_admin";
-/// Longer than any token.
+/// Maximum token length; longer than any token.
 const MAX_TOKEN: usize = 64;
 
-/// The cookie that carries a token.
+/// Builds the cookie of a token.
 pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
     let secure = is_public_by_tls(public_url);
     let cookie =
@@ -20,14 +20,14 @@ pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
     cookie.finish()
 }
 
-/// A cookie that takes the session's away.
+/// Builds a cookie that deletes the session cookie.
 pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     let mut cookie = cookie_of(String::new(), public_url);
     cookie.make_removal();
     cookie
 }
 
-/// The token that a request brings.
+/// Returns the session token of a request.
 pub(super) fn token_of(request: &HttpRequest, public_url: &str) -> Option<String> {
     let mut values = cookie_values(request, name(is_public_by_tls(public_url)));
     values.find(|value| (1..=MAX_TOKEN).contains(&value.len())).map(str::to_owned)

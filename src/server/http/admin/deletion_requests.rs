@@ -1,4 +1,4 @@
-//! Requests to delete what was said in battles: entered, looked at, granted or refused.
+//! Requests to delete the texts of battles: entering, viewing, granting and refusing them.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -14,7 +14,7 @@ use crate::pages::respond;
 use crate::render::i18n::pages::MissingThing;
 use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
-/// Requests that are listed.
+/// Maximum number of requests listed.
 const SHOWN: u32 = 200;
 
 /// `GET /admin/requests`
@@ -35,7 +35,7 @@ pub(super) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError
     }
 }
 
-/// `GET /admin/requests/one`: the request with this `id`, and what deleting would concern.
+/// `GET /admin/requests/one`: the request with this `id`, and the texts that deletion would affect.
 pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Requests);
     show_one(&call, StatusCode::OK, frame).await
@@ -82,7 +82,7 @@ async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame)
     Ok(respond(&call.request, status, &RequestPage { page: call.page(), frame, preview, answer }))
 }
 
-/// The frame with why something was refused; an error where nothing can be shown.
+/// Returns the frame with the reason for a refusal; an error for failures of the database and unknown requests.
 fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminFrame, PageError> {
     let words = &call.page().t().admin.requests;
     let bad_reason = words.bad_reason();

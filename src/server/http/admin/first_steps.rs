@@ -1,12 +1,12 @@
-//! The first steps of a new arena, which its people see on the first page of the admin.
+//! Setup steps of a new arena, shown on the overview page of the admin.
 
 use super::signed_in_request::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::http::error::PageError;
 use crate::pages::admin::overview::FirstStep;
 
-/// What a new arena needs, of that what the reader may do; nothing once it has models of its own and a vote. Somebody who runs it alone invites
-/// nobody, so that step does not keep the list.
+/// Returns the setup steps that the user's role may do; empty once the arena has models of its own and a vote. Inviting people is optional:
+/// it does not keep the list open.
 pub(super) async fn first_steps(call: &SignedInRequest, has_votes: bool) -> Result<Vec<FirstStep>, PageError> {
     let roster = call.app.models.current();
     let has_models = roster.all().iter().filter(|model| !model.card.practice).count() > 1;

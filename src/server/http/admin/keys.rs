@@ -20,7 +20,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show(&call, StatusCode::OK, frame, None).await
 }
 
-/// `POST /admin/keys/create`: `name`, `scope` once for each, and `days`. The key is on the answer itself, and nowhere later.
+/// `POST /admin/keys/create`: `name`, `scope` once for each, and `days`. The key appears in this response only.
 pub(super) async fn create(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let invalid = |text: String| PageError::InvalidQuery(text);
     let scopes: Result<Vec<KeyScope>, _> = call.fields.all("scope").map(str::parse).collect();

@@ -1,5 +1,5 @@
-//! `/admin`: one table says which address takes which least role, and one function lets requests through. Every change also needs
-//! the token of the session's own pages and comes from one of them.
+//! `/admin`: one table gives the minimum role of each address, and one function authorises requests. Every change also needs the CSRF token
+//! of the session's own pages.
 
 mod account;
 mod audit;
@@ -39,34 +39,34 @@ use crate::infra::storage::AdminSessionRow;
 use crate::state::AppState;
 use signed_in_request::{Call, Fields, SignedInRequest};
 
-/// Bytes of a form at most.
+/// Maximum size of a form in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
-/// What the token of a session's forms signs.
+/// Purpose that the CSRF token's signature covers.
 const FORM: &str = "admin form";
 
 type AdminResponse = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
 
-/// Who may ask.
+/// Access rule of a route.
 #[derive(Clone, Copy)]
 enum AdminAccess {
-    /// Everybody, signed in or not.
+    /// Everyone, signed in or not.
     Anybody(fn(Call<()>) -> AdminResponse),
-    /// People who are signed in and have this role at least.
+    /// Signed-in users with at least this role.
     AtLeast(Role, fn(SignedInRequest) -> AdminResponse),
 }
 
-/// How an address is asked.
+/// HTTP method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminMethod {
-    /// To read.
+    /// Safe requests.
     Get,
-    /// To change something.
+    /// Changes.
     Post,
 }
 
-/// An address of the admin.
+/// Route of the admin.
 pub struct AdminRoute {
-    /// How it is asked.
+    /// HTTP method.
     pub method: AdminMethod,
     /// The address.
     pub path: &'static str,
@@ -74,7 +74,7 @@ pub struct AdminRoute {
 }
 
 impl AdminRoute {
-    /// The least role; `None` where nobody has to be signed in.
+    /// Returns the minimum role; `None` if no sign-in is needed.
     #[must_use]
     pub fn least_role(&self) -> Option<Role> {
         match self.access {
@@ -96,7 +96,7 @@ impl AdminRoute {
     }
 }
 
-/// Every address of the admin.
+/// Route table of the admin.
 pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
@@ -162,7 +162,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 62] = [
     AdminRoute::change("/admin/requests/decide", Role::Operator, |call| deletion_requests::decide(call).boxed_local()),
 ];
 
-/// Adds the addresses of the table.
+/// Registers the routes of the table.
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     let mut paths: Vec<&'static str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
     paths.dedup();
@@ -173,7 +173,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     }
 }
 
-/// What comes of a sign-in at the provider, which leads on to `next` within the admin and ends the session `former`.
+/// Completes a sign-in at the provider: redirects to `next` within the admin and ends the session `former`.
 ///
 /// # Errors
 /// [`PageError`].
@@ -187,13 +187,13 @@ pub(super) async fn back_from_provider(
     sign_in::back(call, identity, next, former).await
 }
 
-/// Whether a role may read an address.
+/// Whether a role may open an address.
 fn may_read(role: Role, path: &str) -> bool {
     let route = ADMIN_ROUTES.iter().find(|route| route.path == path && route.method == AdminMethod::Get);
     route.and_then(AdminRoute::least_role).is_some_and(|least| role.covers(least))
 }
 
-/// No page of the admin, nor a refusal, is kept by a browser or on the way to it.
+/// Forbids browsers and proxies to cache any admin response, including refusals.
 async fn keep_nowhere(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -203,7 +203,7 @@ async fn keep_nowhere(
     Ok(response)
 }
 
-/// Lets a request through to its handler, if its session has the role that the table asks for.
+/// Calls the handler of a request if its session has the required role.
 async fn answer(
     path: &'static str,
     request: HttpRequest,
@@ -240,7 +240,7 @@ fn as_text(body: &web::Bytes) -> Result<&str, PageError> {
     std::str::from_utf8(body).map_err(|_| PageError::ForeignForm)
 }
 
-/// The session of a request, in force.
+/// Returns the valid session of a request.
 async fn session_of(request: &HttpRequest, app: &AppState) -> Result<Option<AdminSessionRow>, PageError> {
     match cookie::token_of(request, &app.settings.now().server.public_url) {
         Some(token) => Ok(app.admin_sessions.find(&token).await?),
@@ -248,12 +248,12 @@ async fn session_of(request: &HttpRequest, app: &AppState) -> Result<Option<Admi
     }
 }
 
-/// The token of the forms on a session's pages.
+/// Returns the CSRF token of a session's forms.
 fn form_token(app: &AppState, session: &AdminSessionRow) -> String {
     app.sessions.signature(FORM, &session.id)
 }
 
-/// A form is taken from a page of ours that this very session was shown.
+/// Checks that a form comes from one of the arena's own pages and carries the CSRF token of this session.
 fn check_form(call: &Call<()>, session: &AdminSessionRow) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(call.request.headers(), &call.app.settings.now().server.public_url);
     let of_session = call.app.sessions.is_signature(FORM, &session.id, call.fields.one("token"));

@@ -1,4 +1,4 @@
-//! Texts that the moderation service flagged: listed, looked at, kept or deleted.
+//! Texts flagged by the moderation service: listing, viewing, keeping and deleting them.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -14,7 +14,7 @@ use crate::pages::respond;
 use crate::render::i18n::pages::MissingThing;
 use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
-/// Flags that are listed.
+/// Maximum number of flags listed.
 const SHOWN: u32 = 200;
 
 /// `GET /admin/moderation`
@@ -27,13 +27,13 @@ pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageErro
     Ok(respond(&call.request, StatusCode::OK, &FlagsPage { page, frame, flags, open, endpoint, rules }))
 }
 
-/// `GET /admin/moderation/one`: the flag with this `id`, and what it is about.
+/// `GET /admin/moderation/one`: the flag with this `id`, with its battle.
 pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Moderation);
     show_one(&call, StatusCode::OK, frame).await
 }
 
-/// `POST /admin/moderation/keep`: leaves the text of the flag `id` as it is.
+/// `POST /admin/moderation/keep`: keeps the text of the flag `id`.
 pub(super) async fn keep(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let done = reviews(&call).keep(call.fields.one("id")).await;
     decided(&call, done).await

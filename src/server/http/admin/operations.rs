@@ -1,4 +1,4 @@
-//! What the arena does by itself, and how it is: the jobs of this instance, what the doctor says, and the other instances.
+//! The operations page: background jobs of this instance, health checks, and the other instances.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// What is known of the moderation service without asking it; nothing until a prompt did.
+/// Returns the last known state of the moderation service, without a request; `None` until a prompt was checked.
 fn moderation(app: &AppState, settings: &Settings) -> Option<Finding> {
     let endpoint = app.prompts.endpoint.as_ref()?;
     let state = endpoint.state();

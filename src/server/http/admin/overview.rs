@@ -1,4 +1,4 @@
-//! The first page of the admin.
+//! The overview page of the admin.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

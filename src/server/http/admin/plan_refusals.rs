@@ -1,4 +1,4 @@
-//! Why a plan of benchmarks cannot be run, in the language of whoever plans it.
+//! Messages for refused benchmark plans, in the user's language.
 
 use std::fmt::Display;
 
@@ -10,28 +10,29 @@ use crate::render::i18n::pages::{PlanErrorTexts, PlanRefusalTexts};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::run_error::{RunError, RunRole};
 
-/// What is wrong with a plan.
+/// Returns why a plan is invalid.
 pub(super) fn invalid_plan(error: &RunPlanError, words: &PlanRefusalTexts) -> PlanRefusal {
     Wording::translated(words, |texts| texts.plan(error)).of(error)
 }
 
-/// Why a plan cannot be run here.
+/// Returns why a plan cannot be run on this arena.
 pub(super) fn refused_plan(error: &RunError, words: &PlanRefusalTexts) -> PlanRefusal {
     wording(error, words).of(error)
 }
 
-/// In whose words a page says an error.
+/// Source of an error's wording.
 enum Wording {
-    /// In those of the page.
+    /// Text of the page.
     Page(String),
-    /// In those of the error, which are in the page's language.
+    /// Error message, which is in the page's language.
     Error,
-    /// In those of the error, which are English on a page in another language.
+    /// Error message, which is English on a page in another language.
     QuotedError,
 }
 
 impl Wording {
-    /// Of an error that needs no words of the page in English. `translate` gives `None` where it is known in English only.
+    /// Selects the wording: the error message on English pages, otherwise the translation. `translate` returns `None` for errors known in
+    /// English only.
     fn translated(words: &PlanRefusalTexts, translate: impl FnOnce(&PlanErrorTexts) -> Option<String>) -> Self {
         match words.errors {
             None => Self::Error,
@@ -39,7 +40,7 @@ impl Wording {
         }
     }
 
-    /// As [`Self::translated`], of an error that is known in every language.
+    /// Like [`Self::translated`], for an error known in every language.
     fn said(words: &PlanRefusalTexts, translate: impl FnOnce(&PlanErrorTexts) -> String) -> Self {
         Self::translated(words, |texts| Some(translate(texts)))
     }
@@ -53,7 +54,7 @@ impl Wording {
     }
 }
 
-/// The page has words of its own, in English too, for errors that name flags of the command.
+/// Selects the wording of an error: errors that name command-line flags have a text of the page, in English too.
 fn wording(error: &RunError, words: &PlanRefusalTexts) -> Wording {
     match error {
         RunError::NoPrices { model } => Wording::Page(of_model(words.no_prices, model)),
@@ -82,8 +83,8 @@ fn wording(error: &RunError, words: &PlanRefusalTexts) -> Wording {
     }
 }
 
-/// What an error says in another language than English; `None` where it is known in English only. No plan of the server names runs,
-/// variants or references, and what the database says is no refusal.
+/// Translates an error; `None` for errors known in English only. Plans of the server name no runs, variants or references, and database
+/// errors are not refusals.
 fn bench_error(error: &BenchError, texts: &PlanErrorTexts) -> Option<String> {
     match error {
         BenchError::Suite(error) => texts.suite(error),
@@ -130,7 +131,7 @@ mod tests {
         "urs".to_owned()
     }
 
-    /// Errors whose flags the page leaves out.
+    /// Returns errors whose flags the page leaves out.
     fn with_flags() -> [RunError; 6] {
         let model = ModelId::new("m");
         let participants = |error| RunError::Participants { suite: suite(), error };
@@ -144,7 +145,7 @@ mod tests {
         ]
     }
 
-    /// Errors that the page says as the command does.
+    /// Returns errors with the same wording on the page and the command line.
     fn without_flags() -> [RunError; 11] {
         let name = || "m".to_owned();
         let error = ParticipantsError::BaselineAgainstItself(name());

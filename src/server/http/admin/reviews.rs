@@ -45,7 +45,7 @@ pub(super) async fn decide_leak(call: SignedInRequest) -> Result<HttpResponse, P
         "withdraw" => LeakDecision::Withdraw,
         _ => return Err(invalid("decision is confirm or withdraw")),
     };
-    // A second click on the same button asks for what is done already.
+    // A repeated click finds the decision already made.
     let is_done =
         reviews(&call).decide_leak(vote, decision).await? || call.app.store.decided_leak(vote).await? == Some(decision);
     if is_done {

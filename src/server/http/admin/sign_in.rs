@@ -1,4 +1,4 @@
-//! Signing in to the admin and out of it, and following the link that makes an account.
+//! Admin sign-in and sign-out, and acceptance of invitation links.
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
@@ -25,7 +25,7 @@ pub(super) async fn page(call: Call<()>) -> Result<HttpResponse, PageError> {
     show(&call, StatusCode::OK, None, "/admin").await
 }
 
-/// In place of a page that asks for a session: the way to one, and back.
+/// Renders the sign-in page in place of a page that needs a session, with that page as the target.
 pub(super) async fn ask(call: &Call<()>) -> Result<HttpResponse, PageError> {
     let next = call.request.uri().path_and_query().map_or("/admin", |address| address.as_str()).to_owned();
     show(call, StatusCode::UNAUTHORIZED, None, &next).await
@@ -57,7 +57,7 @@ pub(super) async fn provider(call: Call<()>) -> Result<HttpResponse, PageError> 
     }
 }
 
-/// What comes of a sign-in at the provider.
+/// Completes a sign-in at the provider.
 pub(super) async fn back(
     call: Call<()>,
     identity: Result<Identity, oidc::Refused>,
@@ -108,8 +108,8 @@ pub(super) async fn sign_out(call: SignedInRequest) -> Result<HttpResponse, Page
     Ok(response)
 }
 
-/// `GET /admin/welcome`: the code of the link stands behind `#`, so that no server and no log sees it. `account` names the account that gets a
-/// new passphrase.
+/// `GET /admin/welcome`: the code of the link is in the fragment (`#`), so that no server and no log sees it. `account` names the account
+/// that gets a new passphrase.
 pub(super) async fn welcome(call: Call<()>) -> Result<HttpResponse, PageError> {
     Ok(show_welcome(&call, StatusCode::OK, None))
 }
@@ -130,13 +130,14 @@ pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
     }
 }
 
-/// Where a new account begins: the first owner on the page with the first steps, everybody else where a second factor is set up.
+/// Returns the first page of a new account: the overview with the setup steps for the first owner, otherwise the account page, which offers
+/// the second factor.
 async fn first_page(call: &Call<()>, user: &AdminUserRow) -> Result<&'static str, PageError> {
     let is_first = user.role == Role::Owner && call.app.admin_users.list().await?.len() == 1;
     Ok(if is_first { "/admin" } else { "/admin/account" })
 }
 
-/// Gives the browser the new session, and ends the one that it had: nobody could sign out of that one any more.
+/// Sets the cookie of the new session and ends the browser's former one, which could no longer be signed out.
 async fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
     end_former(call, super::session_of(&call.request, &call.app).await?).await?;
     let mut response = see_other(next);
@@ -152,7 +153,7 @@ async fn end_former(call: &Call<()>, former: Option<AdminSessionRow>) -> Result<
     Ok(())
 }
 
-/// Only an address of the admin itself is led to.
+/// Returns the target if it is an admin address: prevents open redirects.
 fn own_address(typed: &str) -> String {
     let is_plain = typed.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let is_own = typed == "/admin" || typed.starts_with("/admin/") || typed.starts_with("/admin?");
@@ -203,7 +204,7 @@ fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) 
         UserError::Passphrase(_) => words.sign_in.busy,
         _ => words.welcome.void_link,
     });
-    // A link that is for a new account after all needs a name.
+    // A link for a new account needs a name.
     let needs_name = matches!(error, Some(UserError::Account(AccountError::Name)));
     let view = WelcomePage {
         link: call.fields.one("link").to_owned(),
@@ -218,10 +219,10 @@ fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) 
     response
 }
 
-/// The visitor's cookie, to which the token of the form belongs.
+/// Adds the visitor's cookie, to which the form's CSRF token belongs.
 fn with_visitor(response: &mut HttpResponse, cookie: Option<&actix_web::cookie::Cookie<'static>>) {
     if let Some(cookie) = cookie {
-        // A cookie of our own making is always text.
+        // A cookie built here is always valid text.
         let _ = response.add_cookie(cookie);
     }
 }

@@ -1,4 +1,4 @@
-//! A request to the admin: what was typed, and who asks.
+//! Admin requests: typed fields, session and origin.
 
 use actix_web::{HttpRequest, web};
 
@@ -12,22 +12,22 @@ use crate::services::admin::actor::Actor;
 use crate::services::admin::sessions::RequestOrigin;
 use crate::state::AppState;
 
-/// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+/// Key under which failed attempts from loopback addresses are counted too: behind a proxy that is not trusted, every client has one.
 const THIS_MACHINE: &str = "this machine";
 
-/// A request. `S` is the session, or nothing.
+/// Admin request. `S` is the session, or `()`.
 pub(super) struct Call<S> {
     pub(super) request: HttpRequest,
     pub(super) app: web::Data<AppState>,
-    /// The form, or the query of the address.
+    /// Fields of the form, or of the query.
     pub(super) fields: Fields,
     pub(super) session: S,
 }
 
-/// A request of somebody who is signed in and has the role.
+/// Request of a signed-in user with the required role.
 pub(super) type SignedInRequest = Call<AdminSessionRow>;
 
-/// The fields of a form or a query, in their order.
+/// Fields of a form or a query, in their order.
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl From<Vec<(&'static str, String)>> for Fields {
@@ -43,24 +43,24 @@ impl Fields {
         Ok(Self(fields.map_err(unreadable)?.into_inner()))
     }
 
-    /// A field; empty where there is none.
+    /// Returns the first field of a name; empty if missing.
     pub(super) fn one(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
-    /// All fields of a name, in their order.
+    /// Returns all fields of a name, in their order.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// A field, if anything stands in it.
+    /// Returns a non-empty field.
     pub(super) fn given(&self, name: &str) -> Option<&str> {
         Some(self.one(name).trim()).filter(|value| !value.is_empty())
     }
 }
 
 impl<S> Call<S> {
-    /// Where the request comes from.
+    /// Returns the origin of the request.
     pub(super) fn origin(&self) -> RequestOrigin {
         let settings = self.app.settings.now();
         let trusted = &settings.server.trusted_proxies;
@@ -80,7 +80,7 @@ impl Call<()> {
         Call { request: self.request, app: self.app, fields: self.fields, session }
     }
 
-    /// Refuses a form that this very browser was not shown: nobody can be signed in by another site.
+    /// Checks the CSRF token of the visitor's session, so that no other site can sign anyone in.
     pub(super) fn check_visitor(&self) -> Result<(), PageError> {
         let visitor = form_token::visitor(&self.request, &self.app);
         form_token::check(&self.request, &self.app, &visitor, self.fields.one("token"))
@@ -88,12 +88,12 @@ impl Call<()> {
 }
 
 impl SignedInRequest {
-    /// Who acts, for the audit log.
+    /// Returns the actor for the audit log.
     pub(super) fn actor(&self) -> Actor {
         Actor { name: self.session.name.clone(), via: ActedVia::Page, address: self.origin().address }
     }
 
-    /// What stands around the page.
+    /// Returns the frame of the page.
     pub(super) fn frame(&self, tab: AdminTab) -> AdminFrame {
         AdminFrame {
             name: self.session.name.clone(),
@@ -106,7 +106,7 @@ impl SignedInRequest {
         }
     }
 
-    /// The same after something was refused.
+    /// Returns the frame with the reason for a refusal.
     pub(super) fn frame_with(&self, tab: AdminTab, problem: &str) -> AdminFrame {
         AdminFrame { problem: Some(problem.to_owned()), ..self.frame(tab) }
     }

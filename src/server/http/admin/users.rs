@@ -1,4 +1,4 @@
-//! Who may run the arena.
+//! The list of admin users.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -21,7 +21,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show(&call, StatusCode::OK, frame, None).await
 }
 
-/// `POST /admin/users/invite`: the link is on the answer itself, and nowhere later.
+/// `POST /admin/users/invite`: the link appears in this response only.
 pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let role = role_of(call.fields.one("role"))?;
     let token = call.app.admin_users.invite(role, call.app.settings.now().admin.link_hours, &call.actor()).await?;
@@ -61,7 +61,7 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     }
 }
 
-/// Where to go after a change: an owner who has given up the role may not read the list any more.
+/// Returns the redirect target after a change: an owner who has given up the role may no longer open the list.
 fn after_change(call: &SignedInRequest) -> &'static str {
     let is_own = call.fields.one("name") == call.session.name && call.fields.one("change") == "role";
     let stays = call.fields.one("role") == Role::Owner.as_str();

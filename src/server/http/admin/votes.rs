@@ -1,4 +1,4 @@
-//! Votes by filter, voters whose votes differ from everybody else's, and decisions about which votes are rated.
+//! Votes by filter, flagged voters, and decisions about which votes are rated.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_DISPOSITION, HeaderValue};
@@ -31,10 +31,10 @@ use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
 use crate::services::transfer::vote_lines::LineFormat;
 
-/// Votes of a page, the latest first.
+/// Maximum number of votes per page, latest first.
 const SHOWN: usize = 100;
 
-/// `GET /admin/voters`: flagged voters with their evidence.
+/// `GET /admin/voters`: flagged voters with their test results.
 pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let report = call.app.flagged_voters.report().await?;
     let flagged: Vec<Evidence> = report.flagged(DEFAULT_ALPHA).map(|result| evidence(&call, &report, result)).collect();
@@ -73,13 +73,13 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// All votes, and those that a rule excludes.
+/// Returns the numbers of all votes and of excluded ones.
 async fn all_votes(store: &Store) -> Result<(usize, usize), PageError> {
     let excluded = store.exclusions_in_force(VoteRange::ALL).await?.excluded_votes();
     Ok((usize::try_from(store.vote_count().await?).unwrap_or(usize::MAX), excluded))
 }
 
-/// `GET /admin/votes/decide`: what a decision would change; it is made by the form on this page.
+/// `GET /admin/votes/decide`: preview of a decision; the form on this page makes it.
 pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
@@ -112,7 +112,7 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// `POST /admin/votes/decide`: makes the decision about the votes that its preview was about.
+/// `POST /admin/votes/decide`: applies the decision to the votes of its preview.
 pub(super) async fn decide(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
@@ -178,13 +178,13 @@ fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
     })
 }
 
-/// The filter of a decision, which is never about all votes.
+/// Parses the filter of a decision, which must not be empty.
 fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
     let filter = filter(fields)?;
     if filter == VoteFilter::default() { Err(PageError::InvalidField(InvalidField::NoFilter)) } else { Ok(filter) }
 }
 
-/// `change` is `exclude`, by the rule `by` and with a reason, or `include`, where `by` may be empty.
+/// Parses the decision: `change` is `exclude`, with the rule `by` and a reason, or `include`, where `by` may be empty.
 fn decision(call: &SignedInRequest) -> Result<ExclusionDecision, PageError> {
     let (by, reason) = (call.fields.given("by"), call.fields.one("reason").trim());
     match call.fields.one("change") {
@@ -207,7 +207,7 @@ fn invalid(text: &str) -> PageError {
     PageError::InvalidQuery(text.to_owned())
 }
 
-/// The filter in an address, with `&` at its end.
+/// Formats the filter as a query, with `&` at its end.
 fn query(fields: &FilterFields) -> String {
     let all = fields.all().into_iter();
     all.filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name}={}&", escaped(value))).collect()

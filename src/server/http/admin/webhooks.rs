@@ -1,4 +1,4 @@
-//! Messages to webhooks, with those that were given up.
+//! Webhook deliveries, including failed ones.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -13,7 +13,7 @@ use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
 use crate::services::webhooks::{WebhookRetryError, retry};
 
-/// Messages on the page.
+/// Maximum number of messages listed.
 const PAGE: u32 = 100;
 
 /// `GET /admin/webhooks`
@@ -22,7 +22,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     show(&call, StatusCode::OK, frame).await
 }
 
-/// `POST /admin/webhooks/retry`: `id` of a message that was given up.
+/// `POST /admin/webhooks/retry`: `id` of a failed message.
 pub(super) async fn send_again(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (app, id) = (&call.app, call.fields.one("id"));
     match retry(&app.store, &app.rng, app.clock.as_ref(), id, &call.actor()).await {

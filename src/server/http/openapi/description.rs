@@ -1,8 +1,8 @@
-//! Descriptions for readers of the document: the comments of the code, without the links that lead through the code.
+//! Descriptions of the document: the doc comments of the code, without links to code.
 
 use serde_json::Value;
 
-/// Takes the links out of every description of a document.
+/// Removes the links from every description of a document.
 pub(super) fn without_links(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -18,7 +18,7 @@ pub(super) fn without_links(value: &mut Value) {
     }
 }
 
-/// A comment with the texts of its links in place of the links, on one line for each paragraph.
+/// Replaces links in a comment by their texts and joins the lines of each paragraph.
 #[must_use]
 pub fn plain(comment: &str) -> String {
     let mut out = String::with_capacity(comment.len());

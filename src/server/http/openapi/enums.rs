@@ -1,8 +1,8 @@
-//! Choices between fixed texts as one `enum`: generators of clients read that, and fail over a `oneOf` of constants.
+//! Merges `oneOf` of constants into one `enum`: client generators read that, and fail over a `oneOf`.
 
 use serde_json::{Map, Value};
 
-/// Rewrites every choice of a document.
+/// Merges every choice in a document.
 pub(super) fn flatten(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -20,7 +20,7 @@ pub(super) fn flatten(value: &mut Value) {
     }
 }
 
-/// The texts to choose from, and a line for each that is described. `None` where something else than texts may be chosen.
+/// Returns the allowed texts with their descriptions, one per line; `None` if other values are allowed.
 fn choice(object: &Map<String, Value>) -> Option<(Vec<Value>, String)> {
     let (mut texts, mut meanings) = (Vec::new(), Vec::new());
     for form in object.get("oneOf")?.as_array()? {

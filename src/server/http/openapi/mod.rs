@@ -1,7 +1,7 @@
-//! The OpenAPI document of `/api/v1`, made from the types that the handlers write and read.
+//! The OpenAPI document of `/api/v1`, generated from the types that the handlers serialise and parse.
 //!
-//! `operations` has one entry for each address; schemas, with their descriptions, come from the types and their serde
-//! attributes. A test compares the entries with the route table and the schemas with what an arena answers.
+//! `operations` has one entry per address; schemas, with their descriptions, come from the types and their serde attributes. A test
+//! compares the entries with the route table and the schemas with what an arena answers.
 
 pub mod description;
 mod enums;
@@ -25,24 +25,24 @@ use description::without_links;
 pub use operations::OPERATIONS;
 use operations::{AllowedCallers, HttpMethod, Operation, ResponseContent};
 
-/// Where the document keeps the schemas of types.
+/// JSON pointer to the schemas in the document.
 const SCHEMAS: &str = "/components/schemas";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(build);
 static BYTES: LazyLock<(String, EntityTag)> = LazyLock::new(|| {
     let text = DOCUMENT.to_string();
     let hash = hex(&Sha256::digest(&text)[..16]);
-    // Weak, because it is sent compressed or as it is.
+    // Weak, because it is sent compressed or uncompressed.
     (text, EntityTag::new_weak(hash))
 });
 
-/// The document of this version.
+/// Returns the document of this version.
 #[must_use]
 pub fn document() -> &'static Value {
     &DOCUMENT
 }
 
-/// Whether everybody may read what is at an address of the API.
+/// Whether an API address is public.
 #[must_use]
 pub(super) fn is_public(path: &str, votes: VoteAccess) -> bool {
     let mut reading =
@@ -54,7 +54,7 @@ pub(super) fn is_public(path: &str, votes: VoteAccess) -> bool {
     })
 }
 
-/// The names of the query parameters with which an address of the API is read; `None` for other addresses.
+/// Returns the query parameter names of an API address; `None` for other addresses.
 pub(super) fn query_parameters(path: &str) -> Option<Vec<&'static str>> {
     let parameters = document()["paths"].get(path)?["get"]["parameters"].as_array()?;
     let in_query = parameters.iter().filter(|parameter| parameter["in"] == "query");
@@ -73,7 +73,7 @@ pub(super) async fn json(request: HttpRequest) -> HttpResponse {
     response.content_type("application/json").body(text.as_str())
 }
 
-/// What is sent is described by how it is read, what is answered by how it is written.
+/// Schema generators: requests are described as they are deserialised, responses as they are serialised.
 struct Generators {
     answers: SchemaGenerator,
     requests: SchemaGenerator,
@@ -126,7 +126,7 @@ fn build() -> Value {
     document
 }
 
-/// What `[[webhooks]]` of the settings are sent.
+/// Describes the messages to `[[webhooks]]`.
 fn webhooks(generator: &mut SchemaGenerator) -> Value {
     let message = |event: WebhookEvent, summary: &str, schema: Schema| {
         json!({ "post": {
@@ -190,7 +190,7 @@ fn answer(description: &str, contents: &[ResponseContent], generator: &mut Schem
     json!({ "description": description, "content": content })
 }
 
-/// Parts of the address in braces, then what may follow the question mark.
+/// Returns the path parameters, then the query parameters.
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
     let in_path = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut all: Vec<Value> = in_path

@@ -1,4 +1,4 @@
-//! One entry for each address of `/api/v1`: what it is for, what it takes and what it answers.
+//! Operations of `/api/v1`: purpose, parameters and responses of each address.
 
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -31,17 +31,17 @@ use crate::render::report::benchmark::Report;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// How an address is asked.
+/// HTTP method of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpMethod {
-    /// Reads.
+    /// Safe requests.
     Get,
-    /// Changes something.
+    /// Changes.
     Post,
 }
 
 impl HttpMethod {
-    /// The method as a path item of the document names it.
+    /// Returns the key of the method in a path item.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,32 +51,32 @@ impl HttpMethod {
     }
 }
 
-/// A type of content and its schema.
+/// Content type with its schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResponseContent {
     pub(super) kind: &'static str,
     pub(super) schema: SchemaOf,
 }
 
-/// What is sent.
+/// Request body of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestBody {
     pub(super) schema: SchemaOf,
     pub(super) is_required: bool,
 }
 
-/// One address and method.
+/// Operation: one method of one address.
 #[derive(Debug)]
 pub struct Operation {
-    /// How it is asked.
+    /// HTTP method.
     pub method: HttpMethod,
-    /// The address, with its parameters in braces.
+    /// Address, with its path parameters in braces.
     pub path: &'static str,
-    /// The name that generated clients use.
+    /// Operation id, from which generated clients take names.
     pub id: &'static str,
-    /// What it belongs to.
+    /// Tag that groups operations.
     pub tag: &'static str,
-    /// What it is for, in a sentence.
+    /// Purpose in a sentence.
     pub summary: &'static str,
     pub(super) query: Option<SchemaOf>,
     pub(super) body: Option<RequestBody>,
@@ -84,23 +84,23 @@ pub struct Operation {
     pub(super) access: AllowedCallers,
 }
 
-/// Who may ask.
+/// Authorisation of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AllowedCallers {
-    /// Everybody.
+    /// Everyone.
     Anybody,
-    /// Annotators by the token of their link, and programs by a key that may annotate.
+    /// Annotators with the token of their link, and programs with a key for annotating.
     Annotators,
-    /// Everybody, or programs by a key that may read, as the operator says.
+    /// Everyone, or programs with a key for reading votes, by setting.
     VoteReaders,
-    /// Programs by any key.
+    /// Programs with any key.
     AnyKey,
-    /// Programs by a key with the scope.
+    /// Programs with a key of this scope.
     Key(KeyScope),
 }
 
 impl Operation {
-    /// The statuses of refusals, with what each means.
+    /// Returns the error statuses with their meanings.
     pub(super) fn refusals(&self) -> &'static [(&'static str, &'static str)] {
         if self.access == AllowedCallers::Annotators {
             return &[
@@ -146,7 +146,7 @@ impl Operation {
         ]
     }
 
-    /// The statuses of requests whose body is not read, which every address refuses in a line of text.
+    /// Returns the error statuses of requests whose body is not read, which every address answers as text.
     pub(super) fn body_refusals(&self) -> &'static [(&'static str, &'static str)] {
         match self.body {
             None => &[],
@@ -160,18 +160,18 @@ impl Operation {
         }
     }
 
-    /// Whether answers have an `ETag`: those that everybody may read, which are not streamed.
+    /// Whether responses have an `ETag`: public ones that are not streamed.
     pub(super) fn has_tag(&self) -> bool {
         self.access == AllowedCallers::Anybody
     }
 
-    /// Annotators get refusals as JSON, everybody else a line of text.
+    /// Returns the content type of errors: JSON for annotators, otherwise plain text.
     pub(super) fn refused_as(&self) -> ResponseContent {
         if self.access == AllowedCallers::Annotators { json::<ErrorBody<'_>>() } else { TEXT }
     }
 }
 
-/// Plain text.
+/// Plain text content.
 pub(super) const TEXT: ResponseContent = ResponseContent { kind: "text/plain", schema: schema_of::<String> };
 const LINES: ResponseContent = ResponseContent { kind: "application/x-ndjson", schema: schema_of::<String> };
 const CSV: ResponseContent = ResponseContent { kind: "text/csv", schema: schema_of::<String> };
@@ -184,12 +184,12 @@ fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The type's own schema, whose properties become parameters.
+/// Returns the type's own schema, whose properties become parameters.
 fn parameters_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-/// What `/api/v1/correlation` answers: two series, a mixture, or everything.
+/// Response of `/api/v1/correlation`: two series, a mixture, or everything.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "the handler writes one of these")]
@@ -241,7 +241,7 @@ impl Operation {
     }
 }
 
-/// Every address of `/api/v1`.
+/// Operations of `/api/v1`.
 pub static OPERATIONS: [Operation; 25] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")

@@ -1,4 +1,4 @@
-//! `/admin/models/add`: the list of a provider, a preview, and the addition.
+//! `/admin/models/add`: model list of a provider, preview and addition.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -16,7 +16,7 @@ use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
 use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
 
-/// What the form asks for.
+/// Step that the form requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AddingStep {
     List,
@@ -53,7 +53,7 @@ pub(in crate::http::admin) async fn add(call: SignedInRequest) -> Result<HttpRes
         Err(EditRefusal::Edit(ModelEntryError::Audit(error))) => Err(error.into()),
         Err(refusal) => {
             let frame = call.frame_with(AdminTab::Models, &refusal.text(&call.page().t().admin.models));
-            // What was chosen wrong is chosen from the same list again.
+            // After an invalid selection the same list is shown again.
             let listed = match step != AddingStep::List && concerns_choice(&refusal) {
                 true => take_step(&call, &fields, AddingStep::List).await.ok(),
                 false => None,
@@ -64,7 +64,7 @@ pub(in crate::http::admin) async fn add(call: SignedInRequest) -> Result<HttpRes
     }
 }
 
-/// Whether a refusal is of what was chosen from the list. Otherwise the list is not fetched again: its server may have failed, and the key
+/// Whether a refusal is about the selection from the list. Otherwise the list is not fetched again: its server may have failed, and the key
 /// would be sent twice.
 fn concerns_choice(refusal: &EditRefusal) -> bool {
     match refusal {

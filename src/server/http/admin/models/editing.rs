@@ -1,4 +1,4 @@
-//! Edits of the settings file by an operator, which the arena takes up at once.
+//! Edits of the settings file by an operator, applied at once.
 
 use crate::domain::battle::ModelId;
 use crate::domain::rating::value::prices::LONGEST_SOURCE;
@@ -13,28 +13,28 @@ use crate::watched_settings_file::WatchedSettingsFile;
 use super::settings_refusals::refused_entry;
 use super::viewing::today;
 
-/// Why nothing was changed.
+/// Reason why nothing was changed.
 pub(super) enum EditRefusal {
-    /// The field of this name takes a number.
+    /// The field with this label is not a valid number.
     Number(fn(&ModelAdminTexts) -> &'static str),
-    /// One of two prices.
+    /// Only one of the two prices is given.
     HalfAPrice,
-    /// The date of a price is no day.
+    /// The price date is not a valid date.
     PriceDate,
-    /// The source of a price is no short line.
+    /// The price source is not a short line.
     PriceSource,
-    /// The arena follows no file.
+    /// The arena has no settings file.
     NoFile,
-    /// No model was chosen.
+    /// No model was selected.
     NoneChosen,
-    /// The key in this variable is not for the server.
+    /// The key in this environment variable belongs to another server.
     ForeignKey(String),
     /// The edit was refused.
     Edit(ModelEntryError),
 }
 
 impl EditRefusal {
-    /// What the page says.
+    /// Returns the message in the page's language.
     pub(super) fn text(&self, words: &ModelAdminTexts) -> String {
         match self {
             Self::Number(field) => words.invalid_number.replace("{field}", field(words)),
@@ -49,14 +49,14 @@ impl EditRefusal {
     }
 }
 
-/// The editor of the settings file, in the name of the signed-in user.
+/// Returns an editor of the settings file that acts as the signed-in user.
 pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c WatchedSettingsFile) -> ModelEditor<'c> {
     let app = &call.app;
     let audit = AuditTrail { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() };
     ModelEditor { file: file.path.clone(), env: &file.env, goal: EditGoal::Runnable, audit: Some(audit) }
 }
 
-/// Changes one entry, unless its values are others than a form has `shown`, and has the arena take it up.
+/// Changes one entry, unless its values differ from the version that the form has `shown`, and reloads the settings.
 pub(super) async fn edit(
     call: &SignedInRequest,
     id: &ModelId,
@@ -74,7 +74,7 @@ pub(super) async fn edit(
     }
 }
 
-/// The values that a form gives; what it leaves out stays as it is, and empty prices are taken out.
+/// Parses the values of the form; missing fields keep their values, and empty prices are removed.
 pub(super) fn values(call: &SignedInRequest) -> Result<ModelValues, EditRefusal> {
     let typed = |field: &str| call.fields.all(field).next().map(|text| text.trim().to_owned());
     Ok(ModelValues {
@@ -107,7 +107,7 @@ fn prices(call: &SignedInRequest) -> Result<PriceValues, EditRefusal> {
     }
 }
 
-/// The number in a field; `None` where nothing stands there.
+/// Parses the number in a field; `None` if empty.
 pub(super) fn number<N: std::str::FromStr>(
     call: &SignedInRequest,
     field: &str,

@@ -1,4 +1,4 @@
-//! The models: how they are doing, pausing and resuming them, and changing what the settings file says of one.
+//! Models in the admin: state, pausing and resuming, and editing a model's settings.
 
 pub(super) mod adding;
 mod editing;
@@ -60,8 +60,7 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
     show_one(&call, StatusCode::OK, &id, frame, None).await
 }
 
-/// `POST /admin/models/change`: the values of one `model`, and the `version` of those that the form showed: what was changed meanwhile is not
-/// written over.
+/// `POST /admin/models/change`: the values of one `model`, and the `version` that the form showed, to detect concurrent changes.
 pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = model_of(&call)?;
     let done = match editing::values(&call) {
@@ -77,7 +76,7 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     }
 }
 
-/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker. The audit entry is written first, because the
+/// `POST /admin/models/test`: sends one `model` a test prompt, bypassing its circuit breaker. The audit entry is written first, because the
 /// request may cost money.
 pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, roster) = (model_of(&call)?, call.app.models.current());
@@ -85,7 +84,7 @@ pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageErro
     let (app, subject) = (&call.app, format!("model {}", id.as_str()));
     let entry = call.actor().entry(&app.rng, app.clock.as_ref(), AdminAction::TestModel, &subject);
     app.store.add_audit_entry(&entry).await?;
-    // The seed would spread waits between tries, of which there are none here.
+    // The seed only affects delays between retries, of which there are none here.
     let alone = model.without_retries(ChaCha8Rng::seed_from_u64(0));
     let checked = check_one(Arc::new(alone), roster.entry(&id)).await;
     show_one(&call, StatusCode::OK, &id, call.frame(AdminTab::Models), Some(checked)).await

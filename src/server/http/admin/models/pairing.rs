@@ -1,4 +1,4 @@
-//! `GET /admin/models/pairing`: what another pairing would change. Nothing is changed.
+//! `GET /admin/models/pairing`: preview of other pairing settings. Nothing is changed.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -19,21 +19,21 @@ use crate::pages::admin::{AdminFrame, AdminTab};
 use crate::pages::respond;
 use crate::render::i18n::fill;
 
-/// Pairs that are listed.
+/// Maximum number of pairs listed.
 const PAIRS: usize = 30;
-/// Votes to come, where nobody says how many.
+/// Default number of future votes.
 const VOTES: u32 = 1_000;
 
-/// What is tried.
+/// Pairing settings to preview.
 struct PairingTrial {
     settings: PairingSettings,
-    /// Votes to come.
+    /// Number of future votes.
     votes: u32,
     weights: BTreeMap<ModelId, f64>,
 }
 
-/// `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; what is left out is as it is. Where
-/// something cannot be used, the page says so above what is in force.
+/// Parameters: `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; omitted ones keep the current
+/// value. After an invalid value the page shows the reason above the current settings.
 pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let roster = call.app.models.current();
     let now = PairingTrial {
@@ -54,7 +54,7 @@ pub(in crate::http::admin) async fn page(call: SignedInRequest) -> Result<HttpRe
     }
 }
 
-/// What the fields ask for and would change, or why that cannot be.
+/// Parses the fields and computes their effect, or returns the reason why that fails.
 fn tried(call: &SignedInRequest, now: &PairingTrial) -> Result<(PairingTrial, PairingPreview), String> {
     let words = &call.page().t().admin.models;
     let settings = PairingSettings {
@@ -118,7 +118,7 @@ fn show(
     respond(&call.request, status, &view)
 }
 
-/// What the fields hold: what was typed, else what is in force.
+/// Returns the fields as typed, or else as in force.
 fn fields(call: &SignedInRequest, now: &PairingTrial) -> PairingFields {
     PairingFields {
         policy: call.fields.one("policy").parse().unwrap_or(now.settings.policy),

@@ -1,5 +1,5 @@
-//! Why models and their settings are refused, in the language of whoever changes them. English is what the errors say themselves, unless
-//! they name flags of the command.
+//! Messages for refused models and settings, in the user's language. In English they are the errors' own texts, unless these name
+//! command-line flags.
 
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::EditError;
@@ -12,7 +12,7 @@ use crate::render::i18n::pages::{ModelAdminTexts, SettingsRefusalTexts};
 use crate::services::model_entries::ModelEntryError;
 use crate::watched_settings_file::SettingsProblem;
 
-/// Why models were not added or changed.
+/// Returns why models were not added or changed.
 pub(super) fn refused_entry(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
     let not_changed = |reason: String| fill(words.not_changed, &[("reason", &reason)]);
     let not_added = |reason: String| fill(words.add.not_added, &[("reason", &reason)]);
@@ -41,7 +41,7 @@ pub(super) fn refused_entry(error: &ModelEntryError, words: &ModelAdminTexts) ->
     }
 }
 
-/// Why the settings file as it stands is not in force. Nothing of the inside of the database is said.
+/// Returns why the current settings file is not in force, without database internals.
 pub(super) fn settings_problem(problem: &SettingsProblem, words: &ModelAdminTexts) -> String {
     match problem {
         SettingsProblem::Blank => words.refusals.map_or_else(|| problem.to_string(), |texts| texts.blank.to_owned()),
@@ -50,7 +50,7 @@ pub(super) fn settings_problem(problem: &SettingsProblem, words: &ModelAdminText
     }
 }
 
-/// Why a settings file was not edited, or cannot be.
+/// Returns why a settings file was not or cannot be edited.
 pub(super) fn refused_file(error: &SettingsFileError, refusals: Option<&SettingsRefusalTexts>) -> String {
     let Some(texts) = refusals else { return error.to_string() };
     match error {
@@ -65,7 +65,7 @@ pub(super) fn refused_file(error: &SettingsFileError, refusals: Option<&Settings
     }
 }
 
-/// Why settings cannot be used.
+/// Returns why settings are invalid.
 pub(super) fn refused_settings(error: &ConfigError, refusals: Option<&SettingsRefusalTexts>) -> String {
     let Some(texts) = refusals else { return error.to_string() };
     match error {
@@ -113,7 +113,7 @@ fn refused_list(error: &ListError, refusals: Option<&SettingsRefusalTexts>) -> S
     }
 }
 
-/// Why none of these models can be added.
+/// Returns why none of these models can be added.
 fn why_duplicates(models: &[AddedModel], refusals: Option<&SettingsRefusalTexts>) -> String {
     let Some(texts) = refusals else { return duplicates(models) };
     let why = |model: &AddedModel| match &model.addition {

@@ -1,4 +1,4 @@
-//! What the pages of models show.
+//! Data of the model pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::pages::admin::models::{FileState, ModelLine, ServingState};
 use crate::services::admin::model_health::ModelHealth;
 use crate::state::AppState;
 
-/// The models of an arena as an operator sees them.
+/// Models of the arena with their state and statistics.
 pub(super) struct ModelViews {
     pub(super) health: ModelHealth,
     settings: Arc<Settings>,
     roster: Arc<Roster>,
-    /// The chance that a battle has a model.
+    /// Probability that a battle includes the model.
     drawn: HashMap<ModelId, f64>,
 }
 
@@ -42,7 +42,7 @@ impl ModelViews {
         Ok(Self { health, settings: app.settings.now(), roster: app.models.current(), drawn })
     }
 
-    /// The models of the settings in their order, and then those that left.
+    /// Returns the models of the settings in their order, then the retired ones.
     pub(super) fn lines(&self) -> Vec<ModelLine> {
         let mut lines: Vec<ModelLine> = self.roster.all().iter().map(|model| self.line_of(model)).collect();
         lines.extend(self.health.retired().filter(|change| self.roster.get(&change.model).is_none()).map(|change| {
@@ -57,17 +57,17 @@ impl ModelViews {
         lines
     }
 
-    /// A model that is active or paused.
+    /// Returns the row of an active or paused model.
     pub(super) fn line(&self, id: &ModelId) -> Option<ModelLine> {
         self.roster.get(id).map(|model| self.line_of(&model))
     }
 
-    /// What the settings in force say of it.
+    /// Returns the model's settings in force.
     pub(super) fn entry(&self, id: &ModelId) -> Option<ModelSettings> {
         self.roster.entry(id).cloned()
     }
 
-    /// The currency of prices.
+    /// Returns the currency of prices.
     pub(super) fn currency(&self) -> String {
         self.settings.prices.currency.to_string()
     }
@@ -109,7 +109,7 @@ fn serving(model: &ResilientModel) -> ServingState {
     }
 }
 
-/// What the settings file allows.
+/// Returns the state of the settings file.
 pub(super) async fn file_state(call: &SignedInRequest) -> FileState {
     let Some(followed) = &call.app.settings_file else { return FileState::default() };
     let words = &call.page().t().admin.models;
@@ -121,14 +121,14 @@ pub(super) async fn file_state(call: &SignedInRequest) -> FileState {
     FileState { exists: true, read_only, problem: settings_file_problem(call) }
 }
 
-/// Why the settings file as it stands is not in force; `None` where it is, or where there is none.
+/// Returns why the current settings file is not in force; `None` if it is, or if there is none.
 pub(in crate::http::admin) fn settings_file_problem(call: &SignedInRequest) -> Option<String> {
     let problem = call.app.settings_file.as_ref()?.problem()?;
     Some(settings_problem(&problem, &call.page().t().admin.models))
 }
 
-/// What the settings file says of a model, which is what an edit changes, even where an arena cannot run on the file. `None` where the file
-/// cannot be read, or does not name the model.
+/// Returns a model's entry in the settings file, which an edit changes even if the file is not in force. `None` if the file cannot be read
+/// or lacks the model.
 pub(super) async fn file_entry(app: &AppState, id: &ModelId) -> Option<ModelSettings> {
     let followed = app.settings_file.as_ref()?;
     let (path, env, id) = (followed.path.clone(), followed.env.clone(), id.clone());
@@ -140,7 +140,7 @@ pub(super) async fn file_entry(app: &AppState, id: &ModelId) -> Option<ModelSett
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
-/// The day, for prices that were looked up now.
+/// Returns the current day, the default date of prices.
 pub(super) fn today(app: &AppState) -> PriceDate {
     let now = Timestamp::from_millisecond(app.clock.now().0).unwrap_or_default();
     let day = now.to_zoned(TimeZone::UTC).date().to_string();
