@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use super::bench::{RunSelectorFlags, open_beside, open_with_suites, read_text};
 use super::output::print;
-use super::vote_files::ReadFlags;
+use super::vote_files::{ReadFlags, note_unread_columns};
 use super::{Location, progress};
 use crate::databases;
 use crate::domain::benchmark;
@@ -224,7 +224,7 @@ async fn read_votes(file: &Path, options: &ReadOptions) -> CommandResult<VotesFi
 /// Imports a file that was read, and prints what became of it.
 async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandResult<()> {
     let bar = progress::bar("importing votes");
-    let ImportReport { imported, already_here, excluded } =
+    let ImportReport { imported, already_here, excluded, unread_columns } =
         import::votes(store, read, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
     let file = input_name(file);
@@ -234,6 +234,7 @@ async fn import_votes(store: &Store, file: &Path, read: VotesFile) -> CommandRes
             if already_here > 0 {
                 print(&format!("{file}: {} already here\n", counted(already_here, "vote is", "votes are")))?;
             }
+            note_unread_columns(&unread_columns);
         }
         Imported::Before => print(&format!("{file}: already imported; nothing changed\n"))?,
     }

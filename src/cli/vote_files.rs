@@ -1,11 +1,24 @@
 //! Flags of the commands that read vote files.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 
+use crate::domain::rating::notes::RatingNote;
 use crate::formats::votes::{ColumnNames, ReadLimits, ReadOptions};
+use crate::terminal_text::printable;
 
 /// Heading of these flags in help texts.
 const HEADING: &str = "Files of votes";
+
+/// Says, beside the output, which columns of the files would say how many votes a row stands for and are not read; nothing where they
+/// have none.
+pub(crate) fn note_unread_columns(columns: &BTreeSet<String>) {
+    if !columns.is_empty() {
+        let note = RatingNote::UnreadColumns { columns: columns.iter().cloned().collect() };
+        eprintln!("note: {}", printable(&note.to_string()));
+    }
+}
 
 /// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
 #[derive(Debug, Clone, Args)]

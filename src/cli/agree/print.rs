@@ -18,9 +18,9 @@ use crate::terminal_text::{coefficient, printable, width};
 
 /// How to read the lines.
 const LEGEND: &str = "agreement: share of the pairs of opinions that are equal; side A: share of the votes for A \
-    among those for a side, with p of an exact binomial test, which shows position bias only where sides were assigned at random or \
-    every pair was shown in both orders; kappa and alpha: 1 is perfect agreement, 0 what chance gives, below 0 less than that; in \
-    parentheses: what a line rests on; a line without an interval has none\n";
+    among those for a side, with p of an exact test, which shows position bias only where sides were assigned at random or every pair was \
+    shown in both orders, and takes all votes of a voter together where it says so; kappa and alpha: 1 is perfect agreement, 0 what \
+    chance gives, below 0 less than that; in parentheses: what a line rests on; a line without an interval has none\n";
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
@@ -224,7 +224,9 @@ fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
                 p if p < 1e-4 => format!("p = {p:.1e}"),
                 p => format!("p = {p:.4}"),
             };
-            format!("({}; equal sides, votes as independent: {p})", counted(shares.ties, "tie", "ties"))
+            let by = |voters: usize| format!("by {}", counted(voters, "voter", "voters"));
+            let how = shares.voters.map_or_else(|| "votes as independent".to_owned(), by);
+            format!("({}; equal sides, {how}: {p})", counted(shares.ties, "tie", "ties"))
         }),
         ..StatisticLine::number(name, &shares.share_a)
     };

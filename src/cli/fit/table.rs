@@ -6,6 +6,7 @@ use crate::domain::plural::counted;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::intervals::bootstrap::ResamplingUnit;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel, VoteTotals};
+use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
 use crate::domain::rating::sequential_testing::{NeighbourPair, NeighbourState};
@@ -49,7 +50,10 @@ pub(super) fn table(leaderboard: &Leaderboard, neighbours: &[NeighbourPair], scr
     if let Some(sequential) = leaderboard.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
-    for note in &leaderboard.notes {
+    // What neighbours are known to be stands here only where it is asked for.
+    let is_shown =
+        |note: &&RatingNote| !neighbours.is_empty() || !matches!(note, RatingNote::DecidedByFewVoters { .. });
+    for note in leaderboard.notes.iter().filter(is_shown) {
         writeln!(text, "note: {}", printable(&note.to_string())).expect("a String takes what is written");
     }
     text.extend(leaderboard.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));

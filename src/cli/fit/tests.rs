@@ -177,6 +177,19 @@ fn neighbours_are_compared_below_the_table_and_in_json() {
 }
 
 #[test]
+fn that_few_voters_decide_is_noted_beside_the_neighbours_that_they_decide() {
+    let rows =
+        |voter: &str, wins: usize| format!("a,b,A,{voter}\n").repeat(wins) + &format!("a,b,B,{voter}\n").repeat(60);
+    let rows: String = [("ann", 146), ("ben", 137), ("cal", 137)].map(|(voter, wins)| rows(voter, wins)).concat();
+    let votes = format!("model_a,model_b,winner,judge\n{rows}");
+    let few = "note: neighbours are told apart, or found equal, on few voters (in effect ";
+    let text = run(&votes, &["--sequential"]).unwrap();
+    assert!(text.contains("separated") && text.contains(few), "{text}");
+    let text = run(&votes, &[]).unwrap();
+    assert!(!text.contains("separated") && !text.contains(few), "{text}");
+}
+
+#[test]
 fn csv_has_a_line_a_model_and_quotes_names() {
     let text = run(VOTES, &["--format", "csv", "--interval", "none", "--ties", "drop"]).unwrap();
     let mut lines = csv::Reader::from_reader(text.as_bytes());

@@ -21,7 +21,7 @@ use crate::infra::storage::IfMissing;
 use crate::output_format::OutputFormat;
 use crate::services::exclusions::flagged_voters::{hide_voters, read_voters};
 use crate::table::{TableRow, or_dash, render, value_or_dash};
-use crate::vote_files::ReadFlags;
+use crate::vote_files::{ReadFlags, note_unread_columns};
 use crate::{Location, output, progress};
 
 /// Flags of `langya votes flagged`.
@@ -146,6 +146,7 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
         let columns = ColumnSet { voters: true, ..ColumnSet::default() };
         (votes::read_log(&options.votes, columns, &options.reading.options())?, false)
     };
+    note_unread_columns(&log.unread_columns);
     let (tests, seed) = (options.test.tests(), options.seed);
     // On a thread of its own: a signal does not wait for what may take minutes.
     let testing =
