@@ -20,7 +20,7 @@ use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId}
 use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::SystemClock;
-use langya::infra::config::StorageSettings;
+use langya::infra::config::{CurrentSettings, Settings, StorageSettings};
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::ModelCard;
 use langya::infra::rng::SharedRng;
@@ -118,6 +118,7 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
         clock: Arc::new(SystemClock),
         rng: Arc::new(rng),
         file: CheckpointFile::in_folder(&folder),
+        settings: CurrentSettings::new(Settings::default()),
     });
     let (_leads, leads) = watch::channel(true);
     let report = JobReports::default().of("append_public_log");

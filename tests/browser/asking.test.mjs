@@ -79,6 +79,24 @@ test("the latest question can be edited: both answer it again, and Escape leaves
   page.assertQuiet();
 });
 
+test("a question that is being sent comes back into its field with a reload, before what was written since", async () => {
+  const page = await site.open();
+  let answers = false;
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => answers && socket.connectToServer());
+  await page.goto(site.url);
+  await field(page).fill("a short question");
+  await field(page).press("Enter");
+  await phase(page, "asking");
+  await field(page).fill("what I write meanwhile");
+  await page.reload();
+  assert.equal(await field(page).inputValue(), "a short question\n\nwhat I write meanwhile");
+  answers = true;
+  await field(page).press("Enter");
+  await phase(page, "ready");
+  assert.equal(await field(page).inputValue(), "");
+  page.assertQuiet();
+});
+
 test("a reply is copied as the model wrote it, and a block of code without anything else", async () => {
   const page = await arrive();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -271,36 +271,111 @@ test("a reply that breaks off ends both columns in the same words", async () => 
   page.assertQuiet();
 });
 
-test("text that is on its way when a battle ends without a vote changes nothing any more", async () => {
-  const page = await site.arrive();
-  const late = JSON.stringify({ type: "blocks", turn: 1, seq: 99, b: [[0, 0, "<p>too late to count</p>"]] });
+/** A page whose battle has just lost its vote. `page.later()` sends the end of side B, with this text. */
+async function failingPage(late) {
+  const page = await site.open();
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     const server = socket.connectToServer();
-    server.onMessage((frame) => {
-      socket.send(frame);
-      if (JSON.parse(frame).code === "voided") socket.send(late);
+    server.onMessage((text) => {
+      socket.send(text);
+      const { code, battle } = JSON.parse(text);
+      if (code !== "voided") return;
+      page.later = () => {
+        socket.send(JSON.stringify({ type: "blocks", turn: 1, seq: 99, b: [[40, 0, `<p>${late}</p>`]] }));
+        socket.send(JSON.stringify({ type: "done", battle, turn: 1, side: "b", seq: 100 }));
+      };
     });
   });
-  await page.reload();
+  await page.goto(site.url);
   await ask(page, "break off, slowly");
   await phase(page, "voided");
-  // One turn of the page's own loop and a frame, in which the late one would have been shown.
-  await page.evaluate(() => new Promise((shown) => setTimeout(() => requestAnimationFrame(shown))));
-  assert.deepEqual(await page.locator('.turn [data-part="state"]').allTextContents(), ["No complete answer", "No complete answer"]);
-  assert.equal(await page.getByText("too late to count").count(), 0);
+  return page;
+}
+
+test("where one side has failed the other goes on to its end, and there is no vote", async () => {
+  const page = await failingPage("the rest of B");
+  const states = () => page.locator('.turn [data-part="state"]').allTextContents();
+  assert.deepEqual(await states(), ["No complete answer", "No complete answer"]);
+  page.later();
+  await page.locator('.reply[data-side="b"]', { hasText: "the rest of B" }).waitFor();
+  assert.deepEqual(await states(), ["No complete answer", "Ended"]);
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "voided");
+  assert.equal(await page.locator(".vote-buttons").isVisible(), false);
+  page.assertQuiet();
 });
 
-test("a stop before the first word leaves the question to be asked again", async () => {
+test("text that is on its way when a battle is left changes nothing any more", async () => {
+  const page = await failingPage("too late to count");
+  await page.getByRole("button", { name: "New battle" }).click();
+  await phase(page, "empty");
+  page.later();
+  // One turn of the page's own loop and a frame, in which the late one would have been shown.
+  await page.evaluate(() => new Promise((shown) => setTimeout(() => requestAnimationFrame(shown))));
+  assert.equal(await page.getByText("too late to count").count(), 0);
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+});
+
+test("the question of a battle that takes no vote comes back into its field with a reload", async () => {
   const page = await site.arrive();
+  const field = page.getByRole("textbox", { name: "Your question" });
+  await ask(page, "a short question that fails at first, and comes back");
+  await phase(page, "voided");
+  await page.reload();
+  assert.equal(await field.inputValue(), "a short question that fails at first, and comes back");
+  await field.press("Enter");
+  await phase(page, "ready");
+  assert.equal(await field.inputValue(), "");
+  await page.reload();
+  await phase(page, "ready");
+  assert.equal(await field.inputValue(), "");
+  page.assertQuiet();
+});
+
+test("a stop before the first word opens no vote, says so, and the question is back in its field", async () => {
+  const page = await site.arrive();
+  const field = page.getByRole("textbox", { name: "Your question" });
   await ask(page, "say nothing yet");
   await page.getByRole("button", { name: "Stop" }).click();
+  for (const visit of ["first", "again"]) {
+    await phase(page, "unanswered");
+    await page.getByRole("alert").filter({ hasText: "there is nothing to vote on" }).waitFor();
+    assert.equal(await page.locator(".vote-buttons").isVisible(), false, visit);
+    assert.equal(await field.inputValue(), "say nothing yet", visit);
+    assert.equal(await page.locator(".turn .prompt-text").textContent(), "say nothing yet", visit);
+    if (visit === "first") await page.reload();
+  }
+  await field.fill("a short question");
+  await field.press("Enter");
   await phase(page, "ready");
-  await choice(page, "Tie").click();
-  await page.getByRole("button", { name: "Show the names" }).click();
+  assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question"]);
+  await vote(page, "Tie");
+  page.assertQuiet();
+});
+
+test("a battle that was left for too long shows its replies, and its question can be asked again", async () => {
+  const page = await site.open();
+  let isOver = false;
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => {
+      const { type, battle } = JSON.parse(text);
+      const ends = isOver && type === "ready";
+      if (ends) isOver = false;
+      socket.send(ends ? JSON.stringify({ type: "error", code: "battle_over", message: "left", battle }) : text);
+    });
+  });
+  await page.goto(site.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const before = await page.locator(".replies").innerText();
+  isOver = true;
+  await page.reload();
   await phase(page, "voided");
-  assert.match(await page.getByRole("alert").textContent(), /no complete answer/);
-  assert.equal(await page.locator(".turn .prompt-text").textContent(), "say nothing yet");
-  assert.ok(await page.getByRole("button", { name: "Ask two other models" }).isVisible());
+  await page.getByRole("alert").filter({ hasText: "This battle is over." }).waitFor();
+  await page.waitForFunction((text) => document.querySelector(".replies").innerText === text, before);
+  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await phase(page, "ready");
+  assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question"]);
   page.assertQuiet();
 });
 

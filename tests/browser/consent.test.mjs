@@ -73,6 +73,27 @@ test("a card asks, too, and two presses open one question", async () => {
   page.assertQuiet();
 });
 
+test("a question whose text of consent is on its way is said to be asked, and what is written meanwhile stays", async () => {
+  const page = await arrive();
+  let come;
+  const coming = new Promise((resolve) => (come = resolve));
+  await page.route("**/consent", async (route) => {
+    await coming;
+    await route.continue();
+  });
+  const field = page.getByRole("textbox", { name: "Your question" });
+  await write(page, "a short question");
+  await page.getByText("Asking two models…").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Send" }).isDisabled());
+  await field.fill("what I write meanwhile");
+  come();
+  await question(page).getByRole("button", { name: "Agree and ask" }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question");
+  assert.equal(await field.inputValue(), "what I write meanwhile");
+  page.assertQuiet();
+});
+
 test("a text that does not come leaves the question where it was", async () => {
   const page = await arrive();
   await page.route("**/consent", (route) => route.fulfill({ status: 503, body: "" }));

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { NAMES } from "./support/arena.mjs";
 import { assertAccessibleInEveryView } from "./support/axe.mjs";
+import { ask, phase } from "./support/browser.mjs";
 import { playBattle } from "./support/play.mjs";
 import { startSite } from "./support/site.mjs";
 
@@ -104,6 +105,25 @@ test("texts are exported, then deleted, and the browser begins again", async () 
   assert.equal((await page.context().cookies()).filter(({ name }) => name.includes("session")).length, 0);
   assert.ok(await page.getByText("There are no battles in this session yet.").isVisible());
   page.assertQuiet();
+});
+
+test("a tab that is open while the texts are deleted goes on as another visitor, who finds what was asked there since", async () => {
+  const page = await site.arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const other = await page.context().newPage();
+  await other.goto(`${site.url}/history`);
+  await other.getByText("Delete my texts").click();
+  await other.getByRole("button", { name: "Delete all my questions and the replies" }).click();
+  await other.getByRole("status").waitFor();
+  await page.getByRole("alert").filter({ hasText: "The earlier battle is no longer there." }).waitFor();
+  await phase(page, "empty");
+  await ask(page, "another short question");
+  await phase(page, "ready");
+  await other.goto(`${site.url}/history`);
+  const entries = await other.locator(".past li").allTextContents();
+  assert.equal(entries.length, 1);
+  assert.ok(entries[0].includes("another short question"), entries[0]);
 });
 
 test("axe finds nothing and nothing scrolls sideways at any width, in either theme and language", async () => {

@@ -317,7 +317,7 @@ test("when a phone shows the names, they begin below the switch between the side
     );
     const [tabs, names, copy] = places;
     const where = `${width} × ${height}: ${JSON.stringify(places)}`;
-    assert.ok(names.top >= tabs.bottom, where);
+    assert.ok(names.top >= tabs.bottom + 8, where);
     assert.ok(copy.bottom <= tabs.top || copy.top >= tabs.bottom, where);
     await page.context().close();
   }

@@ -77,6 +77,38 @@ test("a battle whose network goes says so at once, and goes on when it is back",
   page.assertQuiet();
 });
 
+test("a vote that is cast without a network is said to be kept, and is sent once it is back", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.lose();
+  await line(page).waitFor();
+  await page.getByRole("button", { name: "A is better", exact: true }).click();
+  await page.locator('[data-action="show"]').click();
+  const told = page.getByRole("alert").filter({ hasText: "Your vote is kept here and is sent as soon as the connection is back." });
+  await told.waitFor();
+  await phase(page, "voting");
+  await page.regain();
+  await phase(page, "revealed");
+  await told.waitFor({ state: "hidden" });
+  assert.ok(await page.locator(".reveal").getByText("You found A better.").isVisible());
+  page.assertQuiet();
+});
+
+test("a vote that is on its way when the network goes is said to be kept", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.evaluate(() => {
+    WebSocket.prototype.send = () => {};
+  });
+  await page.getByRole("button", { name: "A is better", exact: true }).click();
+  await page.locator('[data-action="show"]').click();
+  await phase(page, "voting");
+  await page.lose();
+  await page.getByRole("alert").filter({ hasText: "Your vote is kept here" }).waitFor();
+});
+
 test("an arena that is reached without a network, as on this device, goes on at once", async () => {
   const page = await arrive();
   await ask(page, "a short question");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { PROGRAM } from "./support/arena.mjs";
-import { ask, phase } from "./support/browser.mjs";
+import { ask, phase, votesOf } from "./support/browser.mjs";
 import { startSite } from "./support/site.mjs";
 
 const PASSPHRASE = "seven herons over a quiet lake";
@@ -44,6 +44,106 @@ test("nobody battles before the passphrase, and signing out ends every tab", asy
   await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
   page.assertQuiet();
+});
+
+/** A page of somebody who has signed in; `prepare` is given the page before. */
+async function signedIn(prepare = async () => {}) {
+  const page = await site.open();
+  await prepare(page);
+  await page.goto(site.url);
+  await signIn(page, PASSPHRASE);
+  await page.waitForURL(`${site.url}/`);
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  return page;
+}
+
+function kept(page) {
+  return page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("langya-vote")).length);
+}
+
+/** A page whose visitor has voted for A, and whose vote does not reach the arena. */
+async function holdingPage() {
+  const page = await signedIn((page) =>
+    page.routeWebSocket(/\/ws\/battle/, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((frame) => JSON.parse(frame).type !== "vote" && server.send(frame));
+    }),
+  );
+  await ask(page, "a question");
+  await phase(page, "ready");
+  await page.getByRole("button", { name: "A is better", exact: true }).click();
+  await page.locator('[data-action="show"]').click();
+  await phase(page, "voting");
+  assert.equal(await kept(page), 1);
+  return page;
+}
+
+/** Another tab of the same browser, on the page on which people sign out. */
+async function signOutPage(page) {
+  const other = await page.context().newPage();
+  other.signOut = () => other.getByRole("button", { name: "Sign out" }).click();
+  return other;
+}
+
+test("a vote that one tab could not send is sent by the tab that signs out, before it does", async () => {
+  const page = await holdingPage();
+  const other = await signOutPage(page);
+  const sent = votesOf(other);
+  await other.goto(`${site.url}/sign-in`);
+  await other.signOut();
+  await other.getByRole("status").filter({ hasText: "You are signed out." }).waitFor();
+  assert.deepEqual(sent.map(({ outcome }) => outcome), ["a"]);
+  assert.equal(await kept(other), 0);
+});
+
+test("who signs out while a vote cannot be sent is told first that it does not count, and signs out with the second press", async () => {
+  const page = await holdingPage();
+  const other = await signOutPage(page);
+  await other.routeWebSocket(/\/ws\/battle/, (socket) => socket.close({ code: 4000, reason: "refused by the test" }));
+  await other.goto(`${site.url}/sign-in`);
+  await other.signOut();
+  await other.getByRole("alert").filter({ hasText: "If it cannot be sent then either, it is not counted." }).waitFor();
+  assert.equal(await kept(other), 1);
+  await other.signOut();
+  await other.getByLabel("Passphrase").waitFor();
+  assert.equal(await kept(other), 0);
+});
+
+test("what was written goes with its visitor, in the tab that signs out, in an open one and in one that shows another page", async () => {
+  const page = await signedIn();
+  const away = await page.context().newPage();
+  for (const tab of [page, away]) {
+    await tab.goto(site.url);
+    await tab.locator('.composer button[type="submit"]:enabled').waitFor();
+    await tab.locator("#prompt").fill("a private draft");
+  }
+  await away.goto(`${site.url}/leaderboard`);
+  const leaving = await signOutPage(page);
+  await leaving.goto(site.url);
+  await leaving.locator('.composer button[type="submit"]:enabled').waitFor();
+  await leaving.locator("#prompt").fill("a private draft");
+  await leaving.goto(`${site.url}/sign-in`);
+  await leaving.signOut();
+  await signIn(leaving, PASSPHRASE);
+  await leaving.waitForURL(`${site.url}/`);
+  await page.waitForFunction(() => document.querySelector("#prompt").value === "");
+  await away.goto(site.url);
+  for (const tab of [leaving, away]) {
+    await tab.locator('.composer button[type="submit"]:enabled').waitFor();
+    assert.equal(await tab.locator("#prompt").inputValue(), "");
+  }
+});
+
+test("Back after signing out leads to the sign-in page", async () => {
+  const page = await signedIn();
+  await page.goto(`${site.url}/sign-in`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Passphrase").waitFor();
+  for (let steps = 0; steps < 2; steps += 1) {
+    await page.goBack();
+    assert.equal(new URL(page.url()).pathname, "/sign-in");
+    assert.ok(await page.getByLabel("Passphrase").isVisible());
+  }
 });
 
 test("a wrong passphrase is said at its field, in the visitor's language", async () => {

@@ -268,3 +268,82 @@ test("a vote of an earlier visit is not sent on a battle that has gone on since,
     assert.equal(await next.locator("main").getAttribute("data-phase"), "empty");
   }
 });
+
+test("of two tabs that vote differently on one battle the first counts, and the second says so", async () => {
+  const page = await site.arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const other = await page.context().newPage();
+  const battle = await page.evaluate(() => sessionStorage.getItem("langya-battle"));
+  await other.addInitScript((id) => sessionStorage.setItem("langya-battle", id), battle);
+  await other.goto(site.url);
+  await phase(other, "ready");
+  await vote(page, "A is better");
+  await vote(other, "B is better");
+  const said = "There already was a vote of yours on this battle, and the first one counts: You found A better.";
+  await other.getByRole("alert").filter({ hasText: said }).waitFor();
+  assert.ok(await other.locator(".reveal").getByText("You found A better.").isVisible());
+  assert.equal(await other.getByText("Your vote is saved.").count(), 0);
+  assert.equal(await kept(other), 0);
+});
+
+test("a later vote of an earlier visit is said not to count, where another one was first", async () => {
+  const { page } = await losingPage();
+  const battle = await page.evaluate(() => sessionStorage.getItem("langya-battle"));
+  const text = await page.evaluate((id) => localStorage.getItem(`langya-vote ${id}`), battle);
+  await page.close();
+  const { frame } = JSON.parse(text);
+  const next = await page.context().newPage();
+  await next.goto(`${site.url}/about`);
+  await next.evaluate((id) => localStorage.removeItem(`langya-vote ${id}`), battle);
+  await next.evaluate(
+    (frame) =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/battle`);
+        socket.onopen = () => socket.send(JSON.stringify({ ...frame, outcome: "b" }));
+        socket.onmessage = () => resolve(socket.close());
+      }),
+    frame,
+  );
+  await next.evaluate(([id, text]) => localStorage.setItem(`langya-vote ${id}`, text), [battle, text]);
+  await next.goto(site.url);
+  await next.getByRole("alert").filter({ hasText: "A vote on an earlier battle was not counted." }).waitFor();
+  assert.ok(await next.getByText("You found B better.").isVisible());
+  assert.equal(await kept(next), 0);
+});
+
+test("a tab shows the question that another one has asked above the replies to it", async () => {
+  const page = await site.arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const other = await doubled(page);
+  const asked = page.locator(".turn .prompt-text");
+  await askOn(other);
+  await asked.nth(1).filter({ hasText: "another short question" }).waitFor();
+  await askInOtherWords(other);
+  await asked.nth(1).filter({ hasText: "compare two ways" }).waitFor();
+  await phase(page, "ready");
+  assert.deepEqual(await asked.allTextContents(), ["a short question", "compare two ways"]);
+  page.assertQuiet();
+});
+
+test("a question that comes after that of another tab is back in its field", async () => {
+  const page = await site.open();
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((text) => {
+      const { type, battle } = JSON.parse(text);
+      if (type !== "message") return server.send(text);
+      socket.send(JSON.stringify({ type: "battle", battle, turn: 2, seq: 98, prompt: "asked in another tab" }));
+      socket.send(JSON.stringify({ type: "error", code: "not_ready", message: "too early", battle }));
+    });
+  });
+  await page.goto(site.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await ask(page, "asked in this tab");
+  await page.getByRole("alert").filter({ hasText: "Both replies must end first." }).waitFor();
+  assert.deepEqual(await page.locator(".turn .prompt-text").allTextContents(), ["a short question", "asked in another tab"]);
+  assert.equal(await page.getByRole("textbox", { name: "Your question" }).inputValue(), "asked in this tab");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "writing");
+});

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ask, phase, vote, votesOf } from "./support/browser.mjs";
+import { playBattle } from "./support/play.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
 const site = startSite();
@@ -179,6 +180,18 @@ async function checkLateVote(prompt, said) {
   assert.equal(await next.locator("main").getAttribute("data-phase"), "empty", "this page has a battle of its own to begin");
 }
 
+test("a kept vote of somebody who has signed out since is said not to count, and why", async () => {
+  const former = await site.arrive("/about");
+  const battle = await playBattle(former, "a short question");
+  const page = await site.arrive("/about");
+  const vote = { frame: { type: "vote", battle, outcome: "tie" }, judged: null, due: 0 };
+  await page.evaluate(([battle, vote]) => localStorage.setItem(`langya-vote ${battle}`, vote), [battle, JSON.stringify(vote)]);
+  await page.goto(site.url);
+  const said = "A vote on an earlier battle was not counted. The person who cast it has signed out since, or has deleted their data.";
+  await page.getByRole("alert").filter({ hasText: said }).waitFor();
+  assert.equal(await kept(page), 0);
+});
+
 test("Back leads to the names of a vote and to what was written below them, and a new battle begins without either", async () => {
   const { page } = await readyPage();
   await vote(page, "Tie");
@@ -353,5 +366,39 @@ test("a whole battle by touch", async () => {
   await page.locator('[data-action="show"]').tap();
   await phase(page, "revealed");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  page.assertQuiet();
+});
+
+test("on a touch screen a choice that is taken back leaves the focus at the choices, and none of its reasons", async () => {
+  const { page } = await readyPage({ ...PHONE, hurry: true });
+  await page.clock.runFor(500);
+  await choose(page, "A is better");
+  await phase(page, "confirming");
+  await page.clock.runFor(500);
+  await page.getByRole("checkbox", { name: "Useful" }).first().check({ force: true });
+  await page.getByRole("radio", { name: "4" }).check({ force: true });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await phase(page, "ready");
+  assert.ok(await page.evaluate(() => document.activeElement.classList.contains("choices")));
+  assert.equal(await page.locator(".vote-confirmation fieldset input:checked").count(), 0);
+  page.assertQuiet();
+});
+
+test("the page in the other language shows the names, too, and after them a new battle", async () => {
+  const { page } = await readyPage();
+  await vote(page, "Tie");
+  const names = () => page.locator('.reveal [data-part="name"]').allTextContents();
+  const named = await names();
+  await page.locator(".tools a.language").click();
+  await page.waitForURL(/lang=zh/);
+  await phase(page, "revealed");
+  assert.deepEqual(await names(), named);
+  assert.equal(await page.evaluate(() => location.hash), "");
+  await page.locator('[data-action="new"]').click();
+  await phase(page, "empty");
+  await page.locator(".tools a.language").click();
+  await page.waitForURL(/lang=en/);
+  await page.locator('.composer button[type="submit"]:enabled').waitFor();
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
   page.assertQuiet();
 });

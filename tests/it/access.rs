@@ -376,6 +376,23 @@ async fn an_invite_lets_in_as_many_as_it_is_for_and_says_why_it_lets_in_nobody_e
 }
 
 #[actix_web::test]
+async fn who_signs_out_is_told_that_an_invite_for_one_person_works_once_and_what_to_do_when_it_is_typed_again() {
+    let arena = arena(AccessMode::Invite).await;
+    let code = invite(&arena, 1, 1, None).await;
+    let mut browser = Browser::new(&arena);
+    check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
+    let battle_page = browser.get("/").await;
+    assert_eq!(battle_page.headers()["cache-control"], "no-store", "Back after signing out asks the arena");
+    let out = browser.sign_out().await;
+    let page = browser.get(out.headers()["location"].to_str().unwrap()).await.text().await.unwrap();
+    assert!(page.contains("You are signed out.") && page.contains("to sign in again you need another one"), "{page}");
+    assert_eq!(browser.get("/").await.headers()["location"], "/sign-in");
+    let again = browser.sign_in(&code).await.text().await.unwrap();
+    assert!(again.contains("perhaps by you before you signed out. Ask the operator for another one."), "{again}");
+    assert!(!again.contains("You are signed out."), "{again}");
+}
+
+#[actix_web::test]
 async fn of_many_who_use_the_last_place_of_an_invite_at_once_one_gets_in() {
     let arena = arena(AccessMode::Invite).await;
     let code = invite(&arena, 1, 3, None).await;

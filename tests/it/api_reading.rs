@@ -153,6 +153,33 @@ async fn slices_and_the_public_feed_show_no_vote_before_the_leaderboard_does() {
 }
 
 #[actix_web::test]
+async fn correlations_and_reports_on_the_leaderboard_have_no_vote_that_it_lacks() {
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        // The vote waits for others until the hour is full.
+        settings.rating.group_votes = 1_000;
+        settings.rating.group_seconds = 3_600;
+    })
+    .await;
+    let app = &arena.app;
+    app.leaderboard.changes().wait_for(|shown| shown.fitted_at.is_some()).await.unwrap();
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which one?").await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+
+    app.robustness.refresh(app.clock.as_ref()).await.unwrap();
+    app.exclusion_reports.refresh().await.unwrap();
+    app.correlation.refresh().await.unwrap();
+    let reports = [app.robustness.latest().last_vote_seq(), app.exclusion_reports.latest().last_vote_seq()];
+    let correlated = app.correlation.latest().input_version.as_ref().unwrap().votes;
+    // Read last, in case the hour has just become full.
+    let shown = app.leaderboard.latest().last_vote_seq;
+    assert!(reports.iter().all(|last| *last <= shown) && correlated <= shown, "{reports:?}, {correlated}, {shown}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn what_a_reader_has_already_is_not_sent_again() {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;

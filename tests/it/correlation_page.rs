@@ -6,6 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use langya::domain::correlation::snapshot::CorrelationSnapshot;
+use langya::domain::correlation::{Aliases, SeriesName};
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::stats::resample::BootstrapOptions;
+use langya::services::correlation::{SeriesReader, Sources};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -306,5 +310,25 @@ async fn a_vote_is_taken_in_while_the_arena_serves() {
     };
     until(&arena, |latest| value(latest) != value(&snapshot)).await;
     assert!((rating().await - before).abs() > 1e-3, "the page follows without a restart");
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn series_end_at_the_vote_that_is_asked_for() {
+    let folder = filled().await;
+    let arena = serve(folder.path(), |_| true).await;
+    let sources = Sources {
+        store: Some(&arena.app.store),
+        table: None,
+        aliases: Aliases::default(),
+        rating: LeaderboardOptions::default(),
+        bootstrap: BootstrapOptions { replicates: 0, seed: 0 },
+    };
+    let mut reader = SeriesReader::new(sources).up_to(10);
+    reader.read(&"arena:rating".parse().unwrap()).await.unwrap();
+    reader.read(&SeriesName::Satisfaction).await.unwrap();
+    let used = reader.used();
+    let votes = used.votes.map(|votes| (votes.rated, votes.last_seq));
+    assert_eq!((votes, used.satisfied_votes), (Some((10, 10)), Some(10)));
     arena.end().await;
 }

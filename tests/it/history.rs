@@ -4,9 +4,11 @@ use std::path::Path;
 
 use langya::domain::battle::BattleId;
 use langya::domain::battle::event_log::BattleEvent;
+use langya::domain::battle::progress::Stage;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
+use langya::infra::clock::Clock as _;
 use langya::infra::storage::{LabelSource, NewExclusion, NewLabel};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -386,9 +388,12 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
     );
     assert_eq!(with_text.matches("neighbour's question").count(), 10);
     assert_eq!(Browser::stranger(&arena).get(&link).await.status(), StatusCode::NOT_FOUND);
-    let page = browser.page(&path).await;
-    assert!(page.contains("The texts of this battle are deleted") && !page.contains("secret"), "{page}");
-    assert_eq!(visitor.vote("a").await["type"], "error", "the open battle has ended");
+    let refused = browser.get(&path).await;
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN, "the session has ended, too");
+    assert!(!refused.text().await.unwrap().contains("secret"));
+    assert_eq!(visitor.try_next().await, Err(Some(CloseCode::Restart)));
+    let open = arena.app.store.battle(&visitor.battle()).await.unwrap().unwrap();
+    assert_eq!(open.progress.stage, Stage::Abandoned, "the open battle has ended");
 
     let data = folder.path().join("data");
     arena.end().await;
@@ -420,13 +425,38 @@ async fn exported_votes(folder: &Path, more: &[&str]) -> String {
 }
 
 #[actix_web::test]
+async fn a_tab_that_is_open_while_the_texts_are_deleted_goes_on_as_another_visitor_who_finds_its_battles() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let mut visitor = arena.visitor().await;
+    play(&mut visitor, "An earlier question", Some("a")).await;
+    let mut tab = visitor.reconnect().await;
+    let done = Browser::of(&arena, &visitor).submit("/history", "/history/delete").await;
+    assert_eq!(done.status(), StatusCode::SEE_OTHER);
+    for socket in [&mut visitor, &mut tab] {
+        assert_eq!(socket.try_next().await, Err(Some(CloseCode::Restart)));
+    }
+    // Also where it is quicker than the browser, which still has to forget the cookie.
+    let mut again = tab.reconnect().await;
+    assert_ne!(again.cookie(), visitor.cookie());
+    play(&mut again, "A later question", Some("a")).await;
+    let list = Browser::of(&arena, &again).page("/history").await;
+    assert!(list.contains("A later question") && !list.contains("An earlier question"), "{list}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn a_tab_that_comes_back_is_not_sent_texts_that_were_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let arena = arena(folder.path(), ["A secret one.", "A secret two."]).await;
     let mut visitor = arena.visitor().await;
     visitor.ask("A secret question").await;
     visitor.until_ready().await;
-    Browser::of(&arena, &visitor).submit("/history", "/history/delete").await;
+    let row = arena.app.store.battle(&visitor.battle()).await.unwrap().unwrap();
+    // As the arena does where people sign in, and for a request: the session goes on.
+    arena.app.store.delete_texts_of(&row.visitor, arena.app.clock.now()).await.unwrap();
+    let page = Browser::of(&arena, &visitor).page(&format!("/battle/{}", row.id)).await;
+    assert!(page.contains("The texts of this battle are deleted") && !page.contains("secret"), "{page}");
     // The first connection still watches, so the battle is in memory.
     let mut again = visitor.reconnect().await;
     again.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;

@@ -72,6 +72,29 @@ async fn a_page_that_keeps_blocks_gets_each_letter_of_a_long_paragraph_once() {
 }
 
 #[actix_web::test]
+async fn a_visitor_who_asks_for_texts_without_end_is_told_to_wait() {
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.send(json!({"type": "start", "prompt": "Go on!", "render": "blocks"})).await;
+    visitor.until_ready().await;
+    let mut granted = 0;
+    let refused = loop {
+        visitor.send(json!({"type": "text", "turn": 1, "side": "a"})).await;
+        let answer = visitor.next_of(&["text", "error"]).await;
+        if answer["type"] == "error" {
+            break answer;
+        }
+        granted += 1;
+        assert!(granted < 400, "no limit");
+    };
+    assert!(granted >= 60, "all that a page asks for: {granted}");
+    assert_eq!(refused["code"], "rate_limited");
+    assert!(refused["retry_after"].as_u64().is_some_and(|seconds| seconds >= 1), "{refused}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn a_page_that_comes_back_has_all_blocks_and_all_texts() {
     let paragraphs = |word: &str| (0..30).map(|n| format!("{word} in paragraph {n}.\n\n")).collect::<String>();
     let saying = |text: String| Scripted::new(move |_| vec![Step::Say(text.clone())]);

@@ -17,7 +17,12 @@ fn telltale() -> Scripted {
 
 async fn arena(leaks: LeakPolicy) -> TestArena {
     let models = [("one", &telltale()), ("two", &Scripted::saying("Moss has no roots."))];
-    TestArena::start_with(&models, |settings| settings.integrity.leaks = leaks).await
+    TestArena::start_with(&models, |settings| {
+        settings.integrity.leaks = leaks;
+        // Votes that are not rated wait for the clock.
+        settings.rating.group_seconds = 1;
+    })
+    .await
 }
 
 async fn stored_vote(arena: &TestArena) -> VoteRow {

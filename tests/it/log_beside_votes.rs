@@ -6,16 +6,24 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
+use langya::domain::public_log::promised_vote::FEW_UNLOGGED;
 use langya::domain::time::Timestamp;
-use langya::infra::config::StorageSettings;
+use langya::formats::votes::ReadOptions;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::{CurrentSettings, Settings, StorageSettings};
+use langya::infra::events::{BusState, InstanceId};
 use langya::infra::job_report::JobReports;
 use langya::infra::storage::{IfMissing, Store};
+use langya::server::jobs::heartbeat::send_heartbeats;
 use langya::server::jobs::public_log::append_public_log;
+use langya::services::arena::instances::ArenaInstances;
+use langya::services::public_log::{LogRole, PublicLogError};
+use langya::services::transfer::import::{self, VotesFile};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::storage::public_log::{cast, sequencer, show};
+use crate::storage::public_log::{cast, log_of, sequencer, show};
 use crate::storage::{ready, vote};
 use crate::support::log::Log;
 use crate::support::{embedded, until};
@@ -132,6 +140,82 @@ async fn an_instance_that_follows_promises_votes_also_where_its_own_file_cannot_
     assert!(!log.is_behind(Timestamp(3_000), Duration::from_secs(60)));
     shutdown.cancel();
     job.await.unwrap();
+}
+
+#[actix_web::test]
+async fn an_instance_that_has_lost_the_lead_does_not_say_that_appending_works_again() {
+    let (folder, said) = (tempfile::tempdir().unwrap(), Log::keep());
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    let obstacle = folder.path().join("log-checkpoint");
+    std::fs::create_dir(&obstacle).unwrap();
+    let (shutdown, (lead, leads)) = (CancellationToken::new(), watch::channel(true));
+    let sequencer = sequencer(&store, folder.path()).await;
+    let log = sequencer.log().clone();
+    let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
+    said.until("cannot append to the public log").await;
+    assert!(log.cannot_append());
+    std::fs::remove_dir(&obstacle).unwrap();
+    lead.send(false).unwrap();
+    said.until("another instance leads now and appends to the public log").await;
+    assert!(!log.cannot_append() && !log.is_behind(Timestamp(3_000), Duration::from_secs(60)));
+    shutdown.cancel();
+    job.await.unwrap();
+    assert!(said.lines("works again").is_empty(), "{}", said.text());
+}
+
+#[actix_web::test]
+async fn other_instances_promise_nothing_from_their_next_heartbeat_while_the_one_that_leads_cannot_append() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    let (reports, shutdown) = (JobReports::default(), CancellationToken::new());
+    let [leader, follower] = [log_of(&store).await, log_of(&store).await];
+    let beating = [("leader", &leader), ("follower", &follower)].map(|(name, log)| {
+        let (me, clock) = (InstanceId(name.into()), Arc::new(SystemClock));
+        let instances = Arc::new(ArenaInstances::among_others(store.clone(), me, BusState::Connected));
+        let parts = (instances, store.clone(), log.clone());
+        let current = CurrentSettings::new(Settings::default());
+        tokio::spawn(send_heartbeats(parts, current, clock, reports.of(name), shutdown.clone()))
+    });
+    let is_behind = || follower.is_behind(Timestamp(3_000), Duration::from_secs(60));
+    leader.note_step(LogRole::Leads, Some(&PublicLogError::Rewritten(7)));
+    until(async || is_behind().then_some(())).await;
+    leader.note_step(LogRole::Leads, None);
+    until(async || (!is_behind()).then_some(())).await;
+    shutdown.cancel();
+    for beats in beating {
+        beats.await.unwrap();
+    }
+}
+
+#[actix_web::test]
+async fn a_backlog_of_imported_votes_ends_promises_with_one_line_and_begins_them_with_another() {
+    let (folder, said) = (tempfile::tempdir().unwrap(), Log::keep());
+    let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    let store = embedded::open(&settings).await;
+    let votes = FEW_UNLOGGED + 1;
+    let (file, rows) = (folder.path().join("votes.csv"), "one,two,model_a\n".repeat(usize::try_from(votes).unwrap()));
+    std::fs::write(&file, format!("model_a,model_b,winner\n{rows}")).unwrap();
+    let read = VotesFile::read(&file, &ReadOptions::default(), Timestamp(1)).unwrap();
+    import::votes(&store, read, |_, _| {}).await.unwrap();
+    let (shutdown, (_lead, leads)) = (CancellationToken::new(), watch::channel(true));
+    let sequencer = sequencer(&store, folder.path()).await;
+    let (log, leaderboard) = (sequencer.log().clone(), Arc::clone(sequencer.leaderboard()));
+    let is_behind = || log.is_behind(Timestamp(i64::MAX), Duration::from_secs(60));
+    assert!(is_behind(), "the next vote comes into the log after all of them");
+    let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
+    let begun = said.until("new votes get no promise").await;
+    assert!(begun.contains("too many votes wait for it, as after an import"), "{begun}");
+    assert!(log.lag(Timestamp(i64::MAX)).is_zero(), "and they are no lag");
+    show(&store, store.last_vote_seq().await.unwrap()).await;
+    leaderboard.reload(&store).await.unwrap();
+    said.until("new votes get a promise again").await;
+    assert!(!is_behind());
+    until(async || (store.log_checkpoint().await.unwrap()?.head.size == votes).then_some(())).await;
+    shutdown.cancel();
+    job.await.unwrap();
+    assert_eq!(said.lines("promise").len(), 2, "{}", said.text());
 }
 
 #[actix_web::test]

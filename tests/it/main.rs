@@ -51,6 +51,7 @@ mod identity_leaks;
 mod images;
 mod import;
 mod import_cycles;
+mod imported_votes;
 mod instances;
 mod interval_coverage;
 mod jackknife;

@@ -335,6 +335,12 @@ async fn a_model_that_drops_out_of_battles_shows_how_often_once_the_day_is_count
         Some(failures(&json(&arena.url).await)).filter(|failures| *failures != none)
     });
     assert_eq!(published.await, serde_json::json!({ "drawn": 1, "failed": 1, "share": 1.0 }));
+    let table = until(async || {
+        tomorrow.count_battles().await.unwrap();
+        let page = get(&format!("{}/models?lang=en", arena.url)).await.text().await.unwrap();
+        page.contains("<td>100.0 % <small>1 / 1</small></td>").then_some(page)
+    });
+    assert!(table.await.contains("<th scope=\"col\">Failed to answer, last 30 days</th>"));
     arena.end().await;
 }
 

@@ -128,7 +128,8 @@ async fn beside_a_chosen_model_the_other_one_stays_hidden_until_the_vote() {
 
 #[actix_web::test]
 async fn votes_on_models_of_ones_own_choice_are_kept_and_move_no_rating_to_the_last_bit() {
-    let arena = arena(|_| {}).await;
+    // Votes that are not rated wait for the clock.
+    let arena = arena(|settings| settings.rating.group_seconds = 1).await;
     let mut visitor = arena.visitor().await;
     for outcome in ["a", "b", "tie", "a"] {
         visitor.ask("Which river is longer?").await;

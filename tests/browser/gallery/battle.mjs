@@ -27,6 +27,7 @@ export const BATTLE = [
   { name: "1 consent", fresh: true, agrees: false, step: async (page) => (await send(page, "a question"), page.locator("dialog[open]").waitFor()) },
   { name: "2 empty", fresh: true, step: async () => {} },
   { name: "3 waiting", fresh: true, step: (page) => asked(page, "please say nothing", "writing") },
+  { name: "3 stopped before the first word", step: async (page) => (await press(page, "stop"), phase(page, "unanswered")) },
   { name: "4 streaming", fresh: true, step: streaming },
   { name: "5 stopped", step: async (page) => (await press(page, "stop"), phase(page, "ready")) },
   { name: "6 both failed", fresh: true, step: (page) => asked(page, `question ${performance.now()} that fails at first`, "voided") },

@@ -53,6 +53,7 @@ async fn a_viewer_sees_what_runs_cost_and_which_was_interrupted() {
     assert!(rows[1].contains(">interrupted<"), "{}", rows[1]);
     let chinese = viewer.get("/admin/benchmarks?lang=zh").await.text().await.unwrap();
     assert!(chinese.contains("已花费") && chinese.contains("已中断"), "{chinese}");
+    assert!(chinese.contains("英文原文如下： <span lang=\"en\">two: &#60;timed out&#62;</span>"), "{chinese}");
 }
 
 #[actix_web::test]

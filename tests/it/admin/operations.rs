@@ -55,6 +55,7 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
             && chinese.contains("尚无备份，也没有投票可丢失"),
         "{chinese}"
     );
+    assert!(chinese.contains("英文原文如下： <span lang=\"en\">the disk &#60;burns&#62;</span>"), "{chinese}");
     let mut visitor = arena.visitor().await;
     visitor.ask("Why?").await;
     visitor.until_ready().await;

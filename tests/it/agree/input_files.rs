@@ -52,13 +52,18 @@ fn people_are_compared_with_each_other_where_there_is_no_judge() {
     let json = found(&alone(&["--format", "json"]));
     share(&json["human_human"]["with_ties"], 1, 2);
     assert_eq!((&json["sides"]["people"]["a"], &json["sides"]["people"]["b"]), (&json!(4), &json!(0)));
-    close(&json["sides"]["people"]["p"]["value"], 0.125);
+    // Of two people who both lean to A, one leans the other way half of the time by chance.
+    close(&json["sides"]["people"]["p"]["value"], 0.5);
+    assert_eq!(json["sides"]["people"]["voters"], 2);
     nothing(&json["judge_human"]["with_ties"], "rate", "nothing to compare");
     let table = alone(&[]);
     assert!(table.stdout.starts_with("2 questions with votes\nhuman-human "), "{}", table.stdout);
     // Four votes by two people on two questions.
-    let sides = "(0 ties; equal sides, votes as independent: p = 0.1250)";
+    let sides = "(0 ties; equal sides, by 2 voters: p = 0.5000)";
     assert!(table.stdout.contains(sides), "{}", table.stdout);
+    let unnamed = "question,model_a,model_b,winner\n1,x,y,a\n2,x,y,a\n3,x,y,a\n4,y,x,a\n";
+    let unnamed = langya(files(unnamed, "").path(), ["agree", "--votes", "people.csv"]).stdout;
+    assert!(unnamed.contains("(0 ties; equal sides, votes as independent: p = 0.1250)"), "{unnamed}");
     assert!(!table.stdout.contains("judge") && table.stderr.is_empty(), "{}{}", table.stdout, table.stderr);
 
     let scores = "item,model,annotator,score\n1,x,ann,7\n1,x,ben,8\n2,x,ann,1\n2,x,ben,3\n";

@@ -274,6 +274,10 @@ async fn bad_answers_and_verdicts_are_refused_by_their_line_and_leave_nothing() 
     }
     for (text, said) in [
         ("suite,model,score\nmtbench101,m,high\n", "line 2: score is \"high\": write a number"),
+        (
+            "suite,model,score\nmtbench101,m,NaN\n",
+            "line 2: score is \"NaN\": write a number, or leave the record out where there is none",
+        ),
         ("suite,model,score\nmtbench101,m,1\nmtbench101,m,2\n", "line 3: the same score of \"m\" is already on line 2"),
     ] {
         field.write("bad.csv", text);

@@ -38,6 +38,44 @@ async fn two_answers_stand_side_by_side_with_what_differs_marked() {
 }
 
 #[actix_web::test]
+async fn models_and_judges_of_the_settings_are_called_by_their_names() {
+    let folder = filled();
+    let model = |id: &str, name: &str| format!("[[models]]\nid = \"{id}\"\nname = \"{name}\"\nprovider = \"ollama\"\n");
+    let models = model("crane", "Crane One") + &model("owl", "Owl Two");
+    std::fs::write(folder.path().join("langya.toml"), models).unwrap();
+    let server = Server::start(folder.path(), &["--config", "langya.toml"]);
+    let item = page(&server, "/benchmarks/mtbench101/items/1").await;
+    for place in ["<h4><bdi translate=\"no\">", "<h3><bdi translate=\"no\">"] {
+        holds(&item, &[&format!("{place}Crane One</bdi>"), &format!("{place}heron</bdi>")]);
+    }
+    holds(
+        &item,
+        &[
+            "<option value=\"crane\" selected>Crane One</option>",
+            "<dt><bdi translate=\"no\">Owl Two</bdi></dt>",
+            "<dd><bdi translate=\"no\">Owl Two</bdi></dd>",
+            "left=crane&#38;right=heron#pair",
+        ],
+    );
+    let sorted = page(&server, "/benchmarks/mtbench101/items?sort=difference&left=heron&right=crane").await;
+    holds(&sorted, &["<bdi translate=\"no\">Crane One</bdi>", "<option value=\"crane\" selected>Crane One</option>"]);
+}
+
+#[actix_web::test]
+async fn no_level_of_headings_is_left_out_above_two_answers_to_a_question_of_one_turn() {
+    let folder = filled_twice();
+    let answer = |model: &str| json!({"item": "1", "turn": 1, "model": model, "answer": model}).to_string() + "\n";
+    std::fs::write(folder.path().join("urs_answers.jsonl"), answer("crane") + &answer("heron")).unwrap();
+    let arguments = ["import", "answers", "urs_answers.jsonl", "--suite", "urs", "--data-dir", "data"];
+    done(folder.path(), &arguments);
+    let server = Server::start(folder.path(), &[]);
+    let html = page(&server, "/benchmarks/urs/items/1").await;
+    let pair = html.split("id=\"pair\"").nth(1).unwrap();
+    holds(pair, &["<h3><bdi translate=\"no\">crane</bdi></h3>", "<h3><bdi translate=\"no\">heron</bdi></h3>"]);
+    assert!(!html.contains("<h4"), "{html}");
+}
+
+#[actix_web::test]
 async fn the_items_that_judges_disagree_on_lead_from_one_to_the_next() {
     let folder = filled();
     let server = Server::start(folder.path(), &[]);

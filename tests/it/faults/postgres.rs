@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
-use super::{Place, begun, check, check_reported_once, leaderboard_of, ready, readyz};
+use super::{Place, begun, check, check_reported_once, leaderboard_of, lines, ready, readyz};
 use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::until;
 use crate::support::visitor::Visitor;
@@ -152,6 +152,50 @@ async fn a_postgresql_that_is_gone_for_longer_than_the_retries_is_waited_for() {
     // Two answers of a visitor have taken longer than all tries of a statement by now.
     let restart = async |database: &OwnServer| database.restart("fast").await;
     ride_out(&database, crash, "start its server", restart).await;
+}
+
+#[actix_web::test]
+async fn a_right_on_votes_that_is_taken_away_makes_the_arena_unready_until_it_is_given_back() {
+    let Some(database) = OwnServer::start() else { return };
+    database.as_admin("CREATE ROLE keeper LOGIN").await.unwrap();
+    database.as_admin("CREATE DATABASE kept OWNER keeper").await.unwrap();
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url("kept").replace("arena@", "keeper@")]);
+    let mut voter = ready(&server).await;
+    let mut admin = PgConnection::connect(&database.url("kept")).await.unwrap();
+    sqlx::raw_sql("REVOKE INSERT ON votes FROM keeper").execute(&mut admin).await.unwrap();
+    check(&voter.vote("a").await, "storage");
+    server.logged("permission denied for table votes").await;
+    let unready = "not ready\ndatabase: its user lacks a right that the arena needs, see `langya doctor`\n";
+    assert_eq!(readyz(&server).await, (503, unready.into()));
+    sqlx::raw_sql("GRANT INSERT ON votes TO keeper").execute(&mut admin).await.unwrap();
+    check(&voter.vote("a").await, "revealed");
+    assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    let log = server.log_at_end().await;
+    let said = ["lacks a right", "votes are stored again"].map(|words| lines(&log, words));
+    assert_eq!(said, [1, 1], "{log}");
+}
+
+#[actix_web::test]
+async fn a_lock_that_keeps_votes_out_is_named_by_readyz_until_a_vote_is_stored() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url]);
+    let (mut voter, raw) = (ready(&server).await, database.raw().await);
+    let mut held = raw.begin().await.unwrap();
+    sqlx::query("LOCK TABLE votes IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    check(&voter.vote("a").await, "storage");
+    let named = "database: votes are refused while another session holds a lock, see the log\n";
+    let (status, said) = readyz(&server).await;
+    assert!(status == 200 && said.contains(named), "{status} {said}");
+    held.rollback().await.unwrap();
+    check(&voter.vote("a").await, "revealed");
+    assert!(!readyz(&server).await.1.contains("votes are refused"));
+    let log = server.log_at_end().await;
+    let said = ["refused while another session holds a lock", "votes are stored again"].map(|words| lines(&log, words));
+    assert_eq!(said, [1, 1], "{log}");
+    raw.close().await;
+    database.drop().await;
 }
 
 /// Keeps replies out twice, as a lock that somebody holds for too long does; a sequence is not rolled back.

@@ -8,6 +8,7 @@ use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::ranking::{rank, rank_log};
+use langya::domain::rating::sequential_testing::{NeighbourState, SequentialOptions};
 use langya::domain::rating::vote_log::VoteLog;
 use langya::domain::rating::weighting::Reweight;
 use langya::domain::stats::resample::BootstrapOptions;
@@ -58,6 +59,27 @@ fn intervals_by_voter_say_how_few_voters_they_rest_on() {
     assert_eq!(leaderboard_of(&by_two, &by(IntervalMethod::Sandwich)).voters, None);
     let by_one = leaderboard_of(&with_voters(votes, |_| Some("only".into())), &by(IntervalMethod::Bootstrap));
     assert!(by_one.notes.contains(&RatingNote::IntervalsOfOneVoter), "{:?}", by_one.notes);
+}
+
+#[test]
+fn neighbours_that_few_voters_tell_apart_have_a_note() {
+    let votes = log_of(&[("a", "b", AWins, 420), ("b", "a", AWins, 180)]);
+    let by_three =
+        with_voters(votes.clone(), |row| Some(if row < 10 { "0".to_owned() } else { (row % 3).to_string() }));
+    let by_many = with_voters(votes, |row| Some(row.to_string()));
+    for interval in [IntervalMethod::Jackknife, IntervalMethod::Cluster] {
+        let decided = |log: &VoteLog| {
+            let options = LeaderboardOptions { sequential: Some(SequentialOptions::default()), ..by(interval) };
+            let leaderboard = leaderboard_of(log, &options);
+            assert_eq!(leaderboard.neighbours[0].state, NeighbourState::Separated, "{interval:?}");
+            leaderboard.notes.into_iter().find_map(|note| match note {
+                RatingNote::DecidedByFewVoters { least } => Some(least),
+                _ => None,
+            })
+        };
+        assert!(decided(&by_three).is_some_and(|least| (1.0..3.1).contains(&least)), "{interval:?}");
+        assert_eq!(decided(&by_many), None, "{interval:?}");
+    }
 }
 
 fn resampled(votes: &VoteLog, replicates: u32, seed: u64) -> Leaderboard {

@@ -1,6 +1,7 @@
 //! Excluding votes from the ratings, and withdrawing that.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use langya::domain::battle::progress::{Progress, Stage};
@@ -16,7 +17,7 @@ use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_counts::VoteCounts;
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
-use langya::infra::clock::SystemClock;
+use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::{
@@ -112,18 +113,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     let settings = Settings::default();
     let options = settings.rating.leaderboard_options().unwrap();
     let leaderboard = Arc::new(LatestLeaderboard::default());
-    let refitter = || Refitter {
-        store: store.clone(),
-        leaderboard: Arc::clone(&leaderboard),
-        events: Arc::new(LocalBus::new(InstanceId("one".into()))),
-        clock: Arc::new(SystemClock),
-        settings: CurrentSettings::new(settings.clone()),
-        ranked_by: None,
-        ranked_exclusions: None,
-        tally: VoteTally::default(),
-        votes: RatedVotes::default(),
-        relabeled: SliceVoteChanges::default(),
-    };
+    let refitter = || refitter(store, &leaderboard, Arc::new(SystemClock), &settings);
     let mut first = refitter();
     assert!(first.refit().await.unwrap() && !first.refit().await.unwrap());
     first.store_counts(StoreWhen::AnyNew).await.unwrap();
@@ -150,6 +140,57 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     let mut third = refitter();
     exclude(store, "v5", "admin").await;
     assert!(third.refit().await.unwrap(), "the first fit of a process sees that too");
+}
+
+/// The refitter of a process that has fitted nothing yet.
+fn refitter(
+    store: &Store,
+    leaderboard: &Arc<LatestLeaderboard>,
+    clock: Arc<dyn Clock>,
+    settings: &Settings,
+) -> Refitter {
+    Refitter {
+        store: store.clone(),
+        leaderboard: Arc::clone(leaderboard),
+        events: Arc::new(LocalBus::new(InstanceId("one".into()))),
+        clock,
+        settings: CurrentSettings::new(settings.clone()),
+        ranked_by: None,
+        ranked_exclusions: None,
+        tally: VoteTally::default(),
+        votes: RatedVotes::default(),
+        relabeled: SliceVoteChanges::default(),
+    }
+}
+
+/// A clock that shows when the votes of these tests are cast.
+struct VoteTime;
+
+impl Clock for VoteTime {
+    fn now(&self) -> Timestamp {
+        vote("", "", 1).created_at
+    }
+}
+
+pub(super) async fn votes_that_are_excluded_as_they_are_cast_fill_no_group(store: &Store) {
+    let (settings, leaderboard) = (Settings::default(), Arc::new(LatestLeaderboard::default()));
+    let mut refitter = refitter(store, &leaderboard, Arc::new(VoteTime), &settings);
+    refitter.ranked_by = Some(settings.rating.leaderboard_options().unwrap());
+    assert_eq!(refitter.wait_for_votes().await.unwrap(), None, "no vote waits");
+    let full_ten_seconds = Some(Duration::from_secs(8));
+    for number in 0..settings.rating.group_votes {
+        let id = format!("chosen {number}");
+        ready(store, &id).await;
+        let exclusions = vec![VoteExclusion { rule: ExclusionRule::NamedMode, reason: "chosen".into() }];
+        store.insert_vote(&NewVoteRow { exclusions, ..vote(&id, &id, 1) }).await.unwrap();
+        assert_eq!(refitter.wait_for_votes().await.unwrap(), full_ten_seconds);
+    }
+    for missing in (0..settings.rating.group_votes).rev() {
+        let id = format!("hidden {missing}");
+        ready(store, &id).await;
+        store.insert_vote(&vote(&id, &id, 1)).await.unwrap();
+        assert_eq!(refitter.wait_for_votes().await.unwrap(), full_ten_seconds.filter(|_| missing > 0), "{missing}");
+    }
 }
 
 fn decision(id: &str, rule: &str, at: i64) -> NewExclusions {

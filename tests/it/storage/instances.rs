@@ -11,11 +11,16 @@ pub(super) async fn instances_know_of_each_other(store: &Store) {
         id: id.into(),
         beats,
         settings: settings.into(),
+        log_fails: false,
         started_at: Timestamp(started),
         seen_at: Timestamp(seen),
     };
     assert_eq!(rows, [row("a", 1, "settings", 2, 2), row("b", 2, "others", 1, 3)]);
-    store.forget_instance("a", 1).await.unwrap();
+    store.note_log_failure("a", true).await.unwrap();
+    let failing = InstanceRow { log_fails: true, ..row("a", 1, "settings", 2, 2) };
+    assert_eq!(store.instances().await.unwrap()[0], failing);
+    assert_eq!(store.heartbeat("a", "settings", Timestamp(2)).await.unwrap()[0], InstanceRow { beats: 2, ..failing });
+    store.forget_instance("a", 2).await.unwrap();
     store.forget_instance("b", 1).await.unwrap();
     assert_eq!(store.instances().await.unwrap(), [row("b", 2, "others", 1, 3)], "b has written since");
     store.leave("b").await.unwrap();

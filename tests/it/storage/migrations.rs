@@ -25,6 +25,9 @@ fn sample_rows(name: &str) -> &'static str {
         "expire_pending_factors.sql" => {
             "UPDATE admin_users SET totp_pending = '00', totp_pending_at = 1 WHERE id = 'u1'"
         }
+        "note_log_failures.sql" => {
+            "INSERT INTO instances (id, beats, settings, log_fails, started_at, seen_at) VALUES ('leader', 1, '', TRUE, 1, 1)"
+        }
         "keep_webhooks.sql" => {
             "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ('ours', 'votes.recorded', 1, '{}'); \
              INSERT INTO webhook_messages (id, webhook, event, body, created_at, failures, next_at, state, error) \

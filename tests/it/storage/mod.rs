@@ -71,6 +71,7 @@ use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
     decisions_are_undone_to_the_last_bit, exclusions_of_one_decision_are_in_the_order_of_their_votes,
     many_votes_are_excluded_and_rated_again_in_one_step, the_leaderboard_follows_exclusions_and_withdrawals,
+    votes_that_are_excluded_as_they_are_cast_fill_no_group,
 };
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
@@ -108,8 +109,8 @@ use public_log::{
     an_entry_commits_to_what_it_does_not_show, exclusions_and_withdrawals_follow_their_votes,
     instances_that_share_a_folder_see_no_log_that_shrank, nothing_is_signed_against_an_earlier_checkpoint,
     of_two_that_append_one_has_its_way, texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
-    the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported,
     votes_are_in_the_log_once_the_leaderboard_shows_them,
+    votes_that_the_log_lacks_are_counted_and_wait_since_they_were_cast_unless_they_were_imported,
 };
 
 use model_register::{
@@ -282,6 +283,7 @@ on_both! {
     an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
+    votes_that_are_excluded_as_they_are_cast_fill_no_group
     many_votes_are_excluded_and_rated_again_in_one_step
     exclusions_of_one_decision_are_in_the_order_of_their_votes
     decisions_are_undone_to_the_last_bit
@@ -291,7 +293,7 @@ on_both! {
     battles_are_counted_by_the_day_on_which_they_began
     a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated
     votes_are_in_the_log_once_the_leaderboard_shows_them
-    the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported
+    votes_that_the_log_lacks_are_counted_and_wait_since_they_were_cast_unless_they_were_imported
     a_checkpoint_that_could_not_be_kept_is_kept_once_it_can_be
     an_entry_commits_to_what_it_does_not_show
     texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt

@@ -8,6 +8,7 @@ use langya::domain::admin::action::AdminAction;
 use langya::domain::battle::BattleId;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, InsertedVote, OutageKind, Store, StoreError, VoteRange};
+use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 
 use super::{admin, ready, vote};
@@ -32,7 +33,7 @@ async fn vote_failing(database: &TestDatabase, code: &str, times: u32) -> bool {
         "ALTER SEQUENCE tries RESTART; CREATE OR REPLACE TRIGGER fail_votes BEFORE INSERT ON votes \
          FOR EACH ROW EXECUTE FUNCTION fail_votes('{code}', '{times}')"
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(trigger)).execute(&pool).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(trigger)).execute(&pool).await.unwrap();
     let answer = store.insert_vote(&vote(code, code, 1)).await;
     store.close().await;
     answer.is_ok_and(|answer| answer == InsertedVote::Stored)
@@ -85,13 +86,60 @@ async fn a_lock_that_keeps_votes_out_is_logged_once_and_so_is_its_end() {
     sqlx::query("LOCK TABLE votes IN ACCESS EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
     let refused = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
     assert!(refused.iter().all(|answer| answer.as_ref().is_err_and(StoreError::is_outage)), "{refused:?}");
+    assert_eq!(store.refuses_votes(), Some(OutageKind::TableLocked));
     held.rollback().await.unwrap();
     for vote in &votes {
         assert_eq!(store.insert_vote(vote).await.unwrap(), InsertedVote::Stored);
     }
-    assert_eq!(log.lines("votes are refused while another session holds a lock").len(), 1, "{}", log.text());
-    let ended = log.lines("votes are stored again: the lock has ended");
+    assert_eq!(log.lines("refused while another session holds a lock").len(), 1, "{}", log.text());
+    let ended = log.lines("votes are stored again");
     assert!(ended.len() == 1 && ended[0].contains("votes.refused=4"), "{}", log.text());
+    assert_eq!((log.lines("refused").len(), store.refuses_votes()), (2, None), "{}", log.text());
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_right_that_is_taken_away_is_logged_once_and_so_is_its_end() {
+    let Some(database) = TestDatabase::create().await else { return };
+    database.open().await.close().await;
+    let (raw, role) = (database.raw().await, format!("{}_user", database.name));
+    let run = async |statement: String| {
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&raw).await.unwrap();
+    };
+    run(format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'secret'; GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}; \
+         GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {role}"
+    ))
+    .await;
+    let as_user = database.url.replace("arena@", &format!("{role}:secret@"));
+    let settings = StorageSettings { database: as_user.into(), ..StorageSettings::default() };
+    let (store, log) = (Store::open(&settings, IfMissing::Fail).await.unwrap(), Log::keep());
+    let ids = ["v0", "v1", "v2"];
+    for id in ids {
+        ready(&store, id).await;
+    }
+    store.check().await.unwrap();
+    store.check_rights().await.unwrap();
+    run(format!("REVOKE INSERT ON votes, webhook_messages FROM {role}")).await;
+    for id in ids {
+        let refused = store.insert_vote(&vote(id, id, 1)).await.unwrap_err();
+        assert_eq!(refused.outage_kind(), Some(OutageKind::NoPrivilege), "{refused}");
+        assert!(!refused.is_permanent(), "somebody may give it back: {refused}");
+    }
+    let unready = store.check().await.unwrap_err().to_string();
+    assert!(unready.contains("lacks INSERT on votes: GRANT it"), "{unready}");
+    let found = store.check_rights().await.unwrap_err().to_string();
+    assert!(found.contains("lacks INSERT on votes, INSERT on webhook_messages: "), "{found}");
+    run(format!("GRANT INSERT ON votes TO {role}")).await;
+    store.check().await.unwrap();
+    assert_eq!(store.insert_vote(&vote("v0", "v0", 1)).await.unwrap(), InsertedVote::Stored);
+    let begun = log.lines("the database's user lacks a right");
+    assert!(begun.len() == 1 && begun[0].contains("permission denied for table votes"), "{}", log.text());
+    assert_eq!(log.lines("votes.refused=3").len(), 1, "{}", log.text());
+    assert!(log.lines("the database fails").is_empty(), "the other tables can be used: {}", log.text());
+    store.close().await;
+    run(format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
+    raw.close().await;
     database.drop().await;
 }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use langya::domain::battle::Outcome;
+use langya::domain::public_log::promised_vote::{FEW_UNLOGGED, MOST_UNLOGGED};
 use langya::domain::time::Timestamp;
 use langya::formats::tables::Format;
 use langya::formats::votes::ReadOptions;
@@ -94,6 +95,35 @@ async fn an_import_has_other_votes_wait_only_once_all_of_its_own_have_arrived() 
     let votes = store.votes_after(0, ALWAYS[0], ALWAYS[1], 10).await.unwrap();
     let outcomes: Vec<Outcome> = votes.iter().map(|vote| vote.outcome).collect();
     assert_eq!(outcomes, [Outcome::AWins, Outcome::BWins], "in the order of the file");
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn an_import_of_many_votes_is_known_before_other_votes_wait_for_it_and_one_of_few_is_not() {
+    let Some(database) = TestDatabase::with_tables().await else { return };
+    let (store, folder) = (database.open().await, tempfile::tempdir().unwrap());
+    for (votes, is_known) in [(FEW_UNLOGGED, false), (FEW_UNLOGGED + 1, true)] {
+        let file = folder.path().join(format!("{votes}.csv"));
+        let row = |vote: u64| format!("x,y,A,{}\n", 1_700_000_000 + votes + vote);
+        let rows: String = (0..votes).map(row).collect();
+        std::fs::write(&file, format!("model_a,model_b,winner,tstamp\n{rows}")).unwrap();
+        let read = VotesFile::read(&file, &ReadOptions::default(), Timestamp(1)).unwrap();
+        let raw = database.raw().await;
+        let mut held = raw.begin().await.unwrap();
+        let as_who_inserts_votes =
+            "SELECT pg_advisory_xact_lock(hashtextextended('langya votes ' || current_schema(), 0))";
+        sqlx::query(as_who_inserts_votes).execute(&mut *held).await.unwrap();
+        let importing = import::votes(&store, read, |_, _| {});
+        let looking = async {
+            until_a_statement_waits(&raw).await;
+            assert_eq!(store.is_importing().await.unwrap(), is_known, "{votes} votes");
+            held.rollback().await.unwrap();
+        };
+        let (report, ()) = futures_util::join!(importing, looking);
+        assert_eq!(report.unwrap().imported, Imported::All(votes));
+        assert!(!store.is_importing().await.unwrap(), "it is committed");
+    }
+    assert_eq!(store.unlogged_votes(MOST_UNLOGGED).await.unwrap().count, 2 * FEW_UNLOGGED + 1);
     database.drop().await;
 }
 

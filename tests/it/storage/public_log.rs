@@ -17,11 +17,12 @@ use langya::domain::rating::leaderboard_snapshot::LeaderboardSnapshot;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
+use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::rng::SharedRng;
 use langya::infra::signed_checkpoint_file::CheckpointFile;
 use langya::infra::storage::{
-    LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVote, VoteExclusion,
+    LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, UnloggedVotes, VoteExclusion,
 };
 use langya::services::leaderboard::latest_leaderboard::LatestLeaderboard;
 use langya::services::public_log::reader::PublicLogLookup;
@@ -57,6 +58,7 @@ pub(crate) async fn sequencer(store: &Store, folder: &Path) -> Sequencer {
         clock: Arc::new(SystemClock),
         rng: Arc::new(SharedRng::from_system()),
         file: CheckpointFile::in_folder(folder),
+        settings: CurrentSettings::new(Settings::default()),
     })
 }
 
@@ -126,23 +128,31 @@ pub(super) async fn votes_are_in_the_log_once_the_leaderboard_shows_them(store: 
     }
 }
 
-pub(super) async fn the_first_vote_that_the_log_lacks_waits_since_it_was_cast_or_imported(store: &Store) {
+pub(super) async fn votes_that_the_log_lacks_are_counted_and_wait_since_they_were_cast_unless_they_were_imported(
+    store: &Store,
+) {
     let folder = tempfile::tempdir().unwrap();
-    let first_unlogged = async || store.first_unlogged_vote().await.unwrap();
-    assert_eq!(first_unlogged().await, None);
+    let unlogged = async || store.unlogged_votes(3).await.unwrap();
+    assert_eq!(unlogged().await, UnloggedVotes::default());
     let numbers = cast(store, &["x", "y"]).await;
-    let cast_here = Some(UnloggedVote { since: Timestamp(2_000), is_imported: false });
-    assert_eq!(first_unlogged().await, cast_here);
+    let cast_here = |count| UnloggedVotes { count, oldest_cast: Some(Timestamp(2_000)) };
+    assert_eq!(unlogged().await, cast_here(2));
     show(store, numbers[0]).await;
-    assert_eq!((append_all(store, folder.path()).await, first_unlogged().await), (1, cast_here), "the second vote");
+    assert_eq!((append_all(store, folder.path()).await, unlogged().await), (1, cast_here(1)), "the second vote");
     show(store, numbers[1]).await;
-    assert_eq!((append_all(store, folder.path()).await, first_unlogged().await), (1, None));
+    assert_eq!((append_all(store, folder.path()).await, unlogged().await), (1, UnloggedVotes::default()));
 
     let (file, imported_at) = (folder.path().join("votes.csv"), Timestamp(1_800_000_000_000));
-    std::fs::write(&file, "model_a,model_b,winner,tstamp\none,two,model_a,1700000000\n").unwrap();
+    let row = "one,two,model_a,1700000000\n";
+    std::fs::write(&file, format!("model_a,model_b,winner,tstamp\n{row}")).unwrap();
     let read = VotesFile::read(&file, &ReadOptions::default(), imported_at).unwrap();
     import::votes(store, read, |_, _| {}).await.unwrap();
-    assert_eq!(first_unlogged().await, Some(UnloggedVote { since: imported_at, is_imported: true }));
+    assert_eq!(unlogged().await, UnloggedVotes { count: 1, oldest_cast: None });
+    cast(store, &["z"]).await;
+    assert_eq!(unlogged().await, cast_here(2), "behind an imported one");
+    cast(store, &["v", "w"]).await;
+    assert_eq!(unlogged().await, cast_here(3), "no more are counted");
+    assert!(!store.is_importing().await.unwrap());
 }
 
 /// A folder that is there once its disk is: the entries are in the database meanwhile.
