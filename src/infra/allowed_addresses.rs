@@ -49,7 +49,7 @@ impl AllowedAddresses {
     /// Whether a model server may have this address. Link-local and metadata addresses are refused in every notation.
     #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
-        let ip = meant(ip);
+        let ip = effective_address(ip);
         let is_private = private_networks().iter().any(|network| network.contains(&ip));
         !is_forbidden(ip) && (!is_private || self.private.iter().any(|network| network.contains(&ip)))
     }
@@ -62,7 +62,7 @@ pub fn private_networks() -> Vec<IpNet> {
 }
 
 /// Returns the effective destination address: IPv6 can embed IPv4 in several ways, and the unspecified address means this machine.
-fn meant(ip: IpAddr) -> IpAddr {
+fn effective_address(ip: IpAddr) -> IpAddr {
     let v4 = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
         IpAddr::V4(Ipv4Addr::new(a, b, c, d))

@@ -128,7 +128,7 @@ mod tests {
 
     const MINUTE: i64 = 60_000;
     const DAY: i64 = 24 * 60 * MINUTE;
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Clock with a time set by a test.
     struct ShownClock(AtomicI64);
@@ -158,9 +158,9 @@ mod tests {
 
         /// Advances time by half a minute, then sets the clock to `shown`.
         async fn half_a_minute_later(&self, shown: i64) -> WaitLimits {
-            tokio::time::advance(PATIENCE / 2).await;
+            tokio::time::advance(TIMEOUT / 2).await;
             self.shown.0.store(shown, Relaxed);
-            self.watched.wait_limits(PATIENCE)
+            self.watched.wait_limits(TIMEOUT)
         }
     }
 
@@ -188,16 +188,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_clock_is_steady_when_it_was_watched_without_a_jump() {
         let fixture = ClockFixture::new(DAY);
-        assert!(!fixture.watched.is_steady_for(PATIENCE), "nobody has watched it");
+        assert!(!fixture.watched.is_steady_for(TIMEOUT), "nobody has watched it");
         fixture.half_a_minute_later(DAY + MINUTE / 2).await;
         fixture.half_a_minute_later(DAY + MINUTE).await;
-        assert!(fixture.watched.is_steady_for(PATIENCE));
+        assert!(fixture.watched.is_steady_for(TIMEOUT));
         fixture.date(2 * DAY);
-        assert!(!fixture.watched.is_steady_for(PATIENCE));
+        assert!(!fixture.watched.is_steady_for(TIMEOUT));
         fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await;
-        assert!(!fixture.watched.is_steady_for(PATIENCE));
+        assert!(!fixture.watched.is_steady_for(TIMEOUT));
         fixture.half_a_minute_later(2 * DAY + MINUTE).await;
-        assert!(fixture.watched.is_steady_for(PATIENCE));
+        assert!(fixture.watched.is_steady_for(TIMEOUT));
     }
 
     #[tokio::test(start_paused = true)]

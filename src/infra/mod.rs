@@ -1,4 +1,4 @@
-//! Adapters, one outside world each.
+//! Adapters to external systems.
 
 pub mod allowed_addresses;
 pub mod backoff;

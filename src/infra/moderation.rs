@@ -1,5 +1,5 @@
-//! Asks a moderation endpoint what it finds in a text: `POST {base_url}/moderations`, as OpenAI serves it. It gets the text and nothing
-//! else, within the reach of models.
+//! Client of a moderation endpoint: `POST {base_url}/moderations`, as served by OpenAI. It sends only the text, and only to addresses
+//! allowed for models.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,34 +18,34 @@ use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 use crate::domain::time::Timestamp;
 use crate::llm::{HttpClient, connection_problem, http_client_within};
 
-/// Longest wait for a connection; the settings bound the whole.
+/// Connection timeout; the settings limit the whole request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of an answer at most.
-const MOST_BYTES: usize = 64 << 10;
+/// Maximum size of a response in bytes.
+const MAX_BYTES: usize = 64 << 10;
 
-/// Why an endpoint said nothing of a text. No variant has the text, the key or what the endpoint wrote.
+/// Error of a moderation request. No variant contains the text, the key or the endpoint's response.
 #[derive(Debug, thiserror::Error)]
 pub enum ModerationError {
-    /// It does not answer.
+    /// The endpoint is unreachable.
     #[error("it cannot be asked: {0}: check moderation.base_url, and that the service runs")]
     Http(String),
-    /// It refuses.
+    /// The endpoint refuses with this status.
     #[error("it answers with status {0}: check moderation.base_url and moderation.api_key_env")]
     Status(StatusCode),
-    /// It took longer than the settings allow.
+    /// The timeout of the settings expired.
     #[error("it did not answer within moderation.timeout_ms")]
     TimedOut,
-    /// The answer is too long, or has no result.
+    /// The response is too long, or has no result.
     #[error("its answer is not that of a moderation endpoint: check moderation.base_url")]
     Unreadable,
 }
 
-/// How the endpoint is doing.
+/// Health of the endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EndpointState {
-    /// When it last answered.
+    /// Time of its last response.
     pub answered_at: Option<Timestamp>,
-    /// Since when it has not.
+    /// Start of the current failure.
     pub failing_since: Option<Timestamp>,
 }
 
@@ -60,10 +60,10 @@ pub struct ModerationEndpoint {
 }
 
 impl ModerationEndpoint {
-    /// The endpoint of the settings; `None` where they name none.
+    /// Opens the endpoint of the settings; `None` if there is none.
     ///
     /// # Errors
-    /// [`ConfigError`] for an address that is out of reach, and a key that is not set or cannot be one.
+    /// [`ConfigError`] for an address that is not allowed, and a key that is unset or invalid.
     pub fn open(settings: &Settings, env: &Environment) -> Result<Option<Self>, ConfigError> {
         let moderation = &settings.moderation;
         if moderation.base_url.is_empty() {
@@ -87,22 +87,22 @@ impl ModerationEndpoint {
         Ok(Some(Self { http, url, headers, model: moderation.model.clone(), state: Mutex::default() }))
     }
 
-    /// The host that is asked.
+    /// Returns the host of the endpoint.
     #[must_use]
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// How it is doing.
+    /// Returns the health of the endpoint.
     #[must_use]
     pub fn state(&self) -> EndpointState {
         *self.state.lock()
     }
 
-    /// The categories that it finds in a text, within this time. `now` is when it is asked.
+    /// Requests the categories of a text with this timeout. `now` is the time of the request.
     ///
     /// # Errors
-    /// [`ModerationError`]; the state shows it as well.
+    /// [`ModerationError`]; also reflected in the state.
     pub async fn ask(&self, text: &str, within: Duration, now: Timestamp) -> Result<Vec<String>, ModerationError> {
         let found = tokio::time::timeout(within, self.send(text)).await;
         let found = found.unwrap_or(Err(ModerationError::TimedOut));
@@ -130,7 +130,7 @@ impl ModerationEndpoint {
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if bytes.len() + chunk.len() > MOST_BYTES {
+            if bytes.len() + chunk.len() > MAX_BYTES {
                 return Err(ModerationError::Unreadable);
             }
             bytes.extend(chunk);
@@ -139,7 +139,7 @@ impl ModerationEndpoint {
     }
 }
 
-/// The key in the form that goes over the wire; it is marked as sensitive and never printed.
+/// Builds the authorization header; it is marked as sensitive and never printed.
 fn key_header(key: Option<SecretString>) -> Result<HeaderMap, ConfigError> {
     let unusable =
         || ConfigError::out_of_range("moderation.api_key_env", RefusedValue::Unusable, VariableRule::ModerationKey);
@@ -162,7 +162,7 @@ struct ModerationResultRow {
     categories: BTreeMap<String, Option<bool>>,
 }
 
-/// The categories of an answer; `None` where it has no result.
+/// Parses the categories of a response; `None` if it has no result.
 fn read(bytes: &[u8]) -> Option<Vec<String>> {
     let answer: ModerationAnswer = serde_json::from_slice(bytes).ok()?;
     if answer.results.is_empty() {

@@ -1,5 +1,5 @@
-//! Which classes of waiting and tempo a battle draws. The same in all its turns and on all instances: a visitor who regenerates
-//! a reply until it comes fast would otherwise know how fast the pair is.
+//! Draws the wait and speed classes of a battle. They are the same in all its turns and on all instances: otherwise a visitor who
+//! regenerates a reply until it is fast would learn the speed of the pair.
 
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
@@ -11,14 +11,14 @@ use crate::domain::battle::pacing::ClassDraw;
 use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
 
-/// The key's name among the database's secrets.
+/// Name of the key among the database's secrets.
 const KEY_NAME: &str = "class_draw_key";
 
 /// Draws the classes of battles from their ids, with a secret of the database.
 pub struct ClassDraws(Hmac<Sha256>);
 
 impl ClassDraws {
-    /// Reads the database's key, or makes one.
+    /// Reads the database's key, or creates it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -32,7 +32,7 @@ impl ClassDraws {
         Self(Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length"))
     }
 
-    /// The battle's draw.
+    /// Returns the battle's draw.
     #[must_use]
     pub fn of_battle(&self, battle: &BattleId) -> ClassDraw {
         let bytes: [u8; 32] = self.0.clone().chain_update(battle.as_str()).finalize().into_bytes().into();

@@ -1,5 +1,4 @@
-//! Hashes of what people sign in with: passphrases by argon2id, checked a few at a time and in the same time whatever is compared, and
-//! the codes of invites.
+//! Hashes of credentials: passphrases by argon2id, verified a few at a time and in constant time, and invite codes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,26 +11,26 @@ use tokio::sync::Semaphore;
 
 use crate::domain::hex::hex;
 
-/// Passphrases that are hashed at the same time; each takes 19 MiB and a core for a moment.
+/// Maximum number of concurrent hashes; each takes 19 MiB and a core for a moment.
 const CHECKS_AT_ONCE: usize = 2;
-/// Longest wait for one's turn.
+/// Maximum wait in the queue.
 const CHECK_PATIENCE: Duration = Duration::from_secs(10);
-/// What a guess is compared with where the settings have no hash, so that it takes as long.
+/// Hash to compare with if the settings have none, so that a check takes as long.
 const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
      AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Why a passphrase was not looked at.
+/// Error of a passphrase check.
 #[derive(Debug, thiserror::Error)]
 pub enum PassphraseError {
-    /// Many wait for theirs.
+    /// Too many checks are waiting.
     #[error("many passphrases are being checked: try again in a moment")]
     Busy,
-    /// A system without randomness.
+    /// The system has no random number generator.
     #[error("the passphrase cannot be hashed")]
     Hash(#[from] argon2::password_hash::Error),
 }
 
-/// Checks and hashes passphrases on threads of their own.
+/// Verifies and hashes passphrases on blocking threads.
 #[derive(Debug)]
 pub struct PassphraseChecks(Arc<Semaphore>);
 
@@ -42,7 +41,7 @@ impl Default for PassphraseChecks {
 }
 
 impl PassphraseChecks {
-    /// Whether a guess has this hash. Takes as long for any guess, also where the hash is none.
+    /// Whether a guess has this hash. Takes equally long for any guess, also if the hash is invalid.
     ///
     /// # Errors
     /// [`PassphraseError::Busy`].
@@ -51,7 +50,7 @@ impl PassphraseChecks {
         self.run(move || is_hash_of(&hash, &guess)).await
     }
 
-    /// The hash of a passphrase.
+    /// Hashes a passphrase.
     ///
     /// # Errors
     /// [`PassphraseError`].
@@ -63,7 +62,7 @@ impl PassphraseChecks {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PassphraseError> {
         let turn = tokio::time::timeout(CHECK_PATIENCE, Arc::clone(&self.0).acquire_owned()).await;
         let turn = turn.map_err(|_| PassphraseError::Busy)?;
-        // The thread holds the permit until it ends, because it goes on when its caller is cancelled.
+        // The thread holds the permit until it ends, because it continues when its caller is cancelled.
         let in_turn = move || {
             let done = work();
             drop(turn);
@@ -81,7 +80,7 @@ fn is_hash_of(hash: &str, guess: &str) -> bool {
     Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
 }
 
-/// The hash of a passphrase by argon2id with a salt of its own, for the settings.
+/// Hashes a passphrase by argon2id with a new salt, for the settings.
 ///
 /// # Errors
 /// A system without randomness, and a passphrase of gigabytes.
@@ -89,7 +88,7 @@ pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash
     Ok(Argon2::default().hash_password(passphrase.as_bytes())?.to_string())
 }
 
-/// What is kept of an invite's code, of which the letters are given. It has 128 random bits, so a plain hash cannot be turned back.
+/// Returns the stored hash of an invite code, given its letters. The code has 128 random bits, so a plain hash cannot be reversed.
 #[must_use]
 pub fn code_hash(letters: &str) -> String {
     hex(&Sha256::digest(format!("langya invite {letters}")))

@@ -1,7 +1,7 @@
-//! Whether this process has just stalled: stopped by a signal, on a virtual machine that was paused, or waiting for swapped memory.
+//! Detects stalls of this process: stopped by a signal, on a paused virtual machine, or waiting for swapped memory.
 //!
-//! After a stall a timer may be looked at before the sockets are read, and what has come meanwhile is not known yet. So a limit of time
-//! that passed during a stall says nothing about the other side, and the wait is repeated once.
+//! After a stall a timer may be polled before the sockets are read, and data that has arrived is not known yet. So a timeout that expired
+//! during a stall says nothing about the peer, and the wait is repeated once.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::backoff::later;
 
-/// In a process that does not stall, no timer fires so long after its deadline.
+/// Delay of a timer above which the process has stalled.
 const STALL: Duration = Duration::from_secs(1);
 
-/// Whether it is now so long after the deadline of a timer that this process has stalled.
+/// Whether the current time is so far past a timer's deadline that this process has stalled.
 #[must_use]
 pub fn has_stalled_past(deadline: Instant) -> bool {
     deadline.elapsed() > STALL
 }
 
-/// As [`tokio::time::timeout`], with `None` where the limit has passed. A wait that ended in a stall is repeated once.
+/// Waits like [`tokio::time::timeout`], with `None` on a timeout. A wait that ended in a stall is repeated once.
 pub async fn timeout_unless_stalled<T>(limit: Duration, wait: impl Future<Output = T>) -> Option<T> {
     let deadline = later(Instant::now(), limit);
     let mut wait = pin!(wait);
@@ -32,10 +32,10 @@ pub async fn timeout_unless_stalled<T>(limit: Duration, wait: impl Future<Output
     timeout(limit, wait).await.ok()
 }
 
-/// The result of a wait that has a limit of its own. Where that was up in a stall, `again` is waited for.
+/// Returns the result of a wait with its own timeout. If that expired in a stall, waits for `again`.
 ///
 /// # Errors
-/// Those of the waits.
+/// Errors of the waits.
 pub async fn repeated_after_stall<T, E>(
     limit: Duration,
     wait: impl Future<Output = Result<T, E>>,

@@ -1,5 +1,5 @@
-//! The key that signs the public log. It lies among the secrets of the database, so that all instances of an arena sign with the same
-//! one; who has the database can sign.
+//! Signing key of the public log. It is stored among the secrets of the database, so that all instances of an arena share it; access to the
+//! database allows signing.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::promise::VotePromise;
 use crate::domain::public_log::signed_note::VerifierKey;
 
-/// Bytes of a private key.
+/// Size of a private key in bytes.
 pub const SEED_BYTES: usize = 32;
 
-/// Signs checkpoints and promises.
+/// Signs checkpoints and vote promises.
 pub struct PublicLogKey {
     pair: Ed25519KeyPair,
     verifier: VerifierKey,
 }
 
-/// The private key or the name cannot be used.
+/// The private key or the name is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the key or the name of the public log in the database cannot be used: restore the table secrets from a backup"
@@ -27,7 +27,7 @@ pub struct PublicLogKey {
 pub struct UnusableKey;
 
 impl PublicLogKey {
-    /// The key of 64 hexadecimal digits, under a name.
+    /// Creates a key from 64 hexadecimal digits and a name.
     ///
     /// # Errors
     /// [`UnusableKey`].
@@ -38,19 +38,19 @@ impl PublicLogKey {
         Ok(Self { verifier: VerifierKey::new(name, public).ok_or(UnusableKey)?, pair })
     }
 
-    /// What verifies its signatures.
+    /// Returns the verifier key of its signatures.
     #[must_use]
     pub fn verifier(&self) -> &VerifierKey {
         &self.verifier
     }
 
-    /// The signed note of a checkpoint.
+    /// Signs a checkpoint and returns the note.
     #[must_use]
     pub fn sign(&self, checkpoint: &Checkpoint) -> String {
         self.sign_text(&checkpoint.to_text())
     }
 
-    /// The signed note of a promise.
+    /// Signs a vote promise and returns the note.
     #[must_use]
     pub fn sign_promise(&self, promise: &VotePromise) -> String {
         self.sign_text(&promise.to_text(self.verifier.name()))

@@ -1,4 +1,4 @@
-//! Where a public log is read from: an arena by HTTP, or a folder with the same files.
+//! Reads a public log: from an arena by HTTP, or from a folder with the same files.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,69 +9,69 @@ use reqwest::{StatusCode, Url};
 use crate::config::ConfigError;
 use crate::llm::{HttpClient, connection_problem, http_client};
 
-/// Longest wait for a connection and for an answer.
+/// Timeout of a connection and of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Bytes of an answer at most: 256 entries of the greatest length.
-const MOST_BYTES: usize = 256 * (2 + u16::MAX as usize);
+/// Maximum size of a response in bytes: 256 entries of maximum length.
+const MAX_BYTES: usize = 256 * (2 + u16::MAX as usize);
 
-/// Where a log is read from.
+/// Source of a public log.
 #[derive(Debug, Clone)]
 pub enum PublicLogSource {
-    /// An arena, or any server of the same files.
+    /// An arena, or any server with the same files.
     Http {
-        /// Address of the log, with a slash at its end.
+        /// Address of the log with a trailing slash.
         prefix: Url,
-        /// Asks it.
+        /// HTTP client.
         client: HttpClient,
     },
-    /// A folder.
+    /// A local folder.
     Folder(PathBuf),
 }
 
-/// Why a part of a log cannot be read.
+/// Error of reading a part of a log.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// Neither an address nor a folder.
     #[error("{0:?} is neither the address of a log, such as https://arena.example/log, nor a folder with one")]
     Unknown(String),
-    /// There is no such part.
+    /// The part does not exist.
     #[error("{0} does not exist: a log is an address that ends in /log, or a folder with its files")]
     Missing(String),
     /// A file cannot be read.
     #[error("{path} cannot be read: {source}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The server cannot be asked.
+    /// The server is unreachable.
     #[error("{url} cannot be read: {why}")]
     Http {
-        /// The address.
+        /// Requested address.
         url: String,
-        /// Why.
+        /// Description of the error.
         why: String,
     },
-    /// The server refuses.
+    /// The server refuses the request.
     #[error("{url} answers with status {status}")]
     Status {
-        /// The address.
+        /// Requested address.
         url: String,
-        /// The status.
+        /// HTTP status.
         status: StatusCode,
     },
-    /// No log has so long a part.
+    /// The part is longer than any of a valid log.
     #[error("{0} is too long to be part of a log")]
     TooLong(String),
-    /// No client can be made.
+    /// The HTTP client cannot be created.
     #[error(transparent)]
     Client(#[from] ConfigError),
 }
 
 impl SourceError {
-    /// Whether another address or path avoids the error.
+    /// Whether the error is in the given address or path.
     #[must_use]
     pub fn is_input(&self) -> bool {
         matches!(self, Self::Unknown(_))
@@ -79,7 +79,7 @@ impl SourceError {
 }
 
 impl PublicLogSource {
-    /// Reads an address or the path of a folder.
+    /// Parses an address or the path of a folder.
     ///
     /// # Errors
     /// [`SourceError::Unknown`], [`SourceError::Client`].
@@ -95,7 +95,7 @@ impl PublicLogSource {
         Err(SourceError::Unknown(text.to_owned()))
     }
 
-    /// Its name, under which what is known of it is kept.
+    /// Returns the name under which knowledge of the log is stored.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -104,7 +104,7 @@ impl PublicLogSource {
         }
     }
 
-    /// A part of the log, such as `checkpoint` or `tile/0/000`.
+    /// Reads a part of the log, such as `checkpoint` or `tile/0/000`.
     ///
     /// # Errors
     /// [`SourceError`].
@@ -115,7 +115,7 @@ impl PublicLogSource {
         }
     }
 
-    /// What the arena says beside its log: of an arena, the address below its own; of a folder, the file in it.
+    /// Reads a document beside the log: of an arena, the address relative to its root; of a folder, the file in it.
     ///
     /// # Errors
     /// [`SourceError`].
@@ -142,7 +142,7 @@ async fn fetch(client: &HttpClient, url: Url) -> Result<Vec<u8>, SourceError> {
     }
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        if bytes.len() + chunk.len() > MOST_BYTES {
+        if bytes.len() + chunk.len() > MAX_BYTES {
             return Err(SourceError::TooLong(url.to_string()));
         }
         bytes.extend(chunk);
@@ -157,7 +157,7 @@ fn read(folder: &Path, path: &str) -> Result<Vec<u8>, SourceError> {
     }
     let path = folder.join(path);
     let read = std::fs::metadata(&path).and_then(|found| {
-        let fits = usize::try_from(found.len()).is_ok_and(|bytes| bytes <= MOST_BYTES);
+        let fits = usize::try_from(found.len()).is_ok_and(|bytes| bytes <= MAX_BYTES);
         if fits { std::fs::read(&path).map(Some) } else { Ok(None) }
     });
     match read {

@@ -1,42 +1,42 @@
-//! Shared ticks at which raw text is read and released. The busier the machine, the further apart they are.
+//! Shared ticks at which raw text is read and released. Their interval grows with the load of the machine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The shortest interval: hardly more than a screen shows, and many models send tokens faster.
+/// Minimum interval: hardly more than a screen shows, and many models send tokens faster.
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(50);
-/// How much further apart ticks are than they are late.
+/// Interval as a multiple of the mean delay of ticks.
 const STRETCH: u32 = 16;
 /// Weight of a new measurement in the moving mean, as 1/N.
 const MEMORY: u64 = 16;
 
-/// The ticks of this process.
+/// Tick schedule of this process.
 #[derive(Debug)]
 pub struct RawPacingTicks {
     start: Instant,
-    /// Moving mean of how late ticks come.
+    /// Moving mean of the delay of ticks in microseconds.
     late_micros: AtomicU64,
 }
 
 impl RawPacingTicks {
-    /// Ticks that count from now.
+    /// Starts the ticks.
     #[must_use]
     pub fn start() -> Self {
         Self { start: Instant::now(), late_micros: AtomicU64::new(0) }
     }
 
-    /// A tick for this moment came now.
-    pub fn came(&self, due: Instant) {
+    /// Records the delay of a tick that was due at this time and fired now.
+    pub fn record_tick(&self, due: Instant) {
         let late = u64::try_from(due.elapsed().as_micros()).unwrap_or(u64::MAX).min(1_000_000);
         let mean = self.late_micros.load(Ordering::Relaxed);
         // Of two battles that measure at the same moment one may be lost.
         self.late_micros.store((mean * (MEMORY - 1) + late) / MEMORY, Ordering::Relaxed);
     }
 
-    /// The moment of the next tick.
+    /// Returns the time of the next tick.
     pub fn next(&self) -> Instant {
         let late = Duration::from_micros(self.late_micros.load(Ordering::Relaxed));
         let until = self.start.elapsed() + (SHORTEST + STRETCH * late).min(LONGEST);
@@ -65,7 +65,7 @@ mod tests {
         for (second, (late, apart)) in (1..).zip([(1, 20), (2, 40), (3, 40), (10, 60), (2, 40), (0, 20)]) {
             let due = ticks.start + Duration::from_secs(second);
             advance(due + Duration::from_millis(late) - Instant::now()).await;
-            (0..200).for_each(|_| ticks.came(due));
+            (0..200).for_each(|_| ticks.record_tick(due));
             assert_eq!(millis(&ticks), u128::from(1_000 * second) + apart, "{late} ms late");
         }
     }

@@ -1,7 +1,7 @@
-//! Randomness as an argument: one seeded generator for pairing, sides, ids and session tokens.
+//! Random numbers as an argument: one seeded generator for pairing, sides, ids and session tokens.
 //!
-//! The generator is cryptographic, so that ids and tokens cannot be guessed from others. A test gives the seed; the
-//! server takes it from the operating system.
+//! The generator is cryptographic, so that ids and tokens cannot be predicted from others. A test sets the seed; the server takes it from
+//! the operating system.
 
 use crate::domain::hex::hex;
 use parking_lot::Mutex;
@@ -10,13 +10,13 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::clock::Clock;
 
-/// A shared source of randomness.
+/// Shared random number generator.
 pub struct SharedRng {
     rng: Mutex<ChaCha20Rng>,
     ids: Mutex<IdCounter>,
 }
 
-/// Orders ids: each sorts after those that this instance made before it.
+/// Counter that makes ids of this instance monotonic.
 #[derive(Default)]
 struct IdCounter {
     millis: u64,
@@ -24,11 +24,11 @@ struct IdCounter {
 }
 
 impl IdCounter {
-    /// The largest number that the 12 bits after the time hold.
+    /// Maximum number in the 12 bits after the time.
     const MAX: u16 = 0xfff;
 
-    /// Time and number of the next id. The number is random (`start`, 11 bits) in a new millisecond and grows within one; where it would be
-    /// too large, or the clock went back, the time of the ids runs ahead of the clock.
+    /// Returns time and number of the next id. The number is random (`start`, 11 bits) in a new millisecond and grows within one; if it
+    /// would overflow, or the clock went back, the time of the ids runs ahead of the clock.
     fn next(&mut self, millis: u64, start: u16) -> (u64, u16) {
         let full = self.count == Self::MAX;
         let millis = millis.max(self.millis + u64::from(full));
@@ -39,7 +39,7 @@ impl IdCounter {
 }
 
 impl SharedRng {
-    /// Seeded by the operating system.
+    /// Creates a generator seeded by the operating system.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is the one home of unseeded randomness")]
     pub fn from_system() -> Self {
@@ -48,7 +48,7 @@ impl SharedRng {
         Self::new(ChaCha20Rng::from_seed(seed))
     }
 
-    /// The same draws for the same seed.
+    /// Creates a generator with a fixed seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self::new(ChaCha20Rng::seed_from_u64(seed))
@@ -58,13 +58,13 @@ impl SharedRng {
         Self { rng: Mutex::new(rng), ids: Mutex::default() }
     }
 
-    /// Lends the generator.
+    /// Runs a closure with the generator.
     pub fn with<T>(&self, draw: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
-        // A panic while drawing leaves a usable generator behind.
+        // A panic while drawing leaves the generator usable.
         draw(&mut self.rng.lock())
     }
 
-    /// A UUIDv7: sorts by time and, within a millisecond, in the order in which this instance made them (RFC 9562, 6.2, method 1).
+    /// Generates a UUIDv7: sorts by time and, within a millisecond, in the order of generation on this instance (RFC 9562, 6.2, method 1).
     /// 62 bits are random, so that it cannot be guessed.
     #[must_use]
     pub fn id(&self, clock: &dyn Clock) -> String {
@@ -77,13 +77,13 @@ impl SharedRng {
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string()
     }
 
-    /// A seed for a generator of its own.
+    /// Returns a seed for a separate generator.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.with(rand::Rng::next_u64)
     }
 
-    /// 128 random bits in hexadecimal.
+    /// Generates 128 random bits in hexadecimal.
     #[must_use]
     pub fn token(&self) -> String {
         let mut random = [0; 16];

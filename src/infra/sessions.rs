@@ -1,9 +1,9 @@
-//! Sessions: tokens that only this arena can issue, and the pseudonyms of the visitors who bring them.
+//! Sessions: tokens signed by this arena, and the visitor pseudonyms derived from them.
 //!
-//! A token is a random number and its signature, `NUMBER.SIGNATURE`, so no session has to be kept. The session of an account names
-//! it, too, `NUMBER-ACCOUNT.SIGNATURE`: all sessions of an account are one visitor, and each is ended by itself. A session that continues
-//! the visitor of the previous one names the visitor, `NUMBER_VISITOR.SIGNATURE`. The key is a secret of the database: every instance
-//! signs with it, and it outlives restarts.
+//! A token is a random number and its signature, `NUMBER.SIGNATURE`, so no session is stored. The session of an account also names the
+//! account, `NUMBER-ACCOUNT.SIGNATURE`: all sessions of an account are one visitor, and each can be ended separately. A session that
+//! continues the visitor of the previous one names the visitor, `NUMBER_VISITOR.SIGNATURE`. The key is a secret of the database: every
+//! instance signs with it, and it survives restarts.
 
 use std::sync::Arc;
 
@@ -17,39 +17,39 @@ use crate::domain::hex::{decode_hex, hex};
 use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
 
-/// The key's name among the database's secrets.
+/// Name of the key among the database's secrets.
 const KEY_NAME: &str = "session_key";
 
-/// Issues and checks session tokens.
+/// Issues and verifies session tokens.
 pub struct Sessions {
-    /// The keyed hash, before anything is put into it.
+    /// Keyed HMAC before any input.
     keyed: Hmac<Sha256>,
     rng: Arc<SharedRng>,
 }
 
-/// A new session.
+/// A newly issued session.
 pub struct NewSession {
-    /// What the visitor brings from now on.
+    /// Token for the visitor.
     pub token: String,
-    /// Whose it is.
+    /// Session of the token.
     pub session: Session,
 }
 
-/// A session of ours.
+/// A valid session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Pseudonym under which battles and votes are kept.
+    /// Pseudonym under which battles and votes are stored.
     pub visitor: VisitorId,
-    /// Pseudonym of the session alone, under which its sign-in is kept; the same as the visitor's in the first session of a visitor
+    /// Pseudonym of this session alone, under which its sign-in is stored; the same as the visitor's in the first session of a visitor
     /// without an account.
     pub id: VisitorId,
-    /// Whether it is a session of an account.
+    /// Whether the session belongs to an account.
     pub has_account: bool,
 }
 
 impl Session {
-    /// Pseudonym under which consent is looked up. All sessions of an account are one person's; otherwise whoever put the token of the
-    /// previous session into the browser may have agreed in it, so each session is asked by itself.
+    /// Returns the pseudonym under which consent is looked up. All sessions of an account belong to one person; otherwise another person
+    /// may have given consent in the previous session of the browser, so each session needs its own.
     #[must_use]
     pub fn consent_id(&self) -> &VisitorId {
         if self.has_account { &self.visitor } else { &self.id }
@@ -57,7 +57,7 @@ impl Session {
 }
 
 impl Sessions {
-    /// Reads the database's key, or makes one.
+    /// Reads the database's key, or creates it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -67,27 +67,27 @@ impl Sessions {
         Ok(Self::with_key(key.expose_secret(), rng))
     }
 
-    /// Signs with this key.
+    /// Creates the issuer with this key.
     #[must_use]
     pub fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
         let keyed = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
         Self { keyed, rng }
     }
 
-    /// Begins a session.
+    /// Issues a session.
     #[must_use]
     pub fn issue(&self) -> NewSession {
         self.sign(self.rng.token())
     }
 
-    /// Begins a session of the person whom a provider knows as this. Nobody without the arena's key finds out who that is.
+    /// Issues a session for a user of a provider. Without the arena's key the user cannot be identified from it.
     #[must_use]
     pub fn issue_for(&self, issuer: &str, subject: &str) -> NewSession {
         let account = self.signature("account", &format!("{issuer}\n{subject}"));
         self.sign(format!("{}-{}", self.rng.token(), &account[..32]))
     }
 
-    /// Begins another session of a visitor without an account. Its token does not follow from the previous one's.
+    /// Issues another session of a visitor without an account. Its token cannot be derived from the previous one.
     #[must_use]
     pub fn issue_again(&self, visitor: &VisitorId) -> NewSession {
         self.sign(format!("{}_{}", self.rng.token(), visitor.as_str()))
@@ -98,29 +98,29 @@ impl Sessions {
         NewSession { session: session_of(&number), token: format!("{number}.{signature}") }
     }
 
-    /// The session of this token; `None` where it is not one of ours.
+    /// Returns the session of this token; `None` if it is invalid.
     #[must_use]
     pub fn find(&self, token: &str) -> Option<Session> {
         let (number, signature) = token.split_once('.')?;
-        // Takes as long for a signature that is nearly right as for any other.
+        // Compares signatures in constant time.
         self.signed(number).verify_slice(&decode_hex(signature)?).ok()?;
         Some(session_of(number))
     }
 
-    /// The visitor who was given this token; `None` where it is not one of ours.
+    /// Returns the visitor of this token; `None` if it is invalid.
     #[must_use]
     pub fn visitor(&self, token: &str) -> Option<VisitorId> {
         self.find(token).map(|session| session.visitor)
     }
 
-    /// The signature of a text for another purpose than a session, in hexadecimal.
+    /// Signs a text for a purpose other than sessions; hexadecimal.
     #[must_use]
     pub fn signature(&self, purpose: &str, text: &str) -> String {
         let keyed = self.keyed.clone().chain_update("langya ").chain_update(purpose).chain_update(" ");
         hex(&keyed.chain_update(text).finalize().into_bytes())
     }
 
-    /// Whether this is the signature of a text; takes as long for one that is nearly right.
+    /// Whether this is the signature of a text; compares in constant time.
     #[must_use]
     pub fn is_signature(&self, purpose: &str, text: &str, signature: &str) -> bool {
         let keyed = self.keyed.clone().chain_update("langya ").chain_update(purpose).chain_update(" ");
@@ -132,7 +132,8 @@ impl Sessions {
     }
 }
 
-/// Numbers of sessions have neither a dash nor an underscore, so no session is mistaken for an account or for another visitor's.
+/// Derives the session of a number. Numbers contain neither a dash nor an underscore, so no session is mistaken for an account or for
+/// another visitor's.
 fn session_of(number: &str) -> Session {
     let (id, account) = (pseudonym(number), number.split_once('-'));
     let visitor = match (account, number.split_once('_')) {

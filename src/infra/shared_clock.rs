@@ -1,11 +1,11 @@
-//! One time of day for an arena on several machines: that of the database that they share.
+//! Shared time of day of an arena on several machines: that of their common database.
 //!
-//! One instance dates what another reads: how long a battle has waited, when a session ends. Where the clock of a machine is
-//! hours off, the others take the battles that it dates for left. So an instance compares its clock with the database's whenever it
-//! shows that it is there, and dates by the database's where they differ.
+//! Instances interpret each other's timestamps: how long a battle has waited, when a session ends. If the clock of one machine is hours
+//! off, the others treat its battles as abandoned. So an instance compares its clock with the database's at every heartbeat, and uses the
+//! database's time if they differ.
 //!
-//! Between two such comparisons the machine's clock may be set. So each reading compares it with the time since the machine started,
-//! and a jump changes no date: the shared time goes on until the next comparison.
+//! Between two comparisons the machine's clock may be set. So each reading compares it with the time since boot, and a jump changes no
+//! timestamp: the shared time continues until the next comparison.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,22 +16,22 @@ use crate::clock::{Clock, time_since_boot};
 use crate::domain::time::Timestamp;
 use crate::storage::{Store, StoreError};
 
-/// Less than this is what a time server corrects: the machine's clock stays as it is.
+/// Difference that a time server corrects: below it the machine's clock is used as it is.
 const TOLERANCE_MS: i64 = 2_000;
 
-/// A machine's clock, set right by one that several machines share.
+/// A machine's clock, corrected by one shared by several machines.
 pub struct SharedClock {
     clock: Arc<dyn Clock>,
     since_boot: Box<dyn Fn() -> Duration + Send + Sync>,
     correction: Mutex<ClockCorrection>,
 }
 
-/// By how much a machine's clock is set right.
+/// Correction of a machine's clock.
 struct ClockCorrection {
     offset_ms: i64,
-    /// Whether the shared time is known. Without it, as on an embedded database, the machine's clock is right whatever it shows.
+    /// Whether the shared time is known. Otherwise, as with an embedded database, the machine's clock is used uncorrected.
     is_shared: bool,
-    /// What the machine's clock showed at the latest reading, and the time since the machine started.
+    /// Machine's clock at the latest reading, and the time since boot.
     latest: (Timestamp, Duration),
 }
 
@@ -59,8 +59,8 @@ impl Clock for SharedClock {
 
     fn follow(&self, shared: Timestamp, asked_at: Timestamp) {
         let answered_at = self.now();
-        // Somewhere between question and answer the other clock showed its time. After a long wait nobody knows where,
-        // and an answer before its question is a jump of this clock meanwhile.
+        // The other clock was read somewhere between question and answer. After a long wait the moment is uncertain, and an answer before
+        // its question means that this clock jumped meanwhile.
         let waited = answered_at.0.saturating_sub(asked_at.0);
         if !(0..=TOLERANCE_MS).contains(&waited) {
             return;
@@ -75,7 +75,7 @@ impl Clock for SharedClock {
 }
 
 impl ClockCorrection {
-    /// Compares both clocks of the machine. Where its time of day was set, the shared time goes on as before.
+    /// Compares both clocks of the machine. If its time of day was set, the shared time continues as before.
     fn undo_jump(&mut self, shown: Timestamp, since_boot: Duration) {
         let (former, former_since_boot) = std::mem::replace(&mut self.latest, (shown, since_boot));
         let passed = since_boot.saturating_sub(former_since_boot).as_millis();
@@ -99,7 +99,7 @@ impl ClockCorrection {
     }
 }
 
-/// Has the clock follow that of a database on a server. One in this machine's files has no clock of its own.
+/// Synchronises the clock with that of a database server. An embedded database has no clock of its own.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -120,20 +120,20 @@ mod tests {
     const HOUR: i64 = 3_600_000;
     const NOON: i64 = 12 * HOUR;
 
-    /// A machine: what its clock shows, and the milliseconds since it started.
+    /// A machine with its clock and the milliseconds since boot.
     struct ShownClock {
         shown: AtomicI64,
         since_boot: AtomicU64,
     }
 
     impl ShownClock {
-        /// Time goes by, for both clocks.
+        /// Advances both clocks.
         fn pass(&self, milliseconds: u32) {
             self.shown.fetch_add(milliseconds.into(), Relaxed);
             self.since_boot.fetch_add(milliseconds.into(), Relaxed);
         }
 
-        /// The time of day is set, while no time goes by.
+        /// Sets the time of day without advancing time.
         fn jump(&self, milliseconds: i64) {
             self.shown.fetch_add(milliseconds, Relaxed);
         }
@@ -153,7 +153,7 @@ mod tests {
         (shown, clock)
     }
 
-    /// The database shows this time, and answers after so long.
+    /// Synchronises with a database at this time, after a wait of `waited`.
     fn ask(shown: &ShownClock, clock: &SharedClock, database: i64, waited: i64) {
         let asked_at = clock.now();
         match u32::try_from(waited) {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_hour_that_only_the_time_of_day_counted_shows_after_the_next_answer_of_the_database() {
-        // A virtual machine that was paused: the time since its start stood still.
+        // A paused virtual machine: the time since boot stood still.
         let (shown, clock) = clock(NOON);
         ask(&shown, &clock, NOON, 0);
         shown.jump(HOUR);

@@ -1,5 +1,5 @@
-//! The latest checkpoint that an instance knows to be signed, in a file outside the database: a database that was restored from an older
-//! backup would otherwise sign other entries at positions that were published already.
+//! Latest signed checkpoint known to an instance, in a file outside the database: a database restored from an older backup would otherwise
+//! sign different entries at positions that were published already.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -9,36 +9,36 @@ use std::path::{Path, PathBuf};
 use crate::clock::{Clock, SystemClock};
 use crate::unfinished_files::remove_abandoned;
 
-/// The file's name in the data folder.
+/// Name of the file in the data folder.
 const NAME: &str = "log-checkpoint";
-/// How the name of an unfinished one begins.
+/// Prefix of the name of a temporary file.
 const UNFINISHED_PREFIX: &str = ".log-checkpoint-";
-/// Its permissions: it holds what the log has published.
+/// Permissions: readable by all, as the log has published its content.
 const READABLE: u32 = 0o644;
 
-/// The file.
+/// Checkpoint file of a data folder.
 #[derive(Debug, Clone)]
 pub struct CheckpointFile {
     path: PathBuf,
 }
 
 impl CheckpointFile {
-    /// The file of a data folder.
+    /// Returns the file of a data folder.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join(NAME) }
     }
 
-    /// Its path.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The note that was kept last, if any.
+    /// Reads the latest note, if any.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     pub fn read(&self) -> io::Result<Option<String>> {
         match fs::read_to_string(&self.path) {
             Ok(note) => Ok(Some(note)),
@@ -47,7 +47,7 @@ impl CheckpointFile {
         }
     }
 
-    /// Keeps a note in place of the last one. After a crash the file holds one of the two.
+    /// Replaces the note. After a crash the file holds the old or the new one.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -55,10 +55,11 @@ impl CheckpointFile {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         remove_abandoned(folder, SystemClock.now(), |name| name.starts_with(UNFINISHED_PREFIX));
-        // A file of its own: instances that share a folder write at the same time, and none may rename what another one has half written.
+        // A separate temporary file: instances that share a folder write at the same time, and none may rename what another one has half
+        // written.
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED_PREFIX).permissions(fs::Permissions::from_mode(READABLE));
-        // Its random name in an error would make the same failure look like another one each time.
+        // Its random name in an error would make repeated failures look different.
         let mut beside = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
         beside.as_file_mut().write_all(note.as_bytes())?;
         beside.as_file().sync_all()?;

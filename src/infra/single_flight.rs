@@ -1,9 +1,8 @@
-//! Runs expensive computations one at a time, shares each among all who request it, caches it, and cools down in
-//! proportion to its cost.
+//! Runs expensive computations one at a time, shares each among all concurrent requests, caches the result, and cools down in proportion to
+//! its cost.
 //!
-//! A computation belongs to the service, not to the request that asked first. Once begun it runs to its end and its cost is
-//! charged, even if those who asked leave, and the next asker finds its result. One that waits for its turn is dropped with the last who
-//! waits for it.
+//! A computation belongs to the service, not to the first request. Once begun it runs to its end and its cost is charged, even if all
+//! requests are cancelled, and the next request finds its result. A queued computation is dropped with its last waiting request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,25 +15,25 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::backoff::later;
 use crate::tasks::{Tasks, contain};
 
-/// Serialises computations; clones share it.
+/// Serialises computations with a cool-down; clones share it.
 #[derive(Debug, Clone)]
 pub struct Throttle {
-    /// How long to rest after a computation, as a multiple of its duration.
+    /// Cool-down after a computation, as a multiple of its duration.
     rest_times: u32,
-    /// Longest wait for the computations of others.
+    /// Maximum wait in the queue.
     patience: Duration,
-    /// When the next computation may begin. Held while one runs.
+    /// Earliest start of the next computation. Locked while one runs.
     opens: Arc<tokio::sync::Mutex<Instant>>,
 }
 
 impl Throttle {
-    /// Nothing was computed yet.
+    /// Creates a throttle that is ready.
     #[must_use]
     pub fn new(rest_times: u32, patience: Duration) -> Self {
         Self { rest_times, patience, opens: Arc::new(tokio::sync::Mutex::new(Instant::now())) }
     }
 
-    /// Waits for the computations of others and the rest after them; `None` where that takes too long.
+    /// Waits for other computations and their cool-down; `None` if that takes too long.
     async fn enter(&self) -> Option<Permit> {
         let waiting = async {
             let opens = Arc::clone(&self.opens).lock_owned().await;
@@ -45,7 +44,7 @@ impl Throttle {
     }
 }
 
-/// The right to compute. Dropping it charges the time since it was granted.
+/// Permit to compute. Dropping it charges the time since it was granted.
 struct Permit {
     opens: OwnedMutexGuard<Instant>,
     rest_times: u32,
@@ -58,22 +57,22 @@ impl Drop for Permit {
     }
 }
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum FlightError<E> {
-    /// The computations of others take too long.
+    /// Other computations take too long.
     #[error("too much is being computed: try again in a moment")]
     Busy,
     /// The computation failed, for all requests that share it.
     #[error(transparent)]
     Failed(Arc<E>),
-    /// It panicked, or the arena ends.
+    /// The computation panicked, or the arena is shutting down.
     #[error("the computation ended early")]
     Ended,
 }
 
 impl<E> FlightError<E> {
-    /// The error of the computation itself.
+    /// Returns the error of the computation itself.
     #[must_use]
     pub fn cause(&self) -> Option<&E> {
         match self {
@@ -93,7 +92,7 @@ impl<E> Clone for FlightError<E> {
     }
 }
 
-/// A part of a key that equals itself alone. It keeps its value in memory, so that no other takes its address.
+/// Part of a key compared by address. It keeps its value in memory, so that the address is not reused.
 #[derive(Debug)]
 pub struct ByAddress<T>(pub Arc<T>);
 
@@ -113,35 +112,35 @@ type FlightOutcome<V, E> = Result<Arc<V>, FlightError<E>>;
 type Flight<V, E> = watch::Sender<Option<FlightOutcome<V, E>>>;
 type Waiter<V, E> = watch::Receiver<Option<FlightOutcome<V, E>>>;
 
-/// Computes the values of keys and keeps the latest of them; clones share them.
+/// Computes values by key and caches the latest ones; clones share them.
 #[derive(Debug)]
 pub struct SingleFlight<K, V, E>(Arc<SharedFlights<K, V, E>>);
 
 #[derive(Debug)]
 struct SharedFlights<K, V, E> {
-    /// In logs and metrics.
+    /// Name in logs and metrics.
     name: &'static str,
     throttle: Throttle,
     tasks: Tasks,
-    /// Values that are kept at most.
+    /// Maximum number of cached values.
     capacity: usize,
     state: Mutex<FlightsState<K, V, E>>,
 }
 
 #[derive(Debug)]
 struct FlightsState<K, V, E> {
-    /// The latest in front.
+    /// Cached values, the latest first.
     kept: VecDeque<(K, Arc<V>)>,
-    /// Computations that wait or run.
+    /// Waiting or running computations.
     flights: Vec<(K, Arc<Flight<V, E>>)>,
 }
 
-/// How an asker comes to a value.
+/// Source of a requested value.
 enum CacheEntry<V, E> {
     Kept(Arc<V>),
-    /// By a computation that this asker began.
+    /// A computation that this request began.
     Began(Waiter<V, E>),
-    /// Shares a computation that another request began.
+    /// A computation that another request began.
     Joined(Waiter<V, E>),
 }
 
@@ -151,14 +150,14 @@ where
     V: Send + Sync + 'static,
     E: Send + Sync + 'static,
 {
-    /// Nothing was computed yet. `name` is that of its tasks, which belong to `tasks`.
+    /// Creates an empty cache. `name` is that of its tasks, which belong to `tasks`.
     #[must_use]
     pub fn new(name: &'static str, capacity: usize, throttle: Throttle, tasks: Tasks) -> Self {
         let state = FlightsState { kept: VecDeque::new(), flights: Vec::new() };
         Self(Arc::new(SharedFlights { name, throttle, tasks, capacity, state: Mutex::new(state) }))
     }
 
-    /// The value of a key: the kept one if it is current, otherwise one that is computed for all who ask meanwhile.
+    /// Returns the value of a key: the cached one if it is current, otherwise a new one, shared by all requests in the meantime.
     ///
     /// # Errors
     /// [`FlightError`].
@@ -173,7 +172,7 @@ where
                 CacheEntry::Began(waiter) => return wait(waiter).await,
                 CacheEntry::Joined(waiter) => {
                     let value = wait(waiter).await?;
-                    // One that began before this asker came may be out of date; the next one is not.
+                    // A computation that began before this request may be outdated; the next one is not.
                     if has_joined || is_current(&value) {
                         return Ok(value);
                     }
@@ -183,18 +182,18 @@ where
         }
     }
 
-    /// Begins to compute the value of a key unless it is current or being computed, and does not wait for it.
+    /// Begins to compute the value of a key unless it is current or being computed, without waiting for it.
     pub fn begin<F>(&self, key: &K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F)
     where
         F: Future<Output = Result<V, E>> + Send + 'static,
     {
         if let CacheEntry::Began(waiter) = self.enter(key, is_current, compute) {
-            // Nothing is begun that nobody waits for.
+            // A computation needs a waiter to be started.
             self.0.tasks.spawn(self.0.name, async move { drop(wait(waiter).await) });
         }
     }
 
-    /// The kept value of a key, if it is current.
+    /// Returns the cached value of a key if it is current.
     pub fn kept(&self, key: &K, is_current: impl Fn(&V) -> bool) -> Option<Arc<V>> {
         self.0.state().find(key, is_current)
     }
@@ -223,7 +222,7 @@ where
 /// Waits for the end of a computation.
 async fn wait<V, E>(mut waiter: Waiter<V, E>) -> FlightOutcome<V, E> {
     let ended = waiter.wait_for(Option::is_some).await;
-    // The sender goes without a word where its task panics or the arena ends.
+    // The sender is dropped without a result if its task panics or the arena shuts down.
     ended.ok().and_then(|outcome| outcome.clone()).unwrap_or(Err(FlightError::Ended))
 }
 
@@ -241,7 +240,7 @@ impl<K: PartialEq, V, E> FlightsState<K, V, E> {
     }
 }
 
-/// Takes one computation to its end. Dropping it takes the computation off the list.
+/// Runs one computation to its end. Dropping it removes the computation from the list.
 struct Computation<K, V, E> {
     inner: Arc<SharedFlights<K, V, E>>,
     key: K,
@@ -267,7 +266,7 @@ impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
         }
     }
 
-    /// Waits until nobody waits for the value any more; from then on nobody can join.
+    /// Waits until no request awaits the value any more; from then on none can join.
     async fn abandoned(&self) {
         loop {
             self.flight.closed().await;
@@ -279,7 +278,7 @@ impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
         }
     }
 
-    /// Keeps a value, wakes all who wait, and lets nobody join any more: in one step, so that nobody misses it.
+    /// Stores a value, notifies all waiting requests, and closes the computation to new ones, atomically, so that none misses it.
     fn finish(&self, outcome: FlightOutcome<V, E>) {
         let mut state = self.inner.state();
         if let Ok(value) = &outcome {
@@ -309,7 +308,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Computations that take so long and give their number.
+    /// Computations that take a given time and return their number.
     struct FlightFixture {
         flights: SingleFlight<&'static str, u32, String>,
         tasks: Tasks,
@@ -328,7 +327,7 @@ mod tests {
             self.ask_for(key, takes, |_| true).await
         }
 
-        /// A computation of a key that begins with "bad" fails, and one of "panic" panics.
+        /// Requests a key; one that begins with "bad" fails, and one of "panic" panics.
         async fn ask_for(
             &self,
             key: &'static str,

@@ -1,8 +1,7 @@
-//! The owner of everything that runs beside a request. It ends in two steps: visitors are served to the end of what
-//! they began and nothing new begins ([`Tasks::drain`]); then all that is left is asked to end ([`Tasks::end`]).
+//! Owner of all background tasks. It shuts down in two steps: visitors are served to the end of what they began and nothing new begins
+//! ([`Tasks::drain`]); then all remaining tasks are asked to end ([`Tasks::end`]).
 //!
-//! No panic passes unnoticed: it is logged under the task's name, without what it says, and counted. A job
-//! ([`Tasks::supervise`]) starts again after one.
+//! Every panic is logged under the task's name, without its message, and counted. A job ([`Tasks::supervise`]) is restarted after one.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,16 +21,16 @@ use crate::backoff::Backoff;
 use crate::job_report::{JobReport, JobReports, JobStatus};
 use crate::metrics;
 
-/// How long a job waits before it starts again after a panic.
+/// Backoff before a job is restarted after a panic.
 const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
-/// A job that ran for so long since its last panic has settled: the next panic counts as the first.
+/// Time since its last panic after which a job has settled: the next panic counts as the first.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// Background tasks of this process.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     tracker: TaskTracker,
-    /// Turns and sockets, which are in `tracker` as well: what a drain waits for.
+    /// Turns and sockets, which are in `tracker` as well: a drain waits for them.
     visits: TaskTracker,
     draining: CancellationToken,
     shutdown: CancellationToken,
@@ -40,45 +39,45 @@ pub struct Tasks {
     reports: JobReports,
 }
 
-/// A job that has panicked a short while ago.
+/// A job that has recently panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PanickedJob {
     /// Whether battles need the job.
     pub need: JobNeed,
-    /// Whether it runs again.
+    /// State of the job.
     pub state: JobState,
 }
 
-/// Whether battles can go on without a job.
+/// Whether battles depend on a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobNeed {
-    /// They cannot: the instance is not ready while the job is down.
+    /// They do: the instance is not ready while the job is down.
     Battles,
-    /// They can.
+    /// They do not.
     Nothing,
 }
 
-/// Where a job stands after a panic.
+/// State of a job after a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobState {
-    /// It waits for its restart.
+    /// The job waits for its restart.
     Down,
-    /// It runs again, and may panic again.
+    /// The job runs again, and may panic again.
     Restarted,
 }
 
-/// A task ended in a panic, which is logged and counted.
+/// Error of a task that panicked; the panic is logged and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a task panicked")]
 pub struct Panicked;
 
-/// Runs a task to its end. A panic is logged and counted under the task's name; what it says is not logged, for it may quote
-/// a prompt or a key.
+/// Runs a task to its end. A panic is logged and counted under the task's name; its message is not logged, since it may quote a prompt or a
+/// key.
 ///
 /// # Errors
 /// [`Panicked`].
 pub async fn contain<T>(name: &'static str, task: impl Future<Output = T>) -> Result<T, Panicked> {
-    // Whatever the task shares is behind locks whose users expect a panic elsewhere.
+    // State shared by the task is behind locks whose users expect a panic elsewhere.
     AssertUnwindSafe(task).catch_unwind().await.map_err(|_| {
         metrics::job_panicked(name);
         tracing::error!(job = name, "a task panicked");
@@ -92,14 +91,14 @@ impl Tasks {
         self.tracker.spawn(contain(name, Box::pin(task)).map(drop).in_current_span());
     }
 
-    /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
+    /// Runs a task that a visitor waits for: like [`Tasks::spawn`], and a drain waits for it too.
     pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
         // Boxed first: a runtime moves a task several times, and this one is large.
         let task = contain("turn", Box::pin(task)).map(drop).in_current_span();
         self.tracker.spawn(self.visits.track_future(task));
     }
 
-    /// As long as this is kept, a drain waits, within its patience: for requests that are paid for.
+    /// Returns a token that delays a drain, within its patience: for billed requests.
     pub fn hold_drain(&self) -> TaskTrackerToken {
         self.visits.token()
     }
@@ -109,8 +108,8 @@ impl Tasks {
         self.tracker.track_future(self.visits.track_future(contain("socket", Box::pin(task)).map(drop)))
     }
 
-    /// Runs a job that ends at [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
-    /// with each panic in a row; until it has settled, [`Tasks::panicked_jobs`] names it.
+    /// Runs a job that ends at [`Tasks::shutdown`] until it returns. After a panic it is restarted, after a wait that doubles with each
+    /// consecutive panic; until it has settled, [`Tasks::panicked_jobs`] includes it.
     pub fn supervise<F>(&self, name: &'static str, need: JobNeed, mut job: impl FnMut() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -119,7 +118,7 @@ impl Tasks {
         metrics::job_known(name);
         self.tracker.spawn(async move {
             let mut failures = 0;
-            // The job itself is made within, so that a panic while it is made counts too.
+            // The job itself is created inside, so that a panic in its creation counts too.
             while tasks.run_once(name, &mut failures, async { job().await }).await.is_err() {
                 report.fail(&"it panicked, see the log");
                 tasks.note_panic(name, PanickedJob { need, state: JobState::Down });
@@ -133,7 +132,7 @@ impl Tasks {
         });
     }
 
-    /// Runs a job until it returns or panics, and keeps count of its panics in a row.
+    /// Runs a job until it returns or panics, and counts its consecutive panics.
     async fn run_once(
         &self,
         name: &'static str,
@@ -154,19 +153,19 @@ impl Tasks {
         ended
     }
 
-    /// Jobs that have panicked and not settled since, by name.
+    /// Returns the jobs that have panicked and not settled since, by name.
     #[must_use]
     pub fn panicked_jobs(&self) -> BTreeMap<&'static str, PanickedJob> {
         self.lock_panicked().clone()
     }
 
-    /// The entry of a job, in which it notes its runs.
+    /// Returns the report of a job, which records its runs.
     #[must_use]
     pub fn job_report(&self, name: &'static str) -> JobReport {
         self.reports.of(name)
     }
 
-    /// What each job did last, by name.
+    /// Returns the status of each job by name.
     #[must_use]
     pub fn jobs(&self) -> BTreeMap<&'static str, JobStatus> {
         self.reports.all()
@@ -181,7 +180,7 @@ impl Tasks {
         self.panicked_jobs.lock()
     }
 
-    /// Fires when nothing new may begin any more.
+    /// Returns a token that is cancelled when nothing new may begin.
     #[must_use]
     pub fn draining(&self) -> CancellationToken {
         self.draining.clone()
@@ -193,14 +192,14 @@ impl Tasks {
         self.draining.is_cancelled()
     }
 
-    /// Fires when the process is to end.
+    /// Returns a token that is cancelled when the process shuts down.
     #[must_use]
     pub fn shutdown(&self) -> CancellationToken {
         self.shutdown.clone()
     }
 
-    /// Lets nothing new begin and waits for turns and sockets to come to their ends, `patience` at most; `false`
-    /// if some had not by then. Jobs go on.
+    /// Lets nothing new begin and waits for turns and sockets to end, at most for `patience`; `false` if some had not by then. Jobs
+    /// continue.
     pub async fn drain(&self, patience: Duration) -> bool {
         self.draining.cancel();
         self.visits.close();
@@ -213,7 +212,7 @@ impl Tasks {
         self.shutdown.cancel();
     }
 
-    /// Asks all tasks to end and waits for them, `patience` at most; `false` if some were still running.
+    /// Asks all tasks to end and waits for them, at most for `patience`; `false` if some were still running.
     pub async fn end(&self, patience: Duration) -> bool {
         self.stop();
         self.tracker.close();
@@ -232,7 +231,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A job whose first runs panic and whose later ones wait for the end; the receiver hears when each run begins.
+    /// Starts a job whose first runs panic and whose later ones wait for the end; the receiver gets the start of each run.
     fn panicking(tasks: &Tasks, name: &'static str, need: JobNeed, panics: u32) -> mpsc::UnboundedReceiver<Instant> {
         let (begun, receiver) = mpsc::unbounded_channel();
         let (runs, shutdown) = (AtomicU32::new(0), tasks.shutdown());

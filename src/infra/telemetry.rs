@@ -1,4 +1,4 @@
-//! Logs: a readable message and dotted fields on stderr. Never prompts, replies, keys or addresses.
+//! Logging: a readable message and dotted fields on stderr. Never prompts, replies, keys or addresses.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -12,9 +12,8 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::config::LoggingFormat;
 
-/// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
-/// wrong on the wire is not among it: anybody could fill the log. Nor is what the database's driver says of each
-/// connection that it loses: [`crate::storage`] logs an outage once.
+/// Starts logging to stderr. `RUST_LOG` sets the filter; the default is what an operator needs. That excludes clients' protocol errors,
+/// which would let anyone fill the log, and the database driver's messages on each lost connection: [`crate::storage`] logs an outage once.
 pub fn start(format: LoggingFormat) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,sqlx=error,langya=info"));
@@ -22,7 +21,7 @@ pub fn start(format: LoggingFormat) {
     let _ = tracing::subscriber::set_global_default(log(format, filter, std::io::stderr));
 }
 
-/// Has panics logged by where they happen, without what they say: that may quote a prompt, a reply or a key.
+/// Logs panics by their location, without their message, which may quote a prompt, a reply or a key.
 pub fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -30,12 +29,12 @@ pub fn log_panics() {
     }));
 }
 
-/// A log in this format to this writer.
+/// Creates a log in this format to this writer.
 pub fn log<W>(format: LoggingFormat, filter: EnvFilter, writer: W) -> Box<dyn Subscriber + Send + Sync>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    // A log that cannot be written must not end the arena: the subscriber would report its write error to stderr, which panics.
+    // A failed log write must not end the arena: the subscriber would report its write error to stderr, which panics.
     let log = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     match format {
         LoggingFormat::Text => {
@@ -48,13 +47,12 @@ where
     }
 }
 
-/// The module of the web server that accepts connections.
+/// Module of the web server that accepts connections.
 const ACCEPTING: &str = "actix_server::accept";
-/// An outage is over when its error has not come for this long. While it lasts it comes twice a second.
+/// Time without the error after which an outage is over. During one it occurs twice a second.
 const OVER_AFTER: Duration = Duration::from_secs(60);
 
-/// Lets what the web server says each time that it cannot accept a connection, such as without free file descriptors, through
-/// once an outage.
+/// Logs the web server's errors on accepting connections, such as without free file descriptors, once per outage.
 #[derive(Default)]
 struct AcceptErrors(Mutex<HashMap<&'static str, Instant>>);
 
@@ -64,7 +62,7 @@ impl<S: Subscriber> Layer<S> for AcceptErrors {
             return true;
         }
         let now = Instant::now();
-        // The name of an event is its place in the source.
+        // The name of an event is its location in the source.
         let former = self.0.lock().insert(event.metadata().name(), now);
         former.is_none_or(|former| now.duration_since(former) > OVER_AFTER)
     }

@@ -6,30 +6,30 @@ use std::{fs, io};
 
 use crate::domain::time::Timestamp;
 
-/// An unfinished file that was not written for this many milliseconds belongs to no running process.
+/// Milliseconds without a write after which an unfinished file belongs to no running process.
 const ABANDONED: i64 = 24 * 3_600 * 1_000;
 
-/// How the name of an unfinished copy of a database begins and ends.
+/// Prefix of the name of an unfinished database copy; see also [`COPY_SUFFIX`].
 pub(crate) const COPY_PREFIX: &str = ".langya-";
-/// See [`COPY_PREFIX`].
+/// Suffix of the name of an unfinished database copy.
 pub(crate) const COPY_SUFFIX: &str = ".partial";
 
-/// Whether a file of this name is an unfinished copy of a database.
+/// Whether a file name is that of an unfinished database copy.
 pub(crate) fn is_unfinished_copy(name: &str) -> bool {
     name.starts_with(COPY_PREFIX) && name.ends_with(COPY_SUFFIX)
 }
 
-/// Removes a database that nobody uses, and what SQLite has made beside it; what is not there is no error.
+/// Removes an unused database, and SQLite's files beside it; missing files are no error.
 pub(crate) fn remove_with_side_files(database: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let mut name = database.file_name().unwrap_or_default().to_owned();
         name.push(ending);
-        // Mostly only some of them are there, and one that stays does no harm.
+        // Mostly only some of them exist, and a remaining one is harmless.
         let _ = fs::remove_file(database.with_file_name(name));
     }
 }
 
-/// Removes the files of a folder whose names belong to unfinished files and that were not written for a day before `now`: each may be as
+/// Removes the files of a folder whose names are those of unfinished files and that were not written for a day before `now`: each may be as
 /// large as the database. A file that cannot be read or removed stays.
 pub fn remove_abandoned(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -41,19 +41,19 @@ pub fn remove_abandoned(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&s
     }
 }
 
-/// As [`remove_abandoned`], of folders: one in which anything was written meanwhile stays.
+/// Removes folders like [`remove_abandoned`]; one with anything written meanwhile stays.
 pub fn remove_abandoned_folders(folder: &Path, now: Timestamp, is_unfinished: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_unfinished = entry.file_name().to_str().is_some_and(&is_unfinished);
         if is_unfinished && entry.metadata().is_ok_and(|found| found.is_dir()) && holds_abandoned(&entry.path(), now) {
-            // One that stays is looked at again the next time.
+            // A remaining one is checked again the next time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether a folder and all that is in it were not written for a day. What cannot be looked at counts as written.
+/// Whether a folder and its whole content were not written for a day. Unreadable entries count as written.
 fn holds_abandoned(folder: &Path, now: Timestamp) -> bool {
     let is_old = |entry: io::Result<fs::DirEntry>| {
         entry.is_ok_and(|entry| {
@@ -67,34 +67,34 @@ fn holds_abandoned(folder: &Path, now: Timestamp) -> bool {
     is_old_itself && fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_old))
 }
 
-/// A folder and those above it, the lowest first, as far as they are not there.
+/// Returns the missing ones of a folder and its ancestors, the lowest first.
 fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
     folder.ancestors().take_while(is_missing).map(Path::to_owned).collect()
 }
 
-/// Folders that were made for files to come. Dropping this removes those of them that are empty: nothing came.
+/// Folders created for future files. Dropping this removes those that are still empty.
 #[derive(Debug)]
 pub struct NewFolders(Vec<PathBuf>);
 
 impl NewFolders {
-    /// Makes a folder and those above it, as far as they are not there.
+    /// Creates a folder and its missing ancestors.
     ///
     /// # Errors
-    /// The system's; what was made until then is removed. [`io::ErrorKind::AlreadyExists`] says what is in the place of a folder.
+    /// Error of the system; folders created until then are removed. [`io::ErrorKind::AlreadyExists`] says what is in the place of a folder.
     pub fn make(folder: &Path) -> io::Result<Self> {
         let new = Self(missing_folders(folder));
         fs::create_dir_all(folder).map_err(|error| match error.kind() {
             // The system says only that something exists.
-            io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), in_the_place_of(folder)),
+            io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), describe_obstacle(folder)),
             _ => error,
         })?;
         Ok(new)
     }
 }
 
-/// What is in the place of a folder, or of one above it.
-fn in_the_place_of(folder: &Path) -> String {
+/// Describes what is in the place of a folder, or of its ancestor.
+fn describe_obstacle(folder: &Path) -> String {
     let lost = folder.ancestors().find(|above| above.is_symlink() && !above.exists());
     match lost {
         Some(link) if link == folder => "it is a link to a folder that does not exist".to_owned(),
@@ -106,7 +106,7 @@ fn in_the_place_of(folder: &Path) -> String {
 impl Drop for NewFolders {
     fn drop(&mut self) {
         for folder in &self.0 {
-            // One that cannot be removed holds something, or is gone.
+            // One that cannot be removed is not empty, or is gone.
             let _ = fs::remove_dir(folder);
         }
     }

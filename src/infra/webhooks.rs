@@ -1,4 +1,4 @@
-//! Sends messages to the webhooks of the settings, within the reach of models. Nothing of an answer is kept but its status.
+//! Sends messages to the configured webhooks, only to addresses allowed for models. Of a response only its status is used.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings, WebhookSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, SettingRule, VariableRule};
 use crate::domain::time::Timestamp;
-use crate::domain::webhook::{LEAST_SECRET_BYTES, WebhookEvent, signature};
+use crate::domain::webhook::{MIN_SECRET_BYTES, WebhookEvent, signature};
 use crate::llm::{HttpClient, connection_problem, http_client_within};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Longest wait for an answer.
+/// Response timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a message was not taken. No variant has the address, the secret or what the receiver wrote.
+/// Reason why a message was not accepted. No variant contains the address, the secret or the receiver's text.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookError {
-    /// The settings have no such webhook any more.
+    /// The webhook is no longer configured.
     #[error("the settings have no such webhook")]
     Unknown,
-    /// It does not answer.
+    /// The receiver is unreachable.
     #[error("it cannot be reached: {0}")]
     Http(String),
-    /// It leads elsewhere, where nothing is sent.
+    /// The receiver redirects, which is not followed.
     #[error("it answers with status {0}, which leads to another address: write that one as webhooks.url")]
     Moved(StatusCode),
-    /// It does not take the message.
+    /// The receiver refuses the message.
     #[error("it answers with status {0}")]
     Status(StatusCode),
 }
 
-/// The webhooks of the settings.
+/// Sender to the configured webhooks.
 #[derive(Debug)]
 pub struct WebhookSender {
     http: HttpClient,
@@ -50,10 +50,10 @@ struct Receiver {
 }
 
 impl WebhookSender {
-    /// The sender of the settings.
+    /// Creates the sender of the settings.
     ///
     /// # Errors
-    /// [`ConfigError`] for an address that is out of reach, and a secret that is not set or short.
+    /// [`ConfigError`] for an address that is not allowed, and a secret that is unset or too short.
     pub fn open(settings: &Settings, env: &Environment) -> Result<Self, ConfigError> {
         let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
         let mut receivers = BTreeMap::new();
@@ -67,19 +67,19 @@ impl WebhookSender {
             let url = url.ok_or_else(|| refused("webhooks.url", AddressRule::ReachableForWebhooks.into()))?;
             let secret = env.secret(&webhook.secret_env);
             let secret = secret
-                .filter(|secret| secret.expose_secret().len() >= LEAST_SECRET_BYTES)
+                .filter(|secret| secret.expose_secret().len() >= MIN_SECRET_BYTES)
                 .ok_or_else(|| refused("webhooks.secret_env", VariableRule::WebhookSecret.into()))?;
             receivers.insert(webhook.id.clone(), Receiver { url, secret, settings: webhook.clone() });
         }
         Ok(Self { http, receivers })
     }
 
-    /// The webhooks, by their ids.
+    /// Returns the webhooks by their ids.
     pub fn webhooks(&self) -> impl Iterator<Item = &WebhookSettings> {
         self.receivers.values().map(|receiver| &receiver.settings)
     }
 
-    /// Where a webhook's messages go: the host alone, since the rest of an address may be a secret.
+    /// Returns the host of a webhook's address only, since the rest may be secret.
     #[must_use]
     pub fn host(&self, webhook: &str) -> &str {
         self.receivers.get(webhook).and_then(|receiver| receiver.url.host_str()).unwrap_or_default()
@@ -88,7 +88,7 @@ impl WebhookSender {
     /// Sends a message to a webhook.
     ///
     /// # Errors
-    /// [`WebhookError`] unless it answers with a status from 200 to 299.
+    /// [`WebhookError`] unless the response status is from 200 to 299.
     pub async fn send(
         &self,
         webhook: &str,

@@ -1,4 +1,4 @@
-//! Asks a witness to sign a checkpoint (C2SP tlog-witness, `add-checkpoint`).
+//! Client of a witness that cosigns checkpoints (C2SP tlog-witness, `add-checkpoint`).
 
 use std::time::Duration;
 
@@ -6,40 +6,40 @@ use reqwest::{StatusCode, Url, header};
 
 use crate::llm::{HttpClient, connection_problem};
 
-/// Longest wait for an answer.
+/// Response timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an answer at most: a few signatures.
-const MOST_BYTES: usize = 16 << 10;
-/// What an answer with the size of the tree that the witness knows is marked as.
+/// Maximum size of a response in bytes: a few signatures.
+const MAX_BYTES: usize = 16 << 10;
+/// Content type of a response with the size of the tree that the witness knows.
 const SIZE_TYPE: &str = "text/x.tlog.size";
 
-/// What a witness answers.
+/// Response of a witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WitnessAnswer {
-    /// Lines with its signatures.
+    /// Signature lines.
     Signed(String),
-    /// It signed a tree of so many entries last, and needs the proof from there.
+    /// Size of the tree that it signed last, from which it needs a consistency proof.
     Knows(u64),
 }
 
-/// Why a witness did not sign. No variant has a text of the witness.
+/// Error of a cosignature request. No variant contains text of the witness.
 #[derive(Debug, thiserror::Error)]
 pub enum WitnessError {
-    /// The address is none, or out of reach.
+    /// The address is invalid or not allowed.
     #[error("its address cannot be used")]
     Address,
-    /// It does not answer.
+    /// The witness is unreachable.
     #[error("it cannot be asked: {0}")]
     Http(String),
-    /// It refuses.
+    /// The witness refuses the request.
     #[error("it answers with status {status}{advice}", status = .0, advice = meaning(.0))]
     Status(StatusCode),
-    /// The answer is longer than any, or no text.
+    /// The response is too long, or not text.
     #[error("its answer cannot be read")]
     Unreadable,
 }
 
-/// What a status of C2SP tlog-witness means, with what to do.
+/// Explains a status of C2SP tlog-witness, with a remedy.
 fn meaning(status: &StatusCode) -> &'static str {
     match status.as_u16() {
         300..=399 | 404 | 405 => ": check its url under public_log.witnesses",
@@ -68,7 +68,7 @@ pub async fn add_checkpoint(
     let is_size = kind.is_some_and(|kind| kind.split(';').next().map(str::trim) == Some(SIZE_TYPE));
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        if bytes.len() + chunk.len() > MOST_BYTES {
+        if bytes.len() + chunk.len() > MAX_BYTES {
             return Err(WitnessError::Unreadable);
         }
         bytes.extend(chunk);

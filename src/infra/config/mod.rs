@@ -33,7 +33,7 @@ pub use sections::{
     LoggingSettings, ModelSettings, ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting,
     PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings,
     RedisSettings, RetentionSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, VoteAccess,
-    WebhookSettings, WindowLimits, WitnessSettings, is_private_way, is_public_by_tls,
+    WebhookSettings, WindowLimits, WitnessSettings, is_public_by_tls, is_secure_transport,
 };
 pub use service_url::ServiceUrl;
 pub use value_checks::is_variable_name;

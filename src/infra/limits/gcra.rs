@@ -69,8 +69,8 @@ pub(super) struct Wait {
 
 /// Answer of the backend shared by all instances.
 pub(super) enum LimitAnswer {
-    /// How far ahead the due moment of each limit is, by window.
-    Granted(Vec<Ahead>),
+    /// Time until the due moment of each limit, by window.
+    Granted(Vec<TimesUntilFull>),
     Refused(Wait),
     /// No backend could be asked, or none answered in time.
     Nothing,
@@ -95,14 +95,14 @@ impl LimitAnswer {
 }
 
 /// Moments when the quota will be full again, by window.
-type Dues = [Instant; WINDOWS];
+type DueTimes = [Instant; WINDOWS];
 /// Times until the quota will be full again, by window.
-pub(super) type Ahead = [Duration; WINDOWS];
+pub(super) type TimesUntilFull = [Duration; WINDOWS];
 
 /// Counts of this process, including those learned from the shared backend.
 #[derive(Debug, Default)]
 pub(super) struct LimitCounts {
-    due: HashMap<String, Dues>,
+    due: HashMap<String, DueTimes>,
 }
 
 impl LimitCounts {
@@ -131,7 +131,7 @@ impl LimitCounts {
     }
 
     /// Merges the counts of the shared backend: how far ahead each window of a limit is.
-    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[Ahead], now: Instant) {
+    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[TimesUntilFull], now: Instant) {
         for (count, ahead) in counts.iter().zip(ahead) {
             if let Some(dues) = self.due.get_mut(&count.name) {
                 dues.iter_mut().zip(ahead).for_each(|(due, ahead)| *due = (*due).max(now + *ahead));
@@ -140,7 +140,7 @@ impl LimitCounts {
     }
 
     /// Returns how far ahead each window of a limit is.
-    pub(super) fn ahead(&self, name: &str, now: Instant) -> Ahead {
+    pub(super) fn ahead(&self, name: &str, now: Instant) -> TimesUntilFull {
         self.dues(name, now).map(|due| due.saturating_duration_since(now))
     }
 
@@ -153,7 +153,7 @@ impl LimitCounts {
         used.filter_map(share).fold(0.0, f64::max).min(1.0)
     }
 
-    fn dues(&self, name: &str, now: Instant) -> Dues {
+    fn dues(&self, name: &str, now: Instant) -> DueTimes {
         self.due.get(name).copied().unwrap_or([now; WINDOWS])
     }
 
@@ -174,7 +174,7 @@ impl LimitCounts {
     }
 }
 
-fn latest(dues: &Dues) -> Instant {
+fn latest(dues: &DueTimes) -> Instant {
     dues.iter().copied().max().expect("there are windows")
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
+use super::gcra::{Count, LimitAnswer, TimesUntilFull, WindowRate};
 use crate::storage::{LimitCharge, Store};
 
 /// Timeout of the database, after which this instance counts by itself.
@@ -24,7 +24,7 @@ impl PostgresCounts {
 
     /// Counts one more use on all limits if all of them grant it. Uses that this instance learned in `known` and the database has not
     /// counted are added, so that an outage of Redis does not reset any limit.
-    pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
+    pub(super) async fn charge(&self, counts: &[Count], known: &[TimesUntilFull]) -> LimitAnswer {
         let charge = limit_charge(counts, known);
         match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {
             Ok(Ok(Some(answer))) => {
@@ -41,7 +41,7 @@ impl PostgresCounts {
     }
 }
 
-fn limit_charge(counts: &[Count], known: &[Ahead]) -> LimitCharge {
+fn limit_charge(counts: &[Count], known: &[TimesUntilFull]) -> LimitCharge {
     let rates = |part: fn(WindowRate) -> Duration| -> Vec<i64> {
         let rates = counts.iter().flat_map(|count| count.rates);
         rates.map(|rate| rate.map_or(0, |rate| micros(part(rate)))).collect()

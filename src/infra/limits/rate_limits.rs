@@ -4,7 +4,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
-use super::gcra::{Ahead, Count, LimitAnswer, LimitCounts, Wait, rates};
+use super::gcra::{Count, LimitAnswer, LimitCounts, TimesUntilFull, Wait, rates};
 use super::redis_counts::SharedCounts;
 use super::{Caller, LimitScope, LimitedAction, RateLimited, SharedBackends, TurnRefused};
 use crate::config::{CurrentSettings, WindowLimits};
@@ -193,7 +193,7 @@ impl RateLimits {
     }
 
     /// Returns how far ahead these limits are as this instance knows, or the time to wait if that already exceeds one.
-    fn known(&self, counts: &[Count]) -> Result<Vec<Ahead>, Wait> {
+    fn known(&self, counts: &[Count]) -> Result<Vec<TimesUntilFull>, Wait> {
         let (local, now) = (self.local(), Instant::now());
         match local.wait(counts, now) {
             Some(wait) => Err(wait),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Script;
 
 use super::SharedBackends;
-use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
+use super::gcra::{Count, LimitAnswer, TimesUntilFull, WindowRate};
 use super::postgres_counts::PostgresCounts;
 use crate::redis::RedisHandle;
 
@@ -61,14 +61,14 @@ impl SharedCounts {
     }
 
     /// Counts one more use on all limits if all of them grant it. `known` is how far ahead each of them is as this instance knows.
-    pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
+    pub(super) async fn charge(&self, counts: &[Count], known: &[TimesUntilFull]) -> LimitAnswer {
         match self.charge_in_redis(counts, known).await {
             LimitAnswer::Nothing => self.stored.charge(counts, known).await,
             answer => answer,
         }
     }
 
-    async fn charge_in_redis(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
+    async fn charge_in_redis(&self, counts: &[Count], known: &[TimesUntilFull]) -> LimitAnswer {
         let Some(mut connection) = self.link.connection() else { return LimitAnswer::Nothing };
         let mut call = self.script.prepare_invoke();
         for (Count { name, rates, .. }, known) in counts.iter().zip(known) {

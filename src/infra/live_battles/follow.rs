@@ -7,15 +7,15 @@ use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::record::BattleRecord;
 
 impl LiveBattle {
-    /// Applies events of the answering instance, if they are still accepted: [`ActiveBattle::take_in`].
+    /// Applies events of the answering instance, if they are still accepted: [`ActiveBattle::apply_events`].
     ///
-    /// [`ActiveBattle::take_in`]: crate::domain::battle::active_battle::ActiveBattle::take_in
-    pub fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
+    /// [`ActiveBattle::apply_events`]: crate::domain::battle::active_battle::ActiveBattle::apply_events
+    pub fn apply_events(&self, first: u64, entries: Vec<EventEntry>) -> bool {
         let mut state = self.state();
         if !state.active.listens() {
             return false;
         }
-        if state.active.take_in(first, entries) {
+        if state.active.apply_events(first, entries) {
             return true;
         }
         self.announce(&state);

@@ -22,7 +22,7 @@ use crate::process_stalls::timeout_unless_stalled;
 pub use running::RunningBattles;
 
 /// Maximum lag of the fastest watcher in bytes before the battle waits for it: text, and the overhead of each event.
-const BEHIND: u64 = 64 * 1024;
+const MAX_LAG_BYTES: u64 = 64 * 1024;
 
 /// A battle in memory.
 #[derive(Debug)]
@@ -163,16 +163,16 @@ impl LiveBattle {
 
     /// Whether even the fastest watcher lags too far behind, or did when it left.
     #[must_use]
-    pub fn readers_are_behind(&self) -> bool {
-        self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
+    pub fn readers_lag(&self) -> bool {
+        self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > MAX_LAG_BYTES
     }
 
-    /// Waits while [`LiveBattle::readers_are_behind`].
+    /// Waits while [`LiveBattle::readers_lag`].
     pub async fn readers_catch_up(&self) {
         loop {
             // Subscribed before the check, so that a notification in between is not missed.
             let caught_up = self.caught_up.notified();
-            if !self.readers_are_behind() {
+            if !self.readers_lag() {
                 return;
             }
             caught_up.await;
@@ -180,7 +180,7 @@ impl LiveBattle {
     }
 
     /// Waits until the battle has had no watchers for `grace`.
-    pub async fn left_alone(&self, grace: Duration) {
+    pub async fn wait_until_unwatched(&self, grace: Duration) {
         let mut audience = self.audience.subscribe();
         loop {
             // The sender lives in `self`, so waiting cannot fail.
@@ -235,7 +235,7 @@ impl Watcher {
         let missed = state.active.log().after(self.last_sent).to_vec();
         self.last_sent = state.active.log().head();
         let before = self.battle.furthest.fetch_max(state.active.log().bytes(), Ordering::AcqRel);
-        if state.active.log().bytes().saturating_sub(before) > BEHIND {
+        if state.active.log().bytes().saturating_sub(before) > MAX_LAG_BYTES {
             self.battle.caught_up.notify_waiters();
         }
         missed

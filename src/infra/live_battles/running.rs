@@ -143,7 +143,7 @@ mod tests {
         };
         let watcher = tokio::select! {
             biased;
-            () = battle.left_alone(Duration::from_secs(10)) => None,
+            () = battle.wait_until_unwatched(Duration::from_secs(10)) => None,
             watcher = comes_back => Some(watcher),
         };
         assert!(watcher.is_some(), "the battle counts as left");

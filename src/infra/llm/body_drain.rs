@@ -16,9 +16,9 @@ use tokio::time::timeout;
 /// Maximum duration of draining a body.
 const LONGEST: Duration = Duration::from_secs(2);
 /// Maximum number of bytes drained.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// Maximum number of bodies drained at the same time.
-const MOST_AT_ONCE: usize = 256;
+const MAX_AT_ONCE: usize = 256;
 
 /// Background tasks that drain the bodies of one HTTP client.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl BackgroundDrain {
         let Ok(runtime) = Handle::try_current() else { return };
         let mut under_way = self.0.lock();
         while under_way.try_join_next().is_some() {}
-        if under_way.len() < MOST_AT_ONCE {
+        if under_way.len() < MAX_AT_ONCE {
             under_way.spawn_on(read_to_end(response.bytes_stream()), &runtime);
         }
     }
@@ -46,7 +46,7 @@ impl BackgroundDrain {
 async fn read_to_end<B: AsRef<[u8]>, E>(body: impl Stream<Item = Result<B, E>>) {
     let mut body = pin!(body);
     let rest = async {
-        let mut left = MOST_BYTES;
+        let mut left = MAX_BYTES;
         while let Some(Ok(chunk)) = body.next().await {
             match left.checked_sub(chunk.as_ref().len()) {
                 Some(less) => left = less,

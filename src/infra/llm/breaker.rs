@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::backoff::later;
 
 /// Maximum number of stored conversations; more consecutive failures than that are evidence enough against the model.
-const MOST_CONVERSATIONS: usize = 64;
+const MAX_CONVERSATIONS: usize = 64;
 
 /// Thresholds of the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,8 +105,8 @@ impl Breaker {
         }
     }
 
-    /// Issues a ticket, or `None` while the breaker is open. During a trial it also admits models that were not drawn, such as one chosen
-    /// by the visitor: a refusal would reveal that the trial runs in another battle.
+    /// Issues a ticket, or `None` while the breaker is open. During a trial it also admits requests to a model that was not drawn, such as
+    /// one chosen by the visitor: a refusal would reveal that the trial runs in another battle.
     pub fn admit(&mut self, now: Instant) -> Option<Ticket> {
         if self.remaining_open(now).is_some() {
             return None;
@@ -161,7 +161,7 @@ impl Breaker {
         if !is_known || self.is_on_trial() {
             self.failures = self.failures.saturating_add(1);
         }
-        if !is_known && self.conversations.len() < MOST_CONVERSATIONS {
+        if !is_known && self.conversations.len() < MAX_CONVERSATIONS {
             self.conversations.push(conversation);
         }
         self.is_suspected |= self.has_failed_enough();
@@ -177,7 +177,7 @@ impl Breaker {
     }
 
     /// Issues a ticket for a probe of a suspected model, once for each suspicion. A suspicion that arises during a probe waits for its end.
-    pub fn take_suspicion(&mut self) -> Option<Ticket> {
+    pub fn take_probe_ticket(&mut self) -> Option<Ticket> {
         if self.is_questioned {
             return None;
         }
@@ -320,7 +320,7 @@ mod tests {
             breaker.state().failures
         });
         assert_eq!(failures, [1, 1, 1, 2, 2, 2]);
-        assert_eq!(breaker.take_suspicion(), None);
+        assert_eq!(breaker.take_probe_ticket(), None);
         let ticket = breaker.admit(now).unwrap();
         breaker.succeeded(ticket);
         let ticket = breaker.admit(now).unwrap();
@@ -343,13 +343,13 @@ mod tests {
     fn conversations_alone_never_open_it_and_the_arenas_own_question_does() {
         let now = Instant::now();
         let mut breaker = suspected(now);
-        let own = breaker.take_suspicion().unwrap();
-        assert_eq!(breaker.take_suspicion(), None, "once for each suspicion");
+        let own = breaker.take_probe_ticket().unwrap();
+        assert_eq!(breaker.take_probe_ticket(), None, "once for each suspicion");
         breaker.succeeded(own);
         check(&breaker, BreakerPhase::Closed, 0);
 
         let mut breaker = suspected(now);
-        let own = breaker.take_suspicion().unwrap();
+        let own = breaker.take_probe_ticket().unwrap();
         breaker.failed(own, now);
         check(&breaker, BreakerPhase::Open, 4);
     }
@@ -361,24 +361,24 @@ mod tests {
         let ticket = breaker.admit(now).unwrap();
         breaker.failed(ticket, now);
         check(&breaker, BreakerPhase::Open, 4);
-        assert_eq!(breaker.take_suspicion(), None);
+        assert_eq!(breaker.take_probe_ticket(), None);
 
         let mut breaker = suspected(now);
         let ticket = breaker.admit(now).unwrap();
         breaker.succeeded(ticket);
-        assert_eq!(breaker.take_suspicion(), None);
+        assert_eq!(breaker.take_probe_ticket(), None);
     }
 
     #[test]
     fn an_own_question_without_a_result_is_followed_by_another_one_after_the_next_failure() {
         let now = Instant::now();
         let mut breaker = suspected(now);
-        let own = breaker.take_suspicion().unwrap();
+        let own = breaker.take_probe_ticket().unwrap();
         breaker.abandoned(own);
-        assert_eq!(breaker.take_suspicion(), None);
+        assert_eq!(breaker.take_probe_ticket(), None);
         let ticket = breaker.admit(now).unwrap();
         breaker.failed_on(ticket, 3);
-        assert!(breaker.take_suspicion().is_some(), "a known conversation is reason enough then");
+        assert!(breaker.take_probe_ticket().is_some(), "a known conversation is reason enough then");
     }
 
     #[test]
@@ -386,10 +386,10 @@ mod tests {
         let now = Instant::now();
         for answers in [true, false] {
             let mut breaker = suspected(now);
-            let own = breaker.take_suspicion().unwrap();
+            let own = breaker.take_probe_ticket().unwrap();
             let ticket = breaker.admit(now).unwrap();
             breaker.failed_on(ticket, 4);
-            assert_eq!(breaker.take_suspicion(), None, "one question at a time");
+            assert_eq!(breaker.take_probe_ticket(), None, "one question at a time");
             // Opened by another instance: the result no longer counts, and the probe ends all the same.
             breaker.open_until(now + OPEN_FOR);
             if answers {
@@ -399,7 +399,7 @@ mod tests {
             }
             let trial = breaker.admit(now + OPEN_FOR).unwrap();
             breaker.failed_on(trial, 1);
-            assert!(breaker.take_suspicion().is_some());
+            assert!(breaker.take_probe_ticket().is_some());
         }
     }
 
@@ -412,7 +412,7 @@ mod tests {
             breaker.failed_on(trial, 1);
             check(&breaker, BreakerPhase::HalfOpen, 4);
             assert!(!breaker.may_be_drawn(now + OPEN_FOR), "not before it is decided");
-            let own = breaker.take_suspicion().unwrap();
+            let own = breaker.take_probe_ticket().unwrap();
             if answers {
                 breaker.succeeded(own)
             } else {
@@ -481,7 +481,7 @@ mod tests {
         }
         let ticket = breaker.admit(now).unwrap();
         breaker.failed_on(ticket, 1);
-        assert_eq!(breaker.take_suspicion(), None);
+        assert_eq!(breaker.take_probe_ticket(), None);
         check(&breaker, BreakerPhase::Closed, 101);
     }
 }

@@ -10,11 +10,11 @@ use crate::domain::battle::{RunId, VisitorId};
 /// Number of stored visitors; later ones replace the oldest.
 const REMEMBERED: usize = 32;
 /// Maximum number of undecided failures of one visitor: those of questions asked at the same time, each in its own tab.
-const MOST_UNDECIDED: usize = 8;
+const MAX_UNDECIDED: usize = 8;
 /// Minimum number of visitors on whose questions only this model failed.
 const FEWEST: usize = 8;
 /// Ratio of visitors failed alone to visitors answered at which the model fails on most questions.
-const FAILED_FOR_EACH_ANSWERED: usize = 3;
+const FAILURE_RATIO: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum VisitorResult {
@@ -54,7 +54,7 @@ impl FailuresByVisitor {
                 Some(VisitorResult::Answered) | None => VecDeque::new(),
             };
             runs.extend(run.cloned());
-            if runs.len() > MOST_UNDECIDED {
+            if runs.len() > MAX_UNDECIDED {
                 runs.pop_front();
             }
             VisitorResult::Failed(runs)
@@ -73,7 +73,7 @@ impl FailuresByVisitor {
         let is_first = !std::mem::replace(&mut known.has_counted, true);
         let count = |wanted: &VisitorResult| self.0.iter().filter(|known| known.latest == *wanted).count();
         let (failed, answered) = (count(&VisitorResult::FailedAlone), count(&VisitorResult::Answered));
-        is_first && failed >= FEWEST && failed >= FAILED_FOR_EACH_ANSWERED * answered
+        is_first && failed >= FEWEST && failed >= FAILURE_RATIO * answered
     }
 
     /// Makes a visitor the newest one, with a result that may depend on the previous one.
@@ -168,7 +168,7 @@ mod tests {
     fn of_many_failures_of_one_visitor_the_oldest_are_forgotten() {
         let mut results = FailuresByVisitor::default();
         for number in 0..FEWEST {
-            for later in 0..=MOST_UNDECIDED {
+            for later in 0..=MAX_UNDECIDED {
                 results.failed(&visitor(number), Some(&RunId::new(format!("here.{later}"))));
             }
             assert!(!results.failed_alone(&visitor(number), &RunId::new("here.0")), "{number}");

@@ -27,7 +27,7 @@ use crate::domain::judging::budget::{Prices, Tokens, estimate_all};
 use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::sha256::sha256;
 use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
-use crate::llm::batch::{BatchApi, BatchEnd, MOST_REQUESTS};
+use crate::llm::batch::{BatchApi, BatchEnd, MAX_REQUESTS};
 use crate::llm::reply_limit::ReplyLimit;
 use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyStream, Sampling, Usage};
@@ -200,7 +200,7 @@ impl ModelClient {
     /// Returns the maximum number of concurrent requests: the size of a batch, or the model's limit.
     #[must_use]
     pub fn at_once(&self) -> usize {
-        if self.sends_batches() { MOST_REQUESTS } else { self.max_concurrent }
+        if self.sends_batches() { MAX_REQUESTS } else { self.max_concurrent }
     }
 
     /// Registers a worker for the lifetime of the guard.
@@ -301,7 +301,7 @@ impl ModelClient {
             if error.is_request_error() {
                 return Err(AskError::Refused { error, attempts, latency: began.elapsed(), lost });
             }
-            if attempts >= self.settings.attempts || !may_pass(&error) {
+            if attempts >= self.settings.attempts || !may_be_transient(&error) {
                 self.count_failure(&error);
                 return Err(AskError::Failed { error, attempts, latency: began.elapsed(), lost });
             }
@@ -331,7 +331,7 @@ impl ModelClient {
             }
             let Outgoing { way, reserved, prices, alone: _alone } = self.begin(asked, limits).await?;
             let mut heard = PartialReply::default();
-            let was_sent_before = matches!(way, Way::Earlier(_));
+            let was_sent_before = matches!(way, RequestRoute::Earlier(_));
             let ended = heard.listen(self.reply(asked, way)).await;
             match &ended {
                 Err(ChatError::Unanswered(BatchEnd::GoesOn)) => {
@@ -364,7 +364,7 @@ impl ModelClient {
         let prices = self.batch_prices;
         if queue.holds(&key) {
             let reserved = limits.sent_before();
-            return Ok(Outgoing { way: Way::Earlier(key), reserved, prices, alone: None });
+            return Ok(Outgoing { way: RequestRoute::Earlier(key), reserved, prices, alone: None });
         }
         if !queue.sends() {
             return self.single(asked, limits).await;
@@ -372,7 +372,7 @@ impl ModelClient {
         loop {
             let settled = limits.settlement();
             if let Some(reserved) = limits.reserve(self.cost_to_expect(asked, prices))? {
-                return Ok(Outgoing { way: Way::Batch(key, body), reserved, prices, alone: None });
+                return Ok(Outgoing { way: RequestRoute::Batch(key, body), reserved, prices, alone: None });
             }
             self.wait_for(limits.unless_stopped(settled)).await?;
         }
@@ -394,16 +394,16 @@ impl ModelClient {
                 continue;
             }
             if let Some(reserved) = limits.reserve(cost)? {
-                return Ok(Outgoing { way: Way::Single, reserved, prices: self.prices, alone });
+                return Ok(Outgoing { way: RequestRoute::Single, reserved, prices: self.prices, alone });
             }
             self.wait_for(limits.unless_stopped(settled)).await?;
         }
     }
 
-    fn reply(&self, asked: ClientRequest<'_>, way: Way) -> ReplyStream {
+    fn reply(&self, asked: ClientRequest<'_>, way: RequestRoute) -> ReplyStream {
         match (way, &self.queue, self.model.batches()) {
-            (Way::Earlier(key), Some(queue), _) => queue.ask(key, None),
-            (Way::Batch(key, body), Some(queue), Some(api)) => {
+            (RequestRoute::Earlier(key), Some(queue), _) => queue.ask(key, None),
+            (RequestRoute::Batch(key, body), Some(queue), Some(api)) => {
                 let request = api.encode(&key, body);
                 queue.ask(key, Some(request))
             }
@@ -431,7 +431,7 @@ struct ClientRequest<'a> {
 
 /// A request that may be sent.
 struct Outgoing<'l> {
-    way: Way,
+    way: RequestRoute,
     reserved: BudgetShare<'l>,
     prices: Option<Prices>,
     /// Held until the end of a request that may cost more than the rest of the budget.
@@ -439,10 +439,10 @@ struct Outgoing<'l> {
 }
 
 /// Route of a request.
-enum Way {
-    /// As a single request.
+enum RequestRoute {
+    /// Single request.
     Single,
-    /// Sent in a batch of an earlier run.
+    /// Batch of an earlier run, in which it was sent.
     Earlier(String),
     /// In the next batch.
     Batch(String, Map<String, Value>),
@@ -455,7 +455,7 @@ fn cost_of(tokens: Tokens, prices: Option<Prices>) -> f64 {
 
 /// Whether an error may be transient. A broken or unreadable reply may succeed the next time; a wrong key stays wrong. Unanswered batch
 /// requests are left to another run.
-fn may_pass(error: &ChatError) -> bool {
+fn may_be_transient(error: &ChatError) -> bool {
     !matches!(error, ChatError::Status { .. } | ChatError::Unanswered(_)) || error.is_retryable()
 }
 

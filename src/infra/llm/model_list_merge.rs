@@ -12,7 +12,7 @@ use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 const REPLY_SHARE: u64 = 2;
 
 /// Maximum number of models for which an error explains why they are not added.
-pub const MOST_DUPLICATES_NAMED: usize = 3;
+pub const MAX_DUPLICATES_NAMED: usize = 3;
 
 /// Result of merging one listed model.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ pub fn duplicates(models: &[AddedModel]) -> String {
             model.entry.id
         ),
     };
-    let told: Vec<String> = models.iter().take(MOST_DUPLICATES_NAMED).map(why).collect();
+    let told: Vec<String> = models.iter().take(MAX_DUPLICATES_NAMED).map(why).collect();
     let more = models.len().saturating_sub(told.len());
     if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
 }

@@ -1,9 +1,8 @@
-//! Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM stream them.
+//! Client of streamed chat completions by OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM.
 //!
-//! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content, content as
-//! a list of parts (Mistral), no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in
-//! mid-stream, also those that only the reason of the end shows. Counts of tokens, log probabilities, indices, refusals and reasoning of
-//! any other form are dropped.
+//! The servers' variants are all accepted: a first delta with or without `content`, `null` content, content as a list of parts (Mistral),
+//! no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in mid-stream, also those that only
+//! the finish reason shows. Token counts, log probabilities, indices, refusals and reasoning of any other form are dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,25 +23,25 @@ use super::stream_readers::{SseReader, parse_json};
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
-use crate::domain::judging::token_probabilities::{MOST_ALTERNATIVES, NumberToken};
+use crate::domain::judging::token_probabilities::{MAX_ALTERNATIVES, NumberToken};
 
-/// Where OpenAI itself listens.
+/// Default address of OpenAI's API.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// A model behind a chat completions server.
+/// A model served by a chat completions server.
 #[derive(Debug)]
 pub struct OpenAiModel {
     endpoint: Endpoint,
-    /// Everything of the request but the conversation.
+    /// Request without the conversation.
     template: Map<String, Value>,
     system_prompt: String,
     limit_key: &'static str,
-    /// What the settings say beside: these keys are never changed.
+    /// Additional request keys of the settings, which are never overridden.
     fixed: Map<String, Value>,
 }
 
 impl OpenAiModel {
-    /// Takes the settings of one model and the value of its key variable.
+    /// Creates the client from the settings of one model and the value of its key variable.
     ///
     /// # Errors
     /// [`ConfigError::OutOfRange`] for an unusable address or key.
@@ -53,7 +52,7 @@ impl OpenAiModel {
             "Bearer ",
             key,
         )?;
-        // OpenAI's newer models know only the longer name; other servers often know only the shorter one.
+        // OpenAI's newer models accept only the longer name; other servers often accept only the shorter one.
         let official = endpoint.host() == "api.openai.com";
         let limit_key = if official { "max_completion_tokens" } else { "max_tokens" };
         let template = template(settings, limit_key);
@@ -74,7 +73,7 @@ impl OpenAiModel {
         lay("seed", sampling.seed.map(Value::from));
         lay("stream_options", sampling.with_usage.then(|| json!({"include_usage": true})));
         lay("logprobs", sampling.logprobs.then_some(Value::Bool(true)));
-        lay("top_logprobs", sampling.logprobs.then(|| MOST_ALTERNATIVES.into()));
+        lay("top_logprobs", sampling.logprobs.then(|| MAX_ALTERNATIVES.into()));
         if !LIMIT_KEYS.iter().any(|key| self.fixed.contains_key(*key)) {
             lay(self.limit_key, sampling.max_tokens.map(Value::from));
         }
@@ -82,10 +81,10 @@ impl OpenAiModel {
     }
 }
 
-/// Reasons of an end that are failures of the server: of vLLM and SGLang, OpenRouter, Zhipu, and DeepSeek.
+/// Finish reasons that mean a server failure: of vLLM and SGLang, OpenRouter, Zhipu, and DeepSeek.
 const FAILED_ENDS: [&str; 4] = ["abort", "error", "network_error", "insufficient_system_resource"];
 
-/// The two names of the longest reply.
+/// Names of the parameter for the maximum reply length.
 const LIMIT_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl ChatModel for OpenAiModel {
@@ -119,14 +118,14 @@ fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
     body
 }
 
-/// The conversation as chat completions and Ollama take it: the system prompt is its first message.
+/// Prepends the system prompt as the first message, as chat completions and Ollama expect it.
 pub(super) fn with_system_prompt(system_prompt: &str, messages: &[Message]) -> Vec<Message> {
     let (system, rest) = system_and_rest(system_prompt, messages);
     let system = system.map(Message::system);
     system.into_iter().chain(rest.iter().cloned()).collect()
 }
 
-/// A message as chat completions take it: one with images has a list as its content.
+/// Converts a message to the chat completions format: one with images has a list as its content.
 fn message_json(message: &Message) -> Value {
     if message.images.is_empty() {
         return json!(message);
@@ -158,7 +157,7 @@ struct OpenAiUsage {
 
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
-    /// Its place among several; some servers leave it out.
+    /// Index among several choices; some servers leave it out.
     #[serde(default, deserialize_with = "lenient")]
     index: Option<Value>,
     delta: Option<Delta>,
@@ -168,7 +167,7 @@ struct ChunkChoice {
 }
 
 impl ChunkChoice {
-    /// Where `extra_body` asks for several replies (`n`), the first counts.
+    /// Whether this is the first choice, the only one used if `extra_body` requests several (`n`).
     fn is_first(&self) -> bool {
         let index = match self.index.as_ref() {
             Some(Value::String(digits)) => digits.parse::<f64>().ok(),
@@ -183,7 +182,7 @@ struct Logprobs {
     content: Option<Vec<TokenLogprob>>,
 }
 
-/// A token of the chunk's text; some servers give no alternatives.
+/// A token of the chunk's text; some servers return no alternatives.
 #[derive(Deserialize)]
 struct TokenLogprob {
     token: String,
@@ -198,7 +197,7 @@ struct Alternative {
     logprob: f64,
 }
 
-/// The numbers among the tokens of a chunk, by their place in its text.
+/// Returns the numbers among the tokens of a chunk, by their position in its text.
 fn numbers(logprobs: Logprobs) -> Vec<NumberToken> {
     let mut at = 0;
     let mut number = |token: TokenLogprob| {
@@ -210,7 +209,7 @@ fn numbers(logprobs: Logprobs) -> Vec<NumberToken> {
     logprobs.content.into_iter().flatten().filter_map(&mut number).collect()
 }
 
-/// A text, or a list of parts.
+/// Text, or a list of parts.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Content {
@@ -227,7 +226,7 @@ struct ContentPart {
 }
 
 impl ContentPart {
-    /// Whether its text is reasoning too.
+    /// Whether the part's text is reasoning too.
     fn is_reasoning(&self) -> bool {
         let kind = self.kind.as_ref().and_then(Value::as_str).unwrap_or_default();
         kind.starts_with("thinking") || kind.starts_with("reasoning")
@@ -235,7 +234,7 @@ impl ContentPart {
 }
 
 impl Content {
-    /// Its text, or the reasoning in it, in their order.
+    /// Appends the text, or the reasoning in it, in order.
     fn add_to(self, parts: &mut VecDeque<ReplyPart>, part: fn(String) -> ReplyPart) {
         match self {
             Self::Text(text) if text.is_empty() => {}
@@ -256,7 +255,7 @@ impl Content {
     }
 }
 
-/// Servers in PHP write an empty one as `[]`, so each field has a default.
+/// Servers in PHP write an empty object as `[]`, so each field has a default.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Delta {
@@ -306,7 +305,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     }
 }
 
-/// Whether this is a reason of the end: some servers send an empty one, or a "null" in quotes, with each delta.
+/// Whether this is an actual finish reason: some servers send an empty one, or a "null" in quotes, with each delta.
 fn says_the_end(reason: &Value) -> bool {
     match reason {
         Value::Bool(false) => false,

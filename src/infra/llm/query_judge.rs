@@ -1,4 +1,4 @@
-//! Asks a judge, and again, at most twice, if the reply cannot be parsed.
+//! Queries a judge, and again, at most twice, if the reply cannot be parsed.
 
 use std::time::Duration;
 
@@ -6,68 +6,68 @@ use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::benchmark::run_report::Effort;
 use crate::domain::judging::budget::Tokens;
 use crate::domain::judging::judge_prompt::with_reminder;
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::token_probabilities::{NumberToken, expected_verdict};
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
 use crate::llm::{Message, Usage};
 
-/// Further questions after a reply that cannot be read.
+/// Maximum number of further queries after an unparseable reply.
 const FURTHER: usize = 2;
 /// Estimated length of a judge's reply in tokens.
 const USUAL_VERDICT: u64 = 300;
 
-/// How often a judge is asked at most.
+/// Returns the maximum effort of a judge query.
 #[must_use]
 pub fn effort(judge: &ModelClient) -> Effort {
     Effort { replies: 1 + FURTHER as u64, tries: judge.tries(), usual_reply: USUAL_VERDICT }
 }
 
-/// The form that a reply is to have.
+/// Expected format of a judge's reply.
 pub struct ReplyFormat<'f> {
-    /// Reads it.
+    /// Parses the reply.
     pub parse: &'f (dyn Fn(&str) -> Result<Verdict, VerdictError> + Sync),
-    /// Asks for it once more.
+    /// Instruction that requests the format again.
     pub reminder: &'f str,
 }
 
 /// Result of a judge query.
 #[derive(Debug, Default)]
 pub struct JudgeReply {
-    /// The last reply as it came; empty where there was none.
+    /// Last reply verbatim; empty if there was none.
     pub raw_text: String,
-    /// The reasoning that the provider sent apart from it.
+    /// Reasoning that the provider sent separately.
     pub reasoning: String,
-    /// Its last numbers with what could have stood in their place, where the provider returns it.
+    /// Its last numbers with their alternatives, if the provider returns them.
     pub numbers: Vec<NumberToken>,
-    /// Replies before it, which could not be read.
+    /// Earlier replies, which could not be parsed.
     pub earlier: Vec<String>,
-    /// What was read in it.
+    /// Parsed verdict.
     pub verdict: Option<Verdict>,
-    /// Why nothing was read.
+    /// Reason why there is no verdict.
     pub status: Option<Status>,
-    /// Requests that it took.
+    /// Number of requests sent.
     pub attempts: u32,
-    /// From the first request to the end of the last reply.
+    /// Time from the first request to the end of the last reply.
     pub latency: Duration,
-    /// What the provider counted, over all replies.
+    /// Token counts of the provider, over all replies.
     pub usage: Usage,
-    /// Tokens of requests that failed and may be billed.
+    /// Tokens of failed requests that may be billed.
     pub lost: Tokens,
 }
 
-/// What was heard of a judge before, and where what is heard now is kept.
+/// Earlier attempts to query a judge, and the store for new ones.
 pub struct Attempts<'n, K> {
-    /// Names what is asked for, for [`ModelClient::ask_for`].
+    /// Name of the query, for [`ModelClient::ask_for`].
     pub name: &'n str,
-    /// Replies of an earlier run, which settled nothing then.
+    /// Unsettled replies of an earlier run.
     pub earlier: Vec<WholeReply>,
-    /// Keeps a reply that settles nothing, before the judge is asked again; `false` where it cannot be kept.
+    /// Stores an unsettled reply before the judge is queried again; `false` if it cannot be stored.
     pub keep: K,
 }
 
-/// Asks the judge, and asks again if the reply cannot be parsed; replies of an earlier run count as the first ones. Returns no
-/// reply if the run ends before the next request is sent. An error is returned beside the reply, unless it is a refusal, which is a reply of its own.
+/// Queries the judge, and again if the reply cannot be parsed; replies of an earlier run count as the first ones. Returns no reply if the
+/// run ends before the next request is sent. An error is returned beside the reply, except for a rejected request, which counts as a reply.
 pub async fn query_judge<F: Future<Output = bool>>(
     judge: &ModelClient,
     request: &JudgeRequest,
@@ -91,7 +91,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
                 }
             }
         };
-        heard.hear(&reply, form);
+        heard.add_reply(&reply, form, judge.max_tokens(request.sampling.max_tokens));
         if heard.is_settled() {
             break;
         }
@@ -102,7 +102,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
     (Some(heard), None)
 }
 
-/// At temperature 0 the same question would get the same reply.
+/// Builds the messages. A repeated query differs, since at temperature 0 the same one would get the same reply.
 fn messages(request: &JudgeRequest, form: &ReplyFormat<'_>, further: usize) -> Vec<Message> {
     match further {
         1.. if request.sampling.temperature == Some(0.0) => with_reminder(&request.messages, form.reminder),
@@ -111,18 +111,18 @@ fn messages(request: &JudgeRequest, form: &ReplyFormat<'_>, further: usize) -> V
 }
 
 impl JudgeReply {
-    /// What needs no judge.
+    /// Creates the reply of a case that needs no judge.
     pub fn read(verdict: Verdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
-    /// Cases that need no judge.
+    /// Creates the failure of a case that needs no judge.
     pub fn failed(status: Status) -> Self {
         Self { status: Some(status), ..Self::default() }
     }
 
-    /// Takes the next reply; the one before it is an earlier one then.
-    fn hear(&mut self, reply: &WholeReply, form: &ReplyFormat<'_>) {
+    /// Adds the next reply; the previous one becomes an earlier one. A reply of as many tokens as the limit allows was cut.
+    fn add_reply(&mut self, reply: &WholeReply, form: &ReplyFormat<'_>, limit: Option<u32>) {
         if self.attempts > 0 {
             self.earlier.push(std::mem::take(&mut self.raw_text));
         }
@@ -132,9 +132,12 @@ impl JudgeReply {
         self.reasoning.clone_from(&reply.reasoning);
         self.numbers.clone_from(&reply.numbers);
         self.read_as(form.parse);
+        if limit.zip(reply.usage.output).is_some_and(|(limit, output)| output >= u64::from(limit)) {
+            self.reject_open_end(form.parse);
+        }
     }
 
-    /// Whether nobody asks again.
+    /// Whether no further query is needed.
     fn is_settled(&self) -> bool {
         !matches!(self.status, Some(Status::ParseFailed | Status::OutOfRange))
     }
@@ -149,17 +152,26 @@ impl JudgeReply {
         };
     }
 
-    /// Reads the last reply. What the judge thought before it is no verdict; its score is the expected one where that is known.
+    /// Parses the last reply. Reasoning before it is ignored; the score is the expected one if that is known.
     pub fn read_as(&mut self, parse: impl Fn(&str) -> Result<Verdict, VerdictError>) {
-        let parse = |reply: &str| parse(Thought::split(reply).reply);
+        let parse = |reply: &str| parse(SplitReply::split(reply).reply);
         (self.verdict, self.status) = match parse(&self.raw_text) {
             Ok(verdict) => (Some(expected_verdict(verdict, &self.raw_text, &self.numbers, parse)), None),
             Err(error) => (None, Some(Status::from(error))),
         };
     }
 
-    /// What is kept where a request did not come through; nothing where the run ended before a request was sent. Where it ended after
-    /// requests that failed, they are kept, since they may be billed.
+    /// Makes the last reply unreadable if more digits at its end would change the verdict: of a reply that was cut, `Rating: 1` may be the
+    /// beginning of 10.
+    pub fn reject_open_end(&mut self, parse: impl Fn(&str) -> Result<Verdict, VerdictError>) {
+        let parse = |reply: &str| parse(SplitReply::split(reply).reply);
+        if self.status.is_none() && parse(&self.raw_text) != parse(&format!("{}0", self.raw_text)) {
+            (self.verdict, self.status) = (None, Some(Status::ParseFailed));
+        }
+    }
+
+    /// Returns the reply to store after a request error; `None` if the run ended before a request was sent. If it ended after failed
+    /// requests, these are stored, since they may be billed.
     fn broken_off(mut self, error: AskError) -> Option<Self> {
         let (attempts, latency, lost, status) = match error {
             AskError::Ended { attempts: 0, .. } => return None,
@@ -192,9 +204,10 @@ mod tests {
     use crate::domain::benchmark::item::ItemSampling;
     use crate::domain::judging::budget::Budget;
     use crate::domain::judging::verdict::pair::Levels;
+    use crate::domain::judging::verdict::rating;
     use crate::llm::{ChatError, ChatModel, ReplyStream, Sampling};
 
-    /// Never answers in time.
+    /// Model that never answers in time.
     struct Late;
 
     impl ChatModel for Late {
@@ -202,6 +215,31 @@ mod tests {
             let late = ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) };
             stream::iter([Err(late)]).boxed()
         }
+    }
+
+    #[test]
+    fn a_number_at_the_end_of_a_reply_of_as_many_tokens_as_allowed_is_no_score() {
+        let parse = |reply: &str| rating::parse(reply).map(Verdict::Rating);
+        let form = ReplyFormat { parse: &parse, reminder: "" };
+        let status = |text: &str, output: u64, limit: Option<u32>| {
+            let reply = WholeReply {
+                text: text.to_owned(),
+                reasoning: String::new(),
+                attempts: 1,
+                latency: Duration::ZERO,
+                usage: Usage { input: None, output: Some(output) },
+                numbers: Vec::new(),
+                lost: Tokens::default(),
+            };
+            let mut heard = JudgeReply::default();
+            heard.add_reply(&reply, &form, limit);
+            heard.status
+        };
+        assert_eq!(status("Rating: 1", 16, Some(16)), Some(Status::ParseFailed), "it may be the beginning of 10");
+        assert_eq!(status("Rating: 1", 15, Some(16)), None);
+        assert_eq!(status("Rating: 1", 16, None), None);
+        assert_eq!(status("Rating: [[1]]", 16, Some(16)), None, "nothing can follow within the brackets");
+        assert_eq!(status("Rating: 7, since 2", 16, Some(16)), None, "the score is complete");
     }
 
     #[tokio::test(start_paused = true)]

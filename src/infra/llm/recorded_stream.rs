@@ -7,7 +7,7 @@ use super::transport::{ReplyReader, StreamProgress};
 use super::{ChatError, ReplyPart, anthropic, ollama, openai};
 use crate::config::ProviderKind;
 
-/// Reads a recorded stream that came in these packets: the parts, and how it ended. What fuzzing calls.
+/// Parses a recorded stream split into these packets; returns the parts and the result at its end. Entry point for fuzzing.
 pub fn read_recorded<'p>(
     provider: ProviderKind,
     packets: impl IntoIterator<Item = &'p [u8]>,

@@ -1,4 +1,4 @@
-//! The models of a roster as the register of models has them.
+//! Converts the models of a roster to entries of the model register.
 
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
@@ -8,7 +8,7 @@ use crate::domain::hex::hex;
 use crate::domain::model_register::changes::{ConfiguredModel, ModelSnapshot, ModelState};
 use crate::llm::roster::{Roster, provider_model};
 
-/// The models of a roster. The key hides where each is at its provider: see [`ModelSnapshot`].
+/// Returns the models of a roster. The key hides each model's location at its provider: see [`ModelSnapshot`].
 #[must_use]
 pub fn registered_models(roster: &Roster, key: &SecretString) -> Vec<ConfiguredModel> {
     let models = roster.all().iter().map(|model| {
@@ -30,7 +30,7 @@ pub fn registered_models(roster: &Roster, key: &SecretString) -> Vec<ConfiguredM
     models.collect()
 }
 
-/// Equal for equal texts. Without the key nobody can try which text it is of.
+/// Computes a keyed digest, equal for equal texts. Without the key the text cannot be guessed from it.
 fn digest(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret().as_bytes();
     let keyed = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");

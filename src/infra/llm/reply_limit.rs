@@ -1,35 +1,35 @@
-//! The longest reply that a request to a model lets it write.
+//! Maximum reply length of requests to a model.
 
 use serde_json::Value;
 
 use crate::config::ModelSettings;
 
-/// Where the limit of a model's requests comes from.
+/// Source of the maximum reply length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReplyLimit {
-    /// From the request alone.
+    /// The request alone.
     #[default]
     OfRequest,
-    /// From the request, or else from the model's `max_tokens`.
+    /// The request, or else the model's `max_tokens`.
     Usual(u32),
-    /// From the model's `extra_body`, which no request overrides; none where it sends no limit.
+    /// The model's `extra_body`, which no request overrides; `None` if it sends no limit.
     Fixed(Option<u32>),
 }
 
 impl ReplyLimit {
-    /// The limit of a model of the settings.
+    /// Returns the limit of a configured model.
     #[must_use]
     pub fn new(settings: &ModelSettings) -> Self {
         let options = settings.extra_body.get("options").and_then(|options| options.get("num_predict"));
         let mut keys = ["max_tokens", "max_completion_tokens"].into_iter();
         match keys.find_map(|key| settings.extra_body.get(key)).or(options) {
-            // Some servers take -1 for no limit.
+            // Some servers use -1 for no limit.
             Some(fixed) => Self::Fixed(Value::as_u64(fixed).and_then(|tokens| tokens.try_into().ok())),
             None => Self::Usual(settings.max_tokens),
         }
     }
 
-    /// Tokens of the longest reply to a request that asks for this many at most; none where no limit is sent.
+    /// Returns the maximum reply length in tokens for a request with this limit; `None` if no limit is sent.
     #[must_use]
     pub fn of(self, request: Option<u32>) -> Option<u32> {
         match self {

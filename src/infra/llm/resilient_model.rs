@@ -1,11 +1,11 @@
 //! Wraps a model with timeouts, retries before the first token, and a circuit breaker.
 //!
-//! A reply's result is counted once, at its end or where the arena cuts it. One that the visitor walks away from says nothing about the
-//! model and is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
-//! had no room for while it answered others of ours, for that is our own load. Other failures that a prompt may cause are
-//! counted once for each visitor and conversation, and decide nothing: where there are enough of them, the arena asks a question
-//! of its own ([`ResilientModel::settle_suspicion`]). Where most of several visitors ask what this model fails on and another one
-//! answers, that is enough ([`ResilientModel::failed_alone`]).
+//! A reply's result is counted once, at its end or where the arena cuts it. A reply that the visitor abandons says nothing about the model
+//! and is not counted; neither is a request that the provider rejected, which may be the prompt's fault, nor one refused for lack of
+//! capacity while it answered others of ours, which is our own load. Other failures that a prompt may cause are counted once for each
+//! visitor and conversation, and decide nothing: if there are enough of them, the arena sends a probe of its own
+//! ([`ResilientModel::probe_if_suspected`]). If this model fails on the questions of most of several visitors and another one answers them,
+//! that is enough ([`ResilientModel::failed_alone`]).
 
 mod breaker_changes;
 mod permit;
@@ -41,24 +41,24 @@ use breaker_changes::OpeningReason;
 use permit::{Arriving, BreakerPermit, ReplyOutcome};
 pub use visitor_question::VisitorQuestion;
 
-/// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
-const MOST_BLANK: usize = 16 << 10;
-/// How long a reply to a visitor waits for the end of its body once its text has ended. The visitor sees when it ends: a longer wait
-/// would distinguish providers that are late with the rest.
+/// Maximum number of invisible bytes at the start of a reply, before its first visible character.
+const MAX_BLANK: usize = 16 << 10;
+/// Maximum wait for the end of a visitor reply's body once its text has ended. The visitor sees when the reply ends: a longer wait would
+/// reveal providers that send the rest late.
 const VISITOR_CLOSING: Duration = Duration::from_millis(50);
-/// What the arena asks a model to see whether it answers.
-pub const OWN_QUESTION: &str = "In one short sentence: what is the capital of France?";
+/// Probe prompt that tests whether a model answers.
+pub const PROBE_PROMPT: &str = "In one short sentence: what is the capital of France?";
 
-/// Limits of time and repetition for one model.
+/// Timeouts and retry limits of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyLimits {
-    /// Limits of time. The one for the connection is kept by the HTTP client.
+    /// Timeouts. That of the connection is enforced by the HTTP client.
     pub timeouts: Timeouts,
-    /// Further tries before the first token.
+    /// Retries before the first token.
     pub retries: u32,
-    /// Longest wait before the first further try; doubled for each one after it.
+    /// Maximum wait before the first retry; doubled for each one after it.
     pub backoff: Duration,
-    /// When the circuit breaker opens.
+    /// Thresholds of the circuit breaker.
     pub breaker: BreakerPolicy,
 }
 
@@ -76,9 +76,9 @@ impl From<&ProviderSettings> for ReplyLimits {
     }
 }
 
-/// A model as the arena asks it.
+/// A model with timeouts, retries and a circuit breaker.
 pub struct ResilientModel {
-    /// What is public about it once its name may be shown.
+    /// Public model card, shown once the model's name may be revealed.
     pub card: ModelCard,
     /// Pairing weight; 0 pauses.
     pub weight: f64,
@@ -94,12 +94,12 @@ struct Shared {
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
     first_token: Histogram,
-    /// Replies that have begun to arrive and have not ended.
+    /// Number of replies that are currently arriving.
     arriving: AtomicUsize,
 }
 
 impl ResilientModel {
-    /// Wraps a model; `rng` spreads the waits between tries.
+    /// Wraps a model; `rng` randomises the waits between attempts.
     #[must_use]
     pub fn new(card: ModelCard, weight: f64, model: Arc<dyn ChatModel>, limits: ReplyLimits, rng: ChaCha8Rng) -> Self {
         let breaker = Breaker::new(limits.breaker);
@@ -118,19 +118,19 @@ impl ResilientModel {
         Self { card, weight, shared: Arc::new(shared) }
     }
 
-    /// The same model with another public face and weight: its breaker, its limits and what is under way are shared.
+    /// Returns the same model with another card and weight: breaker, limits and running replies are shared.
     #[must_use]
     pub fn with(&self, card: ModelCard, weight: f64) -> Self {
         Self { card, weight, shared: Arc::clone(&self.shared) }
     }
 
-    /// Whether both are the same model, whatever their public faces and weights.
+    /// Whether both are the same model, regardless of card and weight.
     #[must_use]
     pub fn is_same_model(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// The same model in a wrapper of its own that neither tries again nor opens a breaker, for a caller that does both.
+    /// Returns the same model in a separate wrapper without retries and breaker, for a caller that does both.
     #[must_use]
     pub fn without_retries(&self, rng: ChaCha8Rng) -> Self {
         let Shared { model, limits, .. } = &*self.shared;
@@ -145,20 +145,20 @@ impl ResilientModel {
         lock(&self.shared.breaker).may_be_drawn(Instant::now())
     }
 
-    /// Asks the model a question of the arena's own where so many visitors' questions have failed that it may be down: its result
-    /// opens or closes the circuit breaker. `None` where nothing is suspected, and until the question before this one has ended.
+    /// Probes the model if so many visitors' questions have failed that it may be down: the result opens or closes the circuit breaker.
+    /// `None` if there is no suspicion, and while another probe is running.
     #[must_use]
-    pub fn settle_suspicion(&self) -> Option<BoxFuture<'static, ()>> {
-        let permit = BreakerPermit::take_suspicion(&self.shared)?;
-        let question = vec![Message::user(OWN_QUESTION)];
+    pub fn probe_if_suspected(&self) -> Option<BoxFuture<'static, ()>> {
+        let permit = BreakerPermit::take_probe_ticket(&self.shared)?;
+        let question = vec![Message::user(PROBE_PROMPT)];
         let mut reply = GuardedReply::new(Arc::clone(&self.shared), None, question, Sampling::default(), permit);
         reply.is_own_question = true;
         Some(async move { while reply.next().await.is_some() {} }.boxed())
     }
 
-    /// Notes that another model answered a visitor's question on which this one has just failed; without effect where the failure
-    /// was not this model's, such as one of our own load. If the model has failed most of its last visitors like that
-    /// (`failures_by_visitor`), the circuit breaker opens, although it may answer the arena's own question.
+    /// Records that another model answered a visitor's question on which this one has just failed; no effect if the failure was not this
+    /// model's, such as one of our own load. If the model has failed most of its latest visitors like that (`failures_by_visitor`), the
+    /// circuit breaker opens, even if it might pass a probe.
     pub fn failed_alone(&self, visitor: &VisitorId, run: &RunId) {
         if !lock(&self.shared.visitors).failed_alone(visitor, run) {
             return;
@@ -177,25 +177,25 @@ impl ResilientModel {
         self.shared.change_breaker(OpeningReason::OtherInstance, |breaker| breaker.open_until(until));
     }
 
-    /// How long the circuit breaker stays open from now on; `None` if it is not open.
+    /// Returns the remaining time for which the circuit breaker is open; `None` if it is not open.
     #[must_use]
     pub fn breaker_remaining(&self) -> Option<Duration> {
         lock(&self.shared.breaker).remaining_open(Instant::now())
     }
 
-    /// The breaker's state.
+    /// Returns the breaker's state.
     #[must_use]
     pub fn state(&self) -> BreakerState {
         *self.shared.state.borrow()
     }
 
-    /// Announces every change of the breaker's state, to store or to show it.
+    /// Returns a receiver of every change of the breaker's state.
     #[must_use]
     pub fn watch_state(&self) -> watch::Receiver<BreakerState> {
         self.shared.state.subscribe()
     }
 
-    /// Starts a reply to a visitor. Where a failure may be the question's, the same question of another visitor counts too: many
+    /// Starts a reply to a visitor. If a failure may be caused by the question, the same question of another visitor counts too: many
     /// visitors ask the same, and a model that fails on it for all of them is not paired for a while.
     pub fn reply_to(&self, question: VisitorQuestion, messages: &[Message]) -> ReplyStream {
         self.guarded_reply(Some(question), messages, &Sampling::default())
@@ -216,14 +216,14 @@ impl ResilientModel {
 }
 
 impl ChatModel for ResilientModel {
-    /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
-    /// [`ChatError::Empty`] for a reply that ends without text, or with text of which nothing can be seen, such as white space. What
-    /// the provider counted comes once, after the text and before an error.
+    /// Starts a reply like the wrapped model's, with these additional errors: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
+    /// [`ChatError::Empty`] for a reply that ends without visible text. The provider's token counts come once, after the text and before an
+    /// error.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         self.guarded_reply(None, messages, sampling)
     }
 
-    /// Limits are for single replies: a batch has its own time.
+    /// Timeouts apply to single replies: a batch has a duration of its own.
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {
         self.shared.model.batches()
     }
@@ -233,35 +233,35 @@ impl ChatModel for ResilientModel {
     }
 }
 
-/// One reply under way.
+/// A reply in progress.
 struct GuardedReply {
     shared: Arc<Shared>,
-    /// Set where a visitor asks.
+    /// Set for a visitor's question.
     question: Option<VisitorQuestion>,
-    /// Whether the arena asks for itself, so that the question is no reason of a failure.
+    /// Whether the request is a probe, so that its question cannot be the reason of a failure.
     is_own_question: bool,
     messages: Vec<Message>,
     sampling: Sampling,
     usage: Option<Usage>,
     permit: BreakerPermit,
-    /// `None` before the first try, between tries and after the end; dropping it closes the connection.
+    /// `None` before the first attempt, between attempts and after the end; dropping it closes the connection.
     reply: Option<ReplyStream>,
     asked_at: Instant,
     first_token_by: Instant,
     end_by: Instant,
-    /// When the latest part was handed over; until the next one is asked for, the arena is the one that waits.
+    /// Time at which the latest part was returned; until the next one is polled, the provider is not the one that delays.
     handed_over_at: Option<Instant>,
     /// Set from the first part to the end.
     flowing: Option<Arriving>,
     has_text: bool,
-    /// Bytes of text so far.
+    /// Number of text bytes so far.
     text_bytes: usize,
-    /// Whether it has counted as an answer.
+    /// Whether the reply was counted as an answer.
     has_answered: bool,
-    /// When the provider said why the text ended: nothing of the reply is late any more.
+    /// Time at which the provider marked the end of the text: nothing of the reply is late any more.
     text_ended_at: Option<Instant>,
     ended: bool,
-    /// Why it failed, until what the provider counted has been handed over.
+    /// Failure that is returned after the provider's token counts.
     error: Option<ChatError>,
     timer: LazyTimer,
 }
@@ -305,7 +305,7 @@ impl GuardedReply {
             return self.error.take().map(Err);
         }
         if let Some(at) = self.handed_over_at.take() {
-            // The limit of the whole reply is the provider's time, not that of readers who hold the arena up.
+            // The total timeout measures the provider's time, not that of readers that delay the arena.
             self.end_by += at.elapsed();
         }
         let result = if self.flowing.is_some() { self.next_part().await } else { self.first_part().await };
@@ -313,7 +313,7 @@ impl GuardedReply {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
                 self.look_for_text(&part);
-                if !self.has_text && self.text_bytes > MOST_BLANK {
+                if !self.has_text && self.text_bytes > MAX_BLANK {
                     return Some(self.fail_after_usage(ChatError::Empty));
                 }
                 if self.is_cut_here() {
@@ -332,7 +332,7 @@ impl GuardedReply {
         }
     }
 
-    /// Counts the text, and notes the first that can be seen.
+    /// Counts the text, and detects the first visible character.
     fn look_for_text(&mut self, part: &ReplyPart) {
         let ReplyPart::Text(text) = part else { return };
         self.text_bytes += text.len();
@@ -342,12 +342,12 @@ impl GuardedReply {
         }
     }
 
-    /// Whether the reply is as long as the visitor gets it: what comes next is not read.
+    /// Whether the reply has reached the visitor's maximum length: the rest is not read.
     fn is_cut_here(&self) -> bool {
         self.has_text && self.question.as_ref().is_some_and(|question| self.text_bytes >= question.max_bytes)
     }
 
-    /// Tries until a first part comes, the error is final, or another try cannot begin in time.
+    /// Retries until a first part arrives, the error is final, or another attempt cannot begin in time.
     async fn first_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
         let mut tries = 0;
         loop {
@@ -380,7 +380,7 @@ impl GuardedReply {
         self.ended = true;
     }
 
-    /// Fails. What the provider counted until then comes before the error, since it may be billed.
+    /// Fails. The provider's token counts are returned before the error, since they may be billed.
     fn fail_after_usage(&mut self, error: ChatError) -> Result<ReplyPart, ChatError> {
         let error = self.fail(error);
         match self.usage.take() {
@@ -396,7 +396,7 @@ impl GuardedReply {
         self.end();
         model_error(&self.shared.card.id, error.kind());
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
-        // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
+        // A question can cause an empty reply, as a refused one: its visitor could disable the model for all.
         let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
         if !is_our_load
             && !self.has_answered
@@ -427,8 +427,8 @@ impl GuardedReply {
         }
     }
 
-    /// Distinguishes conversations of visitors by their first message, so that one conversation counts once however it goes on;
-    /// nobody has a reason to forge one.
+    /// Hashes a visitor's first message to identify the conversation, so that it counts once however it continues; there is no incentive to
+    /// forge a collision.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.question.as_ref().map(|question| &question.visitor).hash(&mut hasher);
@@ -438,19 +438,19 @@ impl GuardedReply {
 }
 
 impl Shared {
-    /// How long to wait before another try: full jitter over a doubling span, after what the provider asked to wait.
+    /// Returns the wait before a retry: full jitter over a doubling interval, added to the wait that the provider requested.
     fn wait_before_retry(&self, error: &ChatError, tries: u32) -> Option<Duration> {
         if tries >= self.limits.retries || !error.is_retryable() {
             return None;
         }
-        // A try that could not begin in time is none, so no wait need be longer.
+        // An attempt that could not begin in time is skipped, so no wait needs to be longer.
         let backoff = Backoff { first: self.limits.backoff, longest: self.limits.timeouts.first_token };
         let share = lock(&self.rng).random_range(0.0..=1.0);
         Some(error.retry_after().saturating_add(backoff.with_jitter(tries.saturating_add(1), share)))
     }
 }
 
-/// A panic elsewhere leaves both the breaker and the rng in a valid state.
+/// Locks; a panic elsewhere leaves both the breaker and the rng in a valid state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock()
 }

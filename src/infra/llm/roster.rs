@@ -19,15 +19,15 @@ use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, Provi
 use crate::domain::battle::ModelId;
 use crate::domain::settings_rule::{RefusedValue, TextRule};
 
-/// The models of an arena, in the order of its settings.
+/// Models of an arena, in the order of its settings.
 #[derive(Clone, Default)]
 pub struct Roster {
     models: Vec<Arc<ResilientModel>>,
-    /// What each model was built from; models of a test have none.
+    /// Settings that each model was built from; models of a test have none.
     recipes: HashMap<ModelId, ModelRecipe>,
-    /// The settings name no model and allow to look for some, which was not done yet.
+    /// Whether the settings name no model and allow discovery, which has not run yet.
     awaits_discovery: bool,
-    /// The keys of these and of former models.
+    /// Keys of these and of former models.
     known_keys: KnownKeys,
 }
 
@@ -39,8 +39,8 @@ struct ModelRecipe {
 }
 
 impl Roster {
-    /// Builds every configured model, and the practice models as `providers.practice` says. `seed` decides the spread
-    /// of waits and the wording of the practice models.
+    /// Builds every configured model, and the practice models according to `providers.practice`. `seed` determines the jitter of waits and
+    /// the wording of the practice models.
     ///
     /// # Errors
     /// [`ConfigError`] names the model and the key that is missing, unusable or used twice.
@@ -48,11 +48,11 @@ impl Roster {
         Self::rebuild(settings, env, seed, &Self::default())
     }
 
-    /// As [`Roster::build`]; a model of the former roster that is asked as before keeps its breaker and what is under
-    /// way.
+    /// Builds like [`Roster::build`]; a model that is requested in the same way as in the former roster keeps its breaker and running
+    /// replies.
     ///
     /// # Errors
-    /// As [`Roster::build`].
+    /// Same as [`Roster::build`].
     pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
         let allowed = AllowedAddresses::new(&settings.providers.private_networks);
         let known_keys = former.known_keys.clone();
@@ -73,7 +73,7 @@ impl Roster {
                 roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));
                 continue;
             }
-            // Two streams a model: one for its wrapper, one for what it says.
+            // Two streams per model: one for its wrapper, one for its text.
             let rng = |offset: u64| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 rng.set_stream(2 * stream + offset);
@@ -85,7 +85,7 @@ impl Roster {
         Ok(roster)
     }
 
-    /// Fewer than two models make no battle. Where models may still be found, the arena starts and waits for them.
+    /// Refuses fewer than two models, which make no battle. If models may still be discovered, the arena starts and waits for them.
     ///
     /// # Errors
     /// [`ConfigError::TooFewModels`].
@@ -94,55 +94,55 @@ impl Roster {
         if pairable >= 2 || Self::may_find(settings) { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
     }
 
-    /// Whether models may still be found that the settings do not name.
+    /// Whether unconfigured models may still be discovered.
     #[must_use]
     pub fn may_find(settings: &Settings) -> bool {
         settings.providers.discover && settings.models.is_empty()
     }
 
-    /// A roster of these models, for tests and embedders.
+    /// Creates a roster of these models, for tests and embedders.
     #[must_use]
     pub fn new(models: Vec<Arc<ResilientModel>>) -> Self {
         Self { models, ..Self::default() }
     }
 
-    /// The model with this id.
+    /// Returns the model with this id.
     #[must_use]
     pub fn get(&self, id: &ModelId) -> Option<Arc<ResilientModel>> {
         self.models.iter().find(|model| model.card.id == *id).cloned()
     }
 
-    /// What the settings say of a model; `None` for one that was not built from settings.
+    /// Returns the settings of a model; `None` for one that was not built from settings.
     #[must_use]
     pub fn entry(&self, id: &ModelId) -> Option<&ModelSettings> {
         self.recipes.get(id).map(|recipe| &recipe.entry)
     }
 
-    /// Whether the settings say that a model sees images.
+    /// Whether a model accepts images, according to the settings.
     #[must_use]
     pub fn sees_images(&self, id: &ModelId) -> bool {
         self.entry(id).is_some_and(|entry| entry.images)
     }
 
-    /// Whether models may still be found that take the place of these.
+    /// Whether models may still be discovered that replace these.
     #[must_use]
     pub fn awaits_discovery(&self) -> bool {
         self.awaits_discovery
     }
 
-    /// All models.
+    /// Returns all models.
     #[must_use]
     pub fn all(&self) -> &[Arc<ResilientModel>] {
         &self.models
     }
 
-    /// Whether all models are practice models, as on an arena where nobody has set up another one.
+    /// Whether all models are practice models, as on an arena without any configured one.
     #[must_use]
     pub fn only_practice(&self) -> bool {
         !self.models.is_empty() && self.models.iter().all(|model| model.card.practice)
     }
 
-    /// The models that may be paired now: a weight above 0, and a breaker that is not open.
+    /// Returns the models that may be paired now: a weight above 0, and a breaker that is not open.
     #[must_use]
     pub fn healthy(&self) -> Vec<Arc<ResilientModel>> {
         self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()
@@ -150,8 +150,7 @@ impl Roster {
 }
 
 impl ModelRecipe {
-    /// Whether nothing differs but what the arena shows of the model, how often it draws it, what it costs, and what only
-    /// benchmarks use.
+    /// Whether two models are requested identically: they may differ only in their card, weight, prices, and benchmark settings.
     fn asks_like(&self, other: &Self) -> bool {
         let public = &other.entry;
         let entry = ModelSettings {
@@ -173,7 +172,7 @@ impl ModelRecipe {
     }
 }
 
-/// What the roster is built from: the configured models, then the practice models that join them.
+/// Returns the entries of a roster: the configured models, then the practice models according to `providers.practice`.
 #[must_use]
 pub fn entries(settings: &Settings) -> Vec<ModelSettings> {
     let joins = match settings.providers.practice {
@@ -193,8 +192,8 @@ pub fn entries(settings: &Settings) -> Vec<ModelSettings> {
     entries
 }
 
-/// The model of a provider that an entry asks: its host with the port, and its name there. Two entries with one text ask
-/// the same model, whatever their sampling and system prompts. The text may be private.
+/// Returns the identity of an entry's provider model: host with port, and name there. Two entries with the same text use the same model,
+/// regardless of sampling and system prompts. The text may be private.
 #[must_use]
 pub fn provider_model(entry: &ModelSettings) -> String {
     let default = match entry.provider {
@@ -212,7 +211,7 @@ pub fn provider_model(entry: &ModelSettings) -> String {
     format!("{server}\n{}", entry.name_at_provider())
 }
 
-/// What is public about the model of an entry. A practice model is called one whatever name it was given.
+/// Returns the public model card of an entry. A practice model is labelled as such whatever its name.
 #[must_use]
 pub fn card(entry: &ModelSettings) -> ModelCard {
     let practice = PracticeKind::parse(entry.name_at_provider()).filter(|_| entry.provider == ProviderKind::Builtin);

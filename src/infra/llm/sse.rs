@@ -1,29 +1,28 @@
-//! Server-sent events out of byte chunks that are split anywhere, even within a character.
+//! Parser of server-sent events from byte chunks of any size, which may split characters.
 //!
-//! Pure, and it never panics. Follows the `text/event-stream` format with four additions that real servers ask for:
-//! an event counts without its closing blank line when the stream ends, a byte-order mark is skipped, a line
-//! `error: …` (llama.cpp) is an event named `error`, and an event of that name needs no data. An event is bounded by [`super::line_buffer::MAX_LINE`].
+//! Pure, and it never panics. Follows the `text/event-stream` format with four additions that real servers need: an event counts without
+//! its closing blank line when the stream ends, a byte-order mark is skipped, a line `error: …` (llama.cpp) is an event named `error`, and
+//! an event of that name needs no data. An event is bounded by [`super::line_buffer::MAX_LINE`].
 
 use std::str;
 
 use super::line_buffer::{LineBuffer, MAX_LINE, TooLong};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// What servers and proxies write into an event that only shows that the connection lives.
+/// Keep-alive texts that servers and proxies write into an event.
 const KEEP_ALIVES: [&str; 4] = ["ping", "keep-alive", "keepalive", "heartbeat"];
 
-/// One event.
+/// A server-sent event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SseEvent<'a> {
-    /// What the `event:` line said; empty where there was none.
+    /// Value of the `event:` line; empty if there was none.
     pub name: &'a str,
     /// The `data:` lines, joined with `\n`.
     pub data: &'a str,
 }
 
 impl SseEvent<'_> {
-    /// Whether it only shows that the connection lives: its name or its data says so, or its data is a comment that a proxy has
-    /// passed on as data.
+    /// Whether the event is only a keep-alive: its name or its data says so, or its data is a comment that a proxy has forwarded as data.
     pub(crate) fn is_keep_alive(&self) -> bool {
         let data = self.data.trim();
         let says_so = |text: &str| KEEP_ALIVES.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -31,10 +30,10 @@ impl SseEvent<'_> {
     }
 }
 
-/// Why the bytes are no event stream that can be read on.
+/// Error of an event stream, after which it cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
-    /// An event beyond the bound.
+    /// An event longer than the limit.
     #[error("an event of more than {MAX_LINE} bytes")]
     TooLong,
     /// Data that is not UTF-8.
@@ -48,7 +47,7 @@ impl From<TooLong> for SseError {
     }
 }
 
-/// Takes chunks, gives events. After an error it gives nothing more.
+/// Decoder that takes chunks and returns events. After an error it returns nothing more.
 #[derive(Debug, Default)]
 pub struct SseDecoder {
     lines: LineBuffer,
@@ -56,24 +55,24 @@ pub struct SseDecoder {
     begun: bool,
     finished: bool,
     failed: bool,
-    /// The event in `event` was given out: the next line starts another one.
+    /// Whether the event in `event` was returned: the next line starts another one.
     given_out: bool,
 }
 
 impl SseDecoder {
-    /// Adds the next chunk.
+    /// Appends the next chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         if !self.failed {
             self.lines.push(chunk);
         }
     }
 
-    /// Says that no more chunks come: an event without its closing blank line is given out too.
+    /// Marks the end of the input: an event without its closing blank line is returned too.
     pub fn finish(&mut self) {
         self.finished = true;
     }
 
-    /// The next whole event; `None` until more bytes come.
+    /// Returns the next complete event; `None` until more bytes arrive.
     ///
     /// # Errors
     /// [`SseError`], once.
@@ -91,7 +90,7 @@ impl SseDecoder {
         }
     }
 
-    /// True once `event` holds a whole event.
+    /// Reads lines; returns `true` once `event` is complete.
     fn read_until_complete(&mut self) -> Result<bool, SseError> {
         if std::mem::take(&mut self.given_out) {
             self.event.clear();
@@ -118,12 +117,12 @@ impl SseDecoder {
     }
 }
 
-/// Takes the byte-order mark off the first line of the stream.
+/// Strips the byte-order mark from the first line of the stream.
 fn without_mark<'a>(line: &'a [u8], begun: &mut bool) -> &'a [u8] {
     if std::mem::replace(begun, true) { line } else { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) }
 }
 
-/// The lines of the event under way.
+/// Lines of the current event.
 #[derive(Debug, Default)]
 struct EventBuffer {
     name: Vec<u8>,
@@ -149,7 +148,7 @@ impl EventBuffer {
                 self.name.extend_from_slice(field);
                 self.add_data(value)
             }
-            // Comments (no field name), `id`, `retry` and unknown fields say nothing about the text.
+            // Comments (no field name), `id`, `retry` and unknown fields are irrelevant for the text.
             _ => Ok(()),
         }
     }
@@ -166,7 +165,7 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// An event without data says nothing, but for one that is named `error`.
+    /// Whether the event is complete: one without data is ignored unless it is named `error`.
     fn is_whole(&self) -> bool {
         self.has_data || self.name == b"error"
     }

@@ -1,4 +1,4 @@
-//! The two readers of replies, event streams and JSON lines; each provider gives the meaning of one event or line.
+//! The two readers of replies, for event streams and JSON lines; each provider interprets one event or line.
 
 use std::collections::VecDeque;
 
@@ -10,13 +10,13 @@ use super::sse::{SseDecoder, SseEvent};
 use super::transport::{ReplyReader, StreamProgress};
 use super::{ChatError, ReplyPart};
 
-/// Reads a reply that comes as server-sent events.
+/// Reader of a reply as server-sent events.
 pub(crate) struct SseReader<F> {
     decoder: SseDecoder,
     read_event: F,
     has_begun: bool,
     says_its_end: bool,
-    /// The provider said why the text ended.
+    /// Whether the provider marked the end of the text.
     is_closing: bool,
 }
 
@@ -24,19 +24,19 @@ impl<F> SseReader<F>
 where
     F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>,
 {
-    /// `read_event` says what one event means.
+    /// Creates a reader; `read_event` interprets one event.
     pub(crate) fn new(read_event: F) -> Self {
         Self { decoder: SseDecoder::default(), read_event, has_begun: false, says_its_end: false, is_closing: false }
     }
 
-    /// The same for a protocol in which every whole reply says that it ends.
+    /// Sets that every complete reply of the protocol has an end marker.
     pub(crate) fn with_end(self) -> Self {
         Self { says_its_end: true, ..self }
     }
 
     fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         match self.read_events(parts) {
-            // The text had ended: what is broken came after it.
+            // The text had ended: the malformed data came after it.
             Err(ChatError::Malformed(_)) if self.is_closing => Ok(StreamProgress::Ended),
             read => read,
         }
@@ -82,7 +82,7 @@ where
     }
 }
 
-/// Reads a reply that comes as one JSON object a line, the last of which says that it is the last.
+/// Reader of a reply with one JSON object per line, the last of which is marked.
 pub(crate) struct LineReader<F> {
     lines: LineBuffer,
     read_line: F,
@@ -93,7 +93,7 @@ impl<F> LineReader<F>
 where
     F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>,
 {
-    /// `read_line` says what one line means; it is never called with a blank one.
+    /// Creates a reader; `read_line` interprets one line and is never called with a blank one.
     pub(crate) fn new(read_line: F) -> Self {
         Self { lines: LineBuffer::default(), read_line, has_begun: false }
     }
@@ -140,7 +140,7 @@ where
     read_line(line, parts)
 }
 
-/// Parses one event. The error says where it broke and quotes nothing of it: it could hold a secret.
+/// Parses one event. The error gives the position and quotes nothing of the text, which could hold a secret.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ChatError> {
     serde_json::from_str(text).map_err(|error| {
         let what = match error.classify() {

@@ -1,7 +1,7 @@
 //! Sends requests to providers and reads their streams. Errors contain no secrets.
 //!
-//! Two rules: whatever a provider sends beside the reply (headers, bodies of error answers) is dropped unread, and no
-//! error text is made from it.
+//! Two rules: anything that a provider sends beside the reply (headers, bodies of error responses) is dropped unread, and no error text is
+//! derived from it.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -24,18 +24,18 @@ use super::{ChatError, ReplyPart, ReplyStream, failure_words, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 use crate::domain::settings_rule::{AddressRule, RefusedValue, VariableRule};
 
-/// How long a finished reply may wait for the end of its body, so that the next request finds the connection free.
+/// Maximum wait for the end of a finished reply's body, so that the next request finds the connection free.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
-/// How long a provider that said why the text ended may take to say what it counted, or that this was all.
+/// Maximum wait after the end of the text for token counts or the end marker.
 const CLOSING_LIMIT: Duration = Duration::from_secs(2);
 
-/// What a body may hold before the next text, in bytes with [`READ_COST`] for each read: room for the longest reasoning, while
-/// comments or empty events without end cost a few seconds of a core at most.
-const MOST_WITHOUT_TEXT: usize = 256 << 20;
-/// A read costs about as much as so many bytes.
+/// Maximum size of a body before the next text, in bytes with [`READ_COST`] for each read: enough for the longest reasoning, while endless
+/// comments or empty events cost a few seconds of a core at most.
+const MAX_WITHOUT_TEXT: usize = 256 << 20;
+/// Cost of one read, in equivalent bytes.
 const READ_COST: usize = 256;
 
-/// Where and how one model is asked.
+/// HTTP endpoint of one model.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     http: HttpClient,
@@ -44,10 +44,10 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// `base_url` of the settings (or `default_base`) with `path` after it.
+    /// Creates the endpoint at `base_url` of the settings (or `default_base`) followed by `path`.
     ///
     /// # Errors
-    /// [`ConfigError::OutOfRange`] for an address that is invalid or out of reach.
+    /// [`ConfigError::OutOfRange`] for an address that is invalid or not allowed.
     pub(crate) fn new(
         settings: &ModelSettings,
         default_base: &str,
@@ -75,10 +75,10 @@ impl Endpoint {
         Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
     }
 
-    /// Adds the header that carries the key; it is marked as sensitive and never printed, and no model's reply shows it.
+    /// Adds the header that carries the key; it is marked as sensitive and never printed, and redacted in every model's reply.
     ///
     /// # Errors
-    /// [`ConfigError::OutOfRange`] names the variable where its value cannot be a header.
+    /// [`ConfigError::OutOfRange`] names the variable if its value is not a valid header.
     pub(crate) fn with_key(
         mut self,
         settings: &ModelSettings,
@@ -106,7 +106,7 @@ impl Endpoint {
         self
     }
 
-    /// The same with another path in the place of `own`, its end.
+    /// Returns the endpoint with its path suffix `own` replaced by `path`.
     pub(crate) fn beside(&self, own: &str, path: &str) -> Self {
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let mut url = self.url.clone();
@@ -116,67 +116,67 @@ impl Endpoint {
         Self { url, ..self.clone() }
     }
 
-    /// The same at another address; `None` where that is of another scheme, host or port, which must not see the key.
+    /// Returns the endpoint at another address; `None` if that has another scheme, host or port, which must not see the key.
     pub(crate) fn at_own_origin(&self, url: Url) -> Option<Self> {
         let is_own = url.origin() == self.url.origin() && url.username().is_empty() && url.password().is_none();
         is_own.then(|| Self { url, ..self.clone() })
     }
 
-    /// The host that is asked.
+    /// Returns the host.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// A request with this JSON body.
+    /// Builds a POST request with this JSON body.
     pub(crate) fn post(&self, body: &Map<String, Value>) -> RequestBuilder {
         self.post_empty().json(body)
     }
 
-    /// A request that is given its body, of a type that is given too.
+    /// Builds a POST request without body and content type.
     pub(crate) fn post_empty(&self) -> RequestBuilder {
         self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone())
     }
 
-    /// The parts of a whole reply, without a key where one stands in them.
+    /// Redacts keys in the parts of a whole reply.
     pub(crate) fn without_keys(&self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
         let mut parts = VecDeque::from(parts);
         KeyRedaction::new(self.http.known_keys()).redact(&mut parts, true);
         parts.into()
     }
 
-    /// A request for what is there.
+    /// Builds a GET request.
     pub(crate) fn get(&self) -> RequestBuilder {
         self.http.for_url(&self.url).get(self.url.clone()).headers(self.headers.clone())
     }
 }
 
-/// Whether a reader has seen the end of the reply.
+/// Progress of a reader towards the end of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamProgress {
-    /// More may come.
+    /// More data may come.
     More,
-    /// The provider said why the text ended; more may come, such as what it counted.
+    /// The provider marked the end of the text; more may come, such as token counts.
     Closing,
-    /// The provider said that this was all.
+    /// The provider marked the end of the reply.
     Ended,
 }
 
-/// Turns the bytes of one reply into parts. Pure: one for event streams, one for JSON lines.
+/// Parses the bytes of one reply into parts. Pure: one implementation for event streams, one for JSON lines.
 pub(crate) trait ReplyReader: Send + 'static {
-    /// Takes the next chunk and appends what it held. Parts before an error still count.
+    /// Parses the next chunk and appends its parts. Parts before an error are valid.
     fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
 
-    /// Takes the end of the body.
+    /// Parses the end of the body.
     fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
 
-    /// Whether the body held anything of the protocol.
+    /// Whether the body contained anything of the protocol.
     fn has_begun(&self) -> bool;
 
-    /// Whether every whole reply of the protocol says that it ends.
+    /// Whether every complete reply of the protocol has an end marker.
     fn says_its_end(&self) -> bool;
 }
 
-/// Sends a request with this body when first polled and reads the answer as it arrives.
+/// Sends a request with this body when first polled and parses the response as it arrives.
 pub(crate) fn stream_reply(endpoint: &Endpoint, body: &Map<String, Value>, reader: impl ReplyReader) -> ReplyStream {
     let exchange = HttpExchange {
         request: Some(endpoint.post(body)),
@@ -200,11 +200,11 @@ struct HttpExchange<R> {
     reader: R,
     parts: VecDeque<ReplyPart>,
     redaction: KeyRedaction,
-    /// What came since the last text: see [`MOST_WITHOUT_TEXT`].
+    /// Bytes since the last text: see [`MAX_WITHOUT_TEXT`].
     without_text: usize,
-    /// Set once the provider has said that the text ended: how long more may come.
+    /// Deadline for further data; set once the provider has marked the end of the text.
     closing_by: Option<Instant>,
-    /// Set once nothing more is read; what is left in `parts` goes out first.
+    /// Set once nothing more is read; remaining `parts` are returned first.
     ending: Option<Result<(), ChatError>>,
     background_drain: BackgroundDrain,
 }
@@ -232,7 +232,7 @@ impl<R: ReplyReader> HttpExchange<R> {
         }
     }
 
-    /// One step of the exchange: `Some` when nothing more is to be read.
+    /// Executes one step of the exchange: `Some` if nothing more is to be read.
     async fn advance(&mut self) -> Result<Option<()>, ChatError> {
         if let Some(request) = self.request.take() {
             self.response = Some(accept(request.send().await.map_err(|error| connection_error(&error))?)?);
@@ -246,7 +246,7 @@ impl<R: ReplyReader> HttpExchange<R> {
         let progress = match chunk {
             Some(Ok(Some(chunk))) => self.read(&chunk),
             Some(Ok(None)) => finish(&mut self.reader, &mut self.parts, response, is_closing),
-            // The text had ended: what is late or broken would have come after it.
+            // The text had ended: late or broken data would have come after it.
             None => Ok(StreamProgress::Ended),
             Some(Err(_)) if is_closing => Ok(StreamProgress::Ended),
             Some(Err(error)) => Err(connection_error(&error)),
@@ -263,21 +263,20 @@ impl<R: ReplyReader> HttpExchange<R> {
         Ok((progress? == StreamProgress::Ended).then_some(()))
     }
 
-    /// Takes a chunk of the body, unless too much has come without text.
+    /// Parses a chunk of the body, unless too much has come without text.
     fn read(&mut self, chunk: &[u8]) -> Result<StreamProgress, ChatError> {
         let progress = self.reader.read(chunk, &mut self.parts)?;
         let has_text = self.parts.iter().any(|part| matches!(part, ReplyPart::Text(_)));
         self.without_text = if has_text { 0 } else { self.without_text + READ_COST + chunk.len() };
-        if self.without_text > MOST_WITHOUT_TEXT {
-            return Err(ChatError::Malformed(format!("more than {} MiB without text", MOST_WITHOUT_TEXT >> 20)));
+        if self.without_text > MAX_WITHOUT_TEXT {
+            return Err(ChatError::Malformed(format!("more than {} MiB without text", MAX_WITHOUT_TEXT >> 20)));
         }
         Ok(progress)
     }
 
-    /// Reads on to the end of the body where it is near, so that the connection goes back to the pool, and otherwise has it read
-    /// in the background.
+    /// Reads the body to its end if that is near, so that the connection returns to the pool, and otherwise drains it in the background.
     async fn drain(&mut self) {
-        // If the reply is dropped here, the background has the rest too.
+        // If the reply is dropped here, the background task drains the rest too.
         self.closing_by.get_or_insert_with(Instant::now);
         let Some(response) = &mut self.response else { return };
         let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
@@ -291,7 +290,7 @@ impl<R: ReplyReader> HttpExchange<R> {
 }
 
 impl<R> HttpExchange<R> {
-    /// Has the rest of the body read in the background.
+    /// Drains the rest of the body in the background.
     fn read_rest(&mut self) {
         if let Some(response) = self.response.take() {
             self.background_drain.read(response);
@@ -300,7 +299,7 @@ impl<R> HttpExchange<R> {
 }
 
 impl<R> Drop for HttpExchange<R> {
-    /// After the end of the text the rest is short; before it, the connection is closed.
+    /// After the end of the text the rest is short and drained; before it, the connection is closed.
     fn drop(&mut self) {
         if self.closing_by.is_some() {
             self.read_rest();
@@ -308,7 +307,7 @@ impl<R> Drop for HttpExchange<R> {
     }
 }
 
-/// What the end of the body means: all of the reply was there, or it broke off, or there was none.
+/// Interprets the end of the body: the reply is complete, truncated, or missing.
 fn finish(
     reader: &mut impl ReplyReader,
     parts: &mut VecDeque<ReplyPart>,
@@ -326,7 +325,7 @@ fn finish(
     Ok(StreamProgress::Ended)
 }
 
-/// What a body is that held no event, as far as its headers say.
+/// Classifies a body without any event by its headers.
 fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
     let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
     let is_type = |kind: &str| value(CONTENT_TYPE).get(..kind.len()).is_some_and(|own| own.eq_ignore_ascii_case(kind));
@@ -338,15 +337,14 @@ fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
     }
 }
 
-/// Whether a body that broke off looks like a whole one: where its connection ends it, or where somebody on the way has collected
-/// what came and counted that.
+/// Whether a truncated body can look complete: its connection marks its end, or an intermediary has buffered it and set its length.
 fn hides_a_break(response: &Response) -> bool {
     let headers = response.headers();
     let is_framed = response.version() >= Version::HTTP_2 || headers.contains_key(TRANSFER_ENCODING);
     !is_framed || headers.contains_key(CONTENT_LENGTH)
 }
 
-/// Takes an answer that brings a whole body; one without a body, or with a part of it, is a failure like any other status.
+/// Accepts a response with a whole body; one without a body, or with a part of it, is a failure like any other status.
 pub(crate) fn accept(response: Response) -> Result<Response, ChatError> {
     if matches!(response.status().as_u16(), 200..=203) {
         return Ok(response);
@@ -357,7 +355,7 @@ pub(crate) fn accept(response: Response) -> Result<Response, ChatError> {
     })
 }
 
-/// Says what broke in words of our own: no address, no header, nothing that a provider sent.
+/// Describes a connection error in a fixed wording: no address, no header, no text of a provider.
 pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     let mut is_http = true;
@@ -378,12 +376,12 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
     broken(error, words)
 }
 
-/// Whether the HTTP library says that it could not read the head of an answer: its errors have no kinds, only words of their own.
+/// Whether the HTTP library could not parse a response head: its errors have no kinds, only texts.
 fn says_no_http(words: &str) -> bool {
     words.starts_with("invalid HTTP")
 }
 
-/// The same in words alone, for peers that are no provider.
+/// Describes a connection error as text, for peers that are not providers.
 pub(crate) fn connection_problem(error: &reqwest::Error) -> String {
     match connection_error(error) {
         ChatError::Unreached(words) | ChatError::Connection(words) => words,
@@ -398,7 +396,7 @@ fn broken(error: &reqwest::Error, words: &str) -> ChatError {
     }
 }
 
-/// The error that others wrap, such as that of TLS: its kind says what broke, and theirs does not.
+/// Returns the innermost error, such as that inside a TLS error: only its kind states the cause.
 fn innermost(error: &io::Error) -> &io::Error {
     match error.get_ref().and_then(|wrapped| wrapped.downcast_ref::<io::Error>()) {
         Some(wrapped) => innermost(wrapped),

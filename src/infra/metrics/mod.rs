@@ -1,8 +1,8 @@
 //! Metrics for operators: counters, gauges and histograms, served at `/metrics`.
 //!
-//! One table ([`ALL`]) says what there is; the functions here are the only writers, each called where the thing
-//! happens. Labels are the operator's own words (models, routes, operations), never a visitor's text, id or address.
-//! Nothing is counted per token. What can be looked up is set when it is read, see `http/metrics.rs`.
+//! One table ([`ALL`]) lists them; the functions here are the only writers, each called where the event happens. Labels are the operator's
+//! own terms (models, routes, operations), never a visitor's text, id or address. Nothing is counted per token. Values that can be looked
+//! up are set on each scrape, see `http/metrics.rs`.
 
 mod names;
 mod waiting_observations;
@@ -24,20 +24,20 @@ use crate::domain::moderation::ModeratedPart;
 pub use names::{ALL, MetricKind, MetricName};
 use waiting_observations::WaitingObservations;
 
-/// The states of a circuit breaker.
+/// States of a circuit breaker.
 const BREAKER_PHASES: [&str; 3] = ["closed", "open", "half_open"];
 
-/// This process's metrics: like the process itself, there is one.
+/// Metrics of this process, of which there is one.
 static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics::new().expect("every histogram of the table has buckets"));
 
 struct Metrics {
     recorder: PrometheusRecorder,
     preregistered: PreregisteredMetrics,
-    /// By operation, as they come up.
+    /// Histograms by operation, created on first use.
     store: RwLock<HashMap<&'static str, Histogram>>,
-    /// Models whose breaker was shown.
+    /// Models whose breaker has been exported.
     shown: Mutex<BTreeSet<ModelId>>,
-    /// Observations of single models.
+    /// Delayed observations of single models.
     waiting: WaitingObservations,
 }
 
@@ -63,20 +63,20 @@ impl Metrics {
         })
     }
 
-    /// The macros of the metrics crate write to this recorder and to no global one.
+    /// Writes with the metrics crate's macros to this recorder and to no global one.
     fn here<T>(&self, write: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, write)
     }
 }
 
-/// What is there from the start: counters that have to read 0 before anything happens, and those in frequent use.
+/// Preregistered metrics: counters that must read 0 before anything happens, and those in frequent use.
 struct PreregisteredMetrics {
     process: Collector,
     battles_started: Counter,
     turns_ready: Counter,
     battles_voided: Counter,
     battles_abandoned: Counter,
-    /// By outcome, in the order of [`Outcome::ALL`], and by whether the vote is rated.
+    /// Counters by outcome, in the order of [`Outcome::ALL`], and by whether the vote is rated.
     votes: [[Counter; 2]; 4],
     refits_failed: Counter,
     voter_checks_failed: Counter,
@@ -88,7 +88,7 @@ impl PreregisteredMetrics {
         let process = Collector::default();
         process.describe();
         gauge!("langya_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
-        // What an alert looks at has to be there before its first failure: a series that begins at 1 has no increase.
+        // Series used by alerts must exist before the first failure: a series that begins at 1 has no increase.
         for task in ["turn", "socket"] {
             counter!("langya_job_panics_total", "task" => task).increment(0);
         }
@@ -123,82 +123,82 @@ fn describe(recorder: &PrometheusRecorder, metric: MetricName) {
     }
 }
 
-/// Everything as text, in the format that Prometheus reads.
+/// Renders all metrics in Prometheus's text format.
 #[must_use]
 pub fn render() -> String {
     METRICS.here(|| METRICS.preregistered.process.collect());
     METRICS.recorder.handle().render()
 }
 
-/// Sorts observations into their buckets. Without it they would pile up where nobody reads the metrics.
+/// Sorts observations into their buckets. Without it they would pile up if the metrics are never scraped.
 pub fn run_upkeep() {
     METRICS.recorder.handle().run_upkeep();
 }
 
-/// A battle began.
+/// Counts a started battle.
 pub fn battle_started() {
     METRICS.preregistered.battles_started.increment(1);
 }
 
-/// Both replies of a turn are kept, and a vote may be cast.
+/// Counts a turn with both replies stored, so that a vote may be cast.
 pub fn turn_ready() {
     METRICS.preregistered.turns_ready.increment(1);
 }
 
-/// A battle will take no vote, because a reply broke off.
+/// Counts a battle voided because a reply broke off.
 pub fn battle_voided() {
     METRICS.preregistered.battles_voided.increment(1);
 }
 
-/// Battles were marked as left without a vote.
+/// Counts abandoned battles.
 pub fn battles_abandoned(count: u64) {
     METRICS.preregistered.battles_abandoned.increment(count);
 }
 
-/// A turn, a vote or the like was refused: what was asked, and whose limit or which rule said no.
+/// Counts a refused turn, vote or similar, by action and by the scope or rule that refused it.
 pub fn refused(what: &'static str, by: &'static str) {
     METRICS.here(|| counter!("langya_refusals_total", "what" => what, "by" => by).increment(1));
 }
 
-/// A use was counted by this instance alone, because neither Redis nor the database could be asked.
+/// Counts a use counted by this instance alone, because neither Redis nor the database was available.
 pub fn counted_alone() {
     METRICS.here(|| counter!("langya_limits_counted_alone_total").increment(1));
 }
 
-/// Battles in memory.
+/// Sets the number of battles in memory.
 pub fn battles_live(count: usize) {
     METRICS.here(|| gauge!("langya_battles_live").set(float(count)));
 }
 
-/// A vote was committed.
+/// Counts a committed vote.
 pub fn vote_committed(outcome: Outcome, rated: bool) {
     let at = Outcome::ALL.iter().position(|known| *known == outcome).expect("the four outcomes are all there are");
     METRICS.preregistered.votes[at][usize::from(rated)].increment(1);
 }
 
-/// The histogram of the time to a model's first text; kept by the caller of the model.
+/// Returns the histogram of the time to a model's first text; kept by the caller of the model.
 pub fn first_token_histogram(model: &ModelId) -> Histogram {
     METRICS.here(|| histogram!("langya_model_first_token_seconds", "model" => model.to_string()))
 }
 
-/// A model's first text came so long after it was asked; shown together with that of other battles.
+/// Records the time to a model's first text; exported together with that of other battles.
 pub fn first_token(histogram: &Histogram, after: Duration) {
     METRICS.waiting.record(histogram, after.as_secs_f64());
 }
 
-/// A model wrote a whole reply at this speed; shown together with those of other battles.
+/// Records the speed of a model's complete reply; exported together with those of other battles.
 pub fn reply_speed(model: &ModelId, chars_per_second: f64) {
     let histogram = METRICS.here(|| histogram!("langya_model_reply_chars_per_second", "model" => model.to_string()));
     METRICS.waiting.record(&histogram, chars_per_second);
 }
 
-/// A request to a model failed, in one of a few fixed ways.
+/// Counts a failed request to a model by one of a few fixed kinds.
 pub fn model_error(model: &ModelId, kind: &'static str) {
     let labels = [("model", model.to_string()), ("kind", kind.to_owned())];
     METRICS.here(|| counter!("langya_model_errors_total", &labels).increment(1));
 }
 
-/// The breakers of all models that the arena has now; one that has left is in no state.
+/// Sets the breaker states of all current models; removed models are in no state.
 pub fn breakers<'a>(models: impl Iterator<Item = (&'a ModelId, &'static str)>) {
     let phases: HashMap<ModelId, &str> = models.map(|(id, phase)| (id.clone(), phase)).collect();
     let mut shown = METRICS.shown.lock();
@@ -214,12 +214,12 @@ pub fn breakers<'a>(models: impl Iterator<Item = (&'a ModelId, &'static str)>) {
     });
 }
 
-/// Models that can be drawn for a battle now.
+/// Sets the number of models that can be drawn for a battle now.
 pub fn models_drawable(count: usize) {
     METRICS.here(|| gauge!("langya_models_drawable").set(float(count)));
 }
 
-/// The gauge of a queue inside the program; its owner sets it.
+/// Returns the gauge of an internal queue; its owner sets it.
 pub fn queue_depth(queue: &'static str) -> Gauge {
     METRICS.here(|| gauge!("langya_queue_depth", "queue" => queue))
 }
@@ -244,12 +244,12 @@ impl Drop for OpenSocket {
     }
 }
 
-/// A websocket was refused, because the `arena` or the visitor's `network` has as many as it may.
+/// Counts a refused websocket, because the `arena` or the visitor's `network` has reached its limit.
 pub fn socket_refused(by: &'static str) {
     METRICS.here(|| counter!("langya_sockets_refused_total", "by" => by).increment(1));
 }
 
-/// A leaderboard was fitted and stored; `lag` is the age of the oldest vote that is new in it.
+/// Records a fitted and stored leaderboard; `lag` is the age of the oldest vote that is new in it.
 pub fn refitted(took: Duration, lag: Option<Duration>) {
     METRICS.here(|| {
         histogram!("langya_refit_seconds").record(took);
@@ -259,49 +259,49 @@ pub fn refitted(took: Duration, lag: Option<Duration>) {
     });
 }
 
-/// A refit failed.
+/// Counts a failed refit.
 pub fn refit_failed() {
     METRICS.preregistered.refits_failed.increment(1);
 }
 
-/// Voters were checked, and those whom the tests flag are excluded.
+/// Records the time of a check of voters, after which flagged ones are excluded.
 pub fn voters_checked(at_ms: i64) {
     let at = Duration::from_millis(at_ms.unsigned_abs()).as_secs_f64();
     METRICS.here(|| gauge!("langya_voter_check_timestamp_seconds").set(at));
 }
 
-/// A check of voters failed.
+/// Counts a failed check of voters.
 pub fn voter_check_failed() {
     METRICS.preregistered.voter_checks_failed.increment(1);
 }
 
-/// A webhook message was given up.
+/// Counts an abandoned webhook message.
 pub fn webhook_abandoned() {
     METRICS.preregistered.webhooks_abandoned.increment(1);
 }
 
-/// The newest backup that the data folder knows of.
+/// Sets the time of the latest backup recorded in the data folder.
 pub fn last_backup(at_ms: i64) {
     let at = Duration::from_millis(at_ms.unsigned_abs()).as_secs_f64();
     METRICS.here(|| gauge!("langya_backup_timestamp_seconds").set(at));
 }
 
-/// The moderation service was asked about a text of this part.
+/// Counts a moderation request about a text of this part.
 pub fn moderated(part: &'static str, result: &'static str) {
     METRICS.here(|| counter!("langya_moderated_total", "part" => part, "result" => result).increment(1));
 }
 
-/// A vote was checked for leaks by a language model.
+/// Counts a vote checked for leaks by a language model.
 pub fn leak_checked(result: &'static str) {
     METRICS.here(|| counter!("langya_leak_checks_total", "result" => result).increment(1));
 }
 
-/// Flagged texts could not be kept for review.
+/// Counts flagged texts that could not be stored for review.
 pub fn flags_lost(count: u64) {
     METRICS.here(|| counter!("langya_moderation_flags_lost_total").increment(count));
 }
 
-/// The latest leaderboard.
+/// Sets the vote count and time of the latest leaderboard.
 pub fn leaderboard(votes: u64, fitted_at_ms: i64) {
     METRICS.here(|| {
         gauge!("langya_leaderboard_votes").set(float(usize::try_from(votes).unwrap_or(usize::MAX)));
@@ -310,12 +310,12 @@ pub fn leaderboard(votes: u64, fitted_at_ms: i64) {
     });
 }
 
-/// How long the oldest vote waits that is not in the public log, or for how long the log cannot be continued.
+/// Sets the age of the oldest vote that is not in the public log, or the time since the log could last be extended.
 pub fn public_log_lag(lag: Duration) {
     METRICS.here(|| gauge!("langya_public_log_lag_seconds").set(lag.as_secs_f64()));
 }
 
-/// An operation of the database under way; its time is recorded when this is dropped.
+/// Timer of a database operation; records its duration when dropped.
 #[derive(Debug)]
 #[must_use = "the time is taken when this is dropped"]
 pub struct StoreTimer {
@@ -323,7 +323,7 @@ pub struct StoreTimer {
     started: Instant,
 }
 
-/// Takes the time of an operation of the database, from now until the timer is dropped.
+/// Starts the timer of a database operation.
 pub fn store_time(operation: &'static str) -> StoreTimer {
     let known = METRICS.store.read().get(operation).cloned();
     let histogram = known.unwrap_or_else(|| {
@@ -339,23 +339,23 @@ impl Drop for StoreTimer {
     }
 }
 
-/// A request was answered; `route` is the pattern, not the address.
+/// Counts an answered request; `route` is the pattern, not the address.
 pub fn http_answered(route: String, status: u16) {
     let labels = [("route", route), ("status", status.to_string())];
     METRICS.here(|| counter!("langya_http_requests_total", &labels).increment(1));
 }
 
-/// A background task is known: its panics read 0 until it has one, so that the first one shows as an increase.
+/// Registers a background task: its panics read 0 until it has one, so that the first one shows as an increase.
 pub fn job_known(task: &'static str) {
     METRICS.here(|| counter!("langya_job_panics_total", "task" => task).increment(0));
 }
 
-/// A background task panicked.
+/// Counts a panic of a background task.
 pub fn job_panicked(task: &'static str) {
     METRICS.here(|| counter!("langya_job_panics_total", "task" => task).increment(1));
 }
 
-/// Whether other instances can be reached through Redis, and whether it takes writes.
+/// Sets whether Redis is connected and accepts writes.
 pub fn redis(connected: bool, writable: bool) {
     METRICS.here(|| {
         gauge!("langya_redis_connected").set(f64::from(u8::from(connected)));
@@ -363,7 +363,7 @@ pub fn redis(connected: bool, writable: bool) {
     });
 }
 
-/// What `/readyz` says, and whether the process is about to end.
+/// Sets the result of `/readyz`, and whether the process is shutting down.
 pub fn readiness(ready: bool, draining: bool) {
     METRICS.here(|| {
         gauge!("langya_ready").set(f64::from(u8::from(ready)));
@@ -371,7 +371,7 @@ pub fn readiness(ready: bool, draining: bool) {
     });
 }
 
-/// A count as gauges take it.
+/// Converts a count to a gauge value.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and no count here comes near 2^53")]
 pub fn float(count: usize) -> f64 {
@@ -382,7 +382,7 @@ pub fn float(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The value of a sample that begins with `sample`.
+    /// Returns the value of the sample that begins with `sample`.
     fn value(text: &str, sample: &str) -> Option<f64> {
         text.lines().find_map(|line| line.strip_prefix(sample)?.trim().parse().ok())
     }

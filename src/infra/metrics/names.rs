@@ -1,28 +1,28 @@
-//! Every metric of the arena: its name, kind, unit and meaning, once.
+//! Table of all metrics: name, kind, unit and meaning.
 
 use ::metrics::Unit;
 
-/// What a metric does with its numbers.
+/// Kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MetricKind {
-    /// Counts up.
+    /// Monotonic counter.
     Counter,
-    /// Goes up and down.
+    /// Value that goes up and down.
     Gauge,
-    /// Sorts observations into these buckets.
+    /// Histogram with these buckets.
     Histogram(&'static [f64]),
 }
 
-/// One entry of the table.
+/// Entry of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricName {
-    /// Its name at `/metrics`.
+    /// Name at `/metrics`.
     pub name: &'static str,
-    /// What it does.
+    /// Kind of the metric.
     pub kind: MetricKind,
-    /// What it counts in.
+    /// Unit of its values.
     pub unit: Unit,
-    /// What it shows an operator.
+    /// Description for operators.
     pub help: &'static str,
 }
 
@@ -31,7 +31,7 @@ const SLOW: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.
 const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
-/// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
+/// All metrics. The meaning of `process_…` is defined by the exporter (`metrics-process`).
 pub const ALL: [MetricName; 37] = [
     gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
     counter("langya_battles_started_total", "Battles begun"),

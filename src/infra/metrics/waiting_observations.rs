@@ -1,18 +1,18 @@
-//! Observations that name a model wait until there are enough of them. Otherwise a reader of the metrics before and
-//! after a battle would know its models before the vote.
+//! Delays observations that name a model until there are enough of them. Otherwise a person who reads the metrics before and after a battle
+//! could identify its models before the vote.
 
 use ::metrics::Histogram;
 use parking_lot::Mutex;
 
-/// Observations that are recorded together: those of ten battles, each with two first tokens and two speeds.
+/// Number of observations recorded together: those of ten battles, each with two first tokens and two speeds.
 const TOGETHER: usize = 40;
 
-/// Observations that wait.
+/// Waiting observations.
 #[derive(Default)]
 pub(super) struct WaitingObservations(Mutex<Vec<(Histogram, f64)>>);
 
 impl WaitingObservations {
-    /// Records this one and all that wait, or has it wait.
+    /// Adds an observation; records all waiting ones once there are enough.
     pub(super) fn record(&self, histogram: &Histogram, value: f64) {
         let mut waiting = self.0.lock();
         waiting.push((histogram.clone(), value));

@@ -1,7 +1,7 @@
-//! The way to a provider and back: where to send people, and who they are when they return.
+//! OpenID Connect client: builds the authorization request, and verifies the identity on the callback.
 //!
-//! What the provider says of itself and its keys are kept for an hour. They are asked for one request at a time; after a failure nobody
-//! asks for some seconds, so that a provider that is down costs each sign-in a moment and not a timeout.
+//! The provider's metadata and keys are cached for an hour. They are fetched by one request at a time; after a failure there is a cool-down
+//! of some seconds, so that an unavailable provider costs each sign-in a moment and not a timeout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,59 +22,59 @@ use crate::limits::SingleUse;
 use crate::llm::HttpClient;
 use crate::sessions::Sessions;
 
-/// How long a description and keys are kept.
+/// Cache lifetime of metadata and keys.
 const KEPT_MS: i64 = 3_600_000;
-/// Pause after a failure.
+/// Cool-down after a failure.
 const COOL_DOWN_MS: i64 = 5_000;
-/// Pause between two requests for keys of which one is unknown.
+/// Cool-down between two fetches of keys because of an unknown one.
 const KEYS_COOL_DOWN_MS: i64 = 60_000;
-/// Bytes of a code at most.
-const MOST_CODE_BYTES: usize = 4_096;
-/// Where the provider sends people back.
+/// Maximum size of a code in bytes.
+const MAX_CODE_BYTES: usize = 4_096;
+/// Path of the redirect URI.
 pub const CALLBACK: &str = "/oidc/callback";
 
-/// Why nobody is signed in.
+/// Error of a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OidcError {
-    /// There is no provider in the settings.
+    /// No provider is configured.
     #[error("no provider is set")]
     Off,
-    /// Not begun in this browser, too old, or used.
+    /// Not started in this browser, expired, or already used.
     #[error("the sign-in was not begun in this browser, has expired, or was used")]
     Foreign,
-    /// The provider let nobody in.
+    /// The provider denied the sign-in.
     #[error("the provider signed nobody in")]
     Denied,
-    /// The provider is down, slow, or not one.
+    /// The provider is down, slow, or not an OpenID provider.
     #[error("the provider cannot be used: {0}")]
     Provider(String),
-    /// What it says is not believed.
+    /// The ID token is invalid.
     #[error("the provider's answer is refused: {0}")]
     Token(#[from] TokenError),
 }
 
-/// What a provider sends people back with.
+/// Parameters of the provider's callback.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProviderCallback<'a> {
-    /// What it was given.
+    /// `state` parameter.
     pub state: &'a str,
-    /// What it gives for a token.
+    /// Authorization code.
     pub code: Option<&'a str>,
-    /// Who it says it is (RFC 9207).
+    /// `iss` parameter (RFC 9207).
     pub issuer: Option<&'a str>,
 }
 
-/// Signs people in at the provider of the settings.
+/// Signs people in at the configured provider.
 pub struct OidcClient {
     settings: CurrentSettings,
     sessions: Arc<Sessions>,
     clock: Arc<dyn Clock>,
-    /// States that came back.
+    /// Returned states, each valid once.
     used: SingleUse,
     known: Mutex<ProviderState>,
 }
 
-/// What is known of the provider.
+/// Cached state of the provider.
 #[derive(Default)]
 struct ProviderState {
     issuer: String,
@@ -91,16 +91,16 @@ struct TokenAnswer {
 }
 
 impl OidcClient {
-    /// Puts it together.
+    /// Creates the client.
     #[must_use]
     pub fn new(settings: CurrentSettings, sessions: Arc<Sessions>, clock: Arc<dyn Clock>, used: SingleUse) -> Self {
         Self { settings, sessions, clock, used, known: Mutex::default() }
     }
 
-    /// The address at the provider where a sign-in begins.
+    /// Returns the provider's authorization URL for a sign-in.
     ///
     /// # Errors
-    /// [`OidcError`] of a provider that is down or not set.
+    /// [`OidcError`] of a provider that is down or not configured.
     pub async fn authorization(&self, flow: &Flow) -> Result<String, OidcError> {
         let settings = self.settings.now();
         let metadata = self.metadata().await?;
@@ -126,7 +126,7 @@ impl OidcClient {
         Ok(url.into())
     }
 
-    /// Who came back from the provider with this answer, to the browser in which `flow` began. Each answer counts once.
+    /// Verifies the callback in the browser that started `flow`, and returns the identity. Each callback counts once.
     ///
     /// # Errors
     /// [`OidcError`].
@@ -140,12 +140,12 @@ impl OidcClient {
         if named && answer.issuer != Some(settings.oidc.issuer.as_str()) {
             return Err(TokenError::Issuer.into());
         }
-        let code = answer.code.filter(|code| !code.is_empty() && code.len() <= MOST_CODE_BYTES);
+        let code = answer.code.filter(|code| !code.is_empty() && code.len() <= MAX_CODE_BYTES);
         let token = self.token(&metadata, flow, code.ok_or(OidcError::Denied)?).await?;
         self.verified(&token, &flow.nonce(&self.sessions), &settings.oidc).await
     }
 
-    /// The ID token that the provider gives for a code.
+    /// Exchanges a code for an ID token.
     async fn token(&self, metadata: &Metadata, flow: &Flow, code: &str) -> Result<String, OidcError> {
         let settings = self.settings.now();
         let (redirect, verifier) = (callback(&settings.server.public_url), flow.verifier(&self.sessions));
@@ -165,7 +165,7 @@ impl OidcClient {
         let basic = basic.map(|secret| (settings.oidc.client_id.as_str(), secret));
         let answered = http::post(&client, &metadata.token, Form { fields: &fields, basic }).await;
         let bytes = answered.map_err(|error| match error {
-            // The code was used, has expired, or is nobody's.
+            // The code was used, has expired, or is unknown.
             HttpError::Status(400) => OidcError::Denied,
             error => unusable(error),
         })?;
@@ -173,7 +173,7 @@ impl OidcClient {
         answer.map(|answer| answer.id_token).map_err(|_| TokenError::Unreadable.into())
     }
 
-    /// Who a token is about. Where its key is unknown, the keys are asked for once more.
+    /// Verifies a token and returns its identity. If its key is unknown, fetches the keys once more.
     async fn verified(&self, token: &str, nonce: &str, oidc: &OidcSettings) -> Result<Identity, OidcError> {
         let expected = Expected { issuer: &oidc.issuer, client_id: &oidc.client_id, nonce, now: self.clock.now() };
         match id_token::verify(token, &self.keys(false).await?, expected) {
@@ -200,7 +200,7 @@ impl OidcClient {
         Ok(metadata)
     }
 
-    /// The provider's keys; with `refetch` fetched again, unless they were fetched a moment ago.
+    /// Returns the provider's keys; with `refetch` fetched again, unless they were fetched a moment ago.
     async fn keys(&self, refetch: bool) -> Result<KeySet, OidcError> {
         let (settings, metadata) = (self.settings.now(), self.metadata().await?);
         let (mut known, now) = (self.known.lock().await, self.clock.now());
@@ -219,7 +219,7 @@ impl OidcClient {
 }
 
 impl ProviderState {
-    /// Forgets another provider, and refuses to ask again right after a failure.
+    /// Resets the cache for another provider, and refuses to continue right after a failure.
     fn begin(&mut self, issuer: &str, now: Timestamp) -> Result<(), OidcError> {
         if self.issuer != issuer {
             *self = Self { issuer: issuer.to_owned(), ..Self::default() };
@@ -230,7 +230,7 @@ impl ProviderState {
         }
     }
 
-    /// A client for these networks.
+    /// Returns an HTTP client for these networks.
     fn client(&mut self, private: &[IpNet]) -> Result<HttpClient, OidcError> {
         if let Some(client) = self.http.as_ref().filter(|_| self.private == private) {
             return Ok(client.clone());
@@ -247,7 +247,7 @@ impl ProviderState {
     }
 }
 
-/// Where the provider sends people back: at the public address of the settings, whatever a request calls the arena.
+/// Returns the redirect URI: at the public address of the settings, regardless of the request's host.
 fn callback(public_url: &str) -> String {
     format!("{}{CALLBACK}", public_url.trim_end_matches('/'))
 }
@@ -272,7 +272,7 @@ fn is_within(at: Timestamp, span_ms: i64, now: Timestamp) -> bool {
     (0..span_ms).contains(&(now.0 - at.0))
 }
 
-/// Asks a provider of these settings once, for `langya doctor`.
+/// Contacts the provider of these settings once, for `langya doctor`.
 ///
 /// # Errors
 /// [`OidcError`].

@@ -1,4 +1,4 @@
-//! Asks a provider, within bounds of time and size, and only where models may be asked, too: no redirect is followed.
+//! HTTP requests to a provider, bounded in time and size, and only to addresses allowed for models: no redirect is followed.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use serde::Deserialize;
 use crate::allowed_addresses::AllowedAddresses;
 use crate::llm::{HttpClient, connection_error, http_client_within};
 
-/// Longest wait for a connection.
+/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// Longest wait for a whole answer. Somebody looks at an empty page meanwhile.
+/// Timeout of a whole response; the user waits meanwhile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
-/// Bytes of an answer at most.
-const MOST_BYTES: usize = 256 << 10;
+/// Maximum size of a response in bytes.
+const MAX_BYTES: usize = 256 << 10;
 
-/// Words with which a provider refuses a client, and not the code of somebody who signs in (RFC 6749, 5.2).
+/// Error codes that refuse the client rather than the user's code (RFC 6749, 5.2).
 const CLIENT_REFUSALS: [&str; 5] =
     ["invalid_client", "unauthorized_client", "invalid_request", "unsupported_grant_type", "invalid_scope"];
 
-/// Why there is no answer. No variant has a text of the provider.
+/// Error of a request. No variant contains text of the provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HttpError {
     #[error("no HTTPS client could be made: install the system's certificates (ca-certificates)")]
@@ -39,27 +39,27 @@ pub(super) enum HttpError {
     TooLong,
 }
 
-/// A form to send, with what proves who sends it.
+/// A form with the client's credentials.
 #[derive(Clone, Copy)]
 pub(super) struct Form<'f> {
     pub(super) fields: &'f [(&'f str, &'f str)],
-    /// Name and secret for a header.
+    /// Client id and secret for HTTP basic authentication.
     pub(super) basic: Option<(&'f str, &'f str)>,
 }
 
-/// A client for the networks of the settings.
+/// Creates a client for the networks of the settings.
 pub(super) fn client(private: &[IpNet]) -> Result<HttpClient, HttpError> {
     http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(private)).map_err(|_| HttpError::NoClient)
 }
 
-/// The body of an answer.
+/// Fetches a response body.
 pub(super) async fn get(client: &HttpClient, address: &str) -> Result<Vec<u8>, HttpError> {
     let url = Url::parse(address).ok().filter(|url| client.reaches(url)).ok_or(HttpError::Address)?;
     let request = client.for_url(&url).get(url.clone()).header(header::ACCEPT, "application/json");
     body(request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
 }
 
-/// The body of the answer to a form.
+/// Posts a form and returns the response body.
 pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Result<Vec<u8>, HttpError> {
     if !client.reaches(url) {
         return Err(HttpError::Address);
@@ -77,7 +77,7 @@ pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Resu
     }
 }
 
-/// Who is refused: the client of the settings, or the person who signs in. Of the provider's words only known ones are taken.
+/// Classifies a refusal: of the client or of the user. Only known error codes are used.
 fn refusal(status: u16, body: &[u8]) -> HttpError {
     #[derive(Deserialize)]
     struct TokenRefusal {
@@ -101,7 +101,7 @@ async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
 async fn bytes(mut response: Response) -> Result<Vec<u8>, HttpError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-        if bytes.len() + chunk.len() > MOST_BYTES {
+        if bytes.len() + chunk.len() > MAX_BYTES {
             return Err(HttpError::TooLong);
         }
         bytes.extend_from_slice(&chunk);
@@ -113,14 +113,14 @@ fn failed(error: &reqwest::Error) -> HttpError {
     HttpError::Connection(connection_error(error).to_string())
 }
 
-/// Fields as forms and queries write them.
+/// Encodes fields as in forms and queries.
 fn form_text(fields: &[(&str, &str)]) -> String {
     let mut url = Url::parse("http://form").expect("a fixed address");
     url.query_pairs_mut().extend_pairs(fields);
     url.query().unwrap_or_default().to_owned()
 }
 
-/// A name or secret as it stands in the header (RFC 6749, 2.3.1).
+/// Encodes a client id or secret for the header (RFC 6749, 2.3.1).
 fn encoded(text: &str) -> String {
     form_text(&[("", text)])[1..].to_owned()
 }

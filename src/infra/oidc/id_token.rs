@@ -1,4 +1,4 @@
-//! What an ID token has to be before it is believed (OpenID Connect Core 1.0, 3.1.3.7).
+//! Validation of ID tokens (OpenID Connect Core 1.0, 3.1.3.7).
 
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
@@ -8,21 +8,21 @@ use super::id_token_signatures::{self, ALGORITHMS};
 use super::key_set::KeySet;
 use crate::domain::time::Timestamp;
 
-/// How far the clocks of the provider and of this machine may be apart, in seconds.
+/// Maximum clock difference between the provider and this machine, in seconds.
 const SKEW_SECONDS: i64 = 60;
-/// How long ago a token may have been issued: it comes right after the sign-in.
-const MOST_AGE_SECONDS: i64 = 600;
-/// Bytes of a token at most.
-const MOST_BYTES: usize = 64 << 10;
-/// Characters of a subject at most (OpenID Connect Core 1.0, 2).
-const MOST_SUBJECT: usize = 255;
+/// Maximum age of a token in seconds: it is issued right after the sign-in.
+const MAX_AGE_SECONDS: i64 = 600;
+/// Maximum size of a token in bytes.
+const MAX_BYTES: usize = 64 << 10;
+/// Maximum length of a subject in characters (OpenID Connect Core 1.0, 2).
+const MAX_SUBJECT: usize = 255;
 
-/// Somebody whom the provider knows. Nothing of it is printed.
+/// Verified identity of a user at the provider. Never printed.
 #[derive(Clone, PartialEq)]
 pub struct Identity {
-    /// The provider.
+    /// Issuer of the token.
     pub issuer: String,
-    /// Who it is there; never given to anybody else.
+    /// Subject at the issuer; never reassigned to another user.
     pub subject: String,
     claims: Map<String, Value>,
 }
@@ -34,20 +34,20 @@ impl std::fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// The e-mail address, where the provider says that it is theirs.
+    /// Returns the e-mail address if the provider has verified it.
     #[must_use]
     pub fn verified_email(&self) -> Option<&str> {
         let is_verified = matches!(self.claims.get("email_verified"), Some(Value::Bool(true)));
         self.claims.get("email").and_then(Value::as_str).filter(|email| is_verified && !email.is_empty())
     }
 
-    /// What they call themselves.
+    /// Returns the preferred user name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.claims.get("preferred_username").and_then(Value::as_str)
     }
 
-    /// The texts of a claim, whose name may lead through objects: `realm_access.roles`.
+    /// Returns the texts of a claim; its name may be a path through objects: `realm_access.roles`.
     #[must_use]
     pub fn texts(&self, claim: &str) -> Vec<&str> {
         let nested = || {
@@ -62,13 +62,13 @@ impl Identity {
     }
 }
 
-/// Why a token is not believed. No variant has a text of it.
+/// Error of an ID token. No variant contains text of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// No token, or one of another kind.
+    /// Not an ID token.
     #[error("the ID token cannot be read")]
     Unreadable,
-    /// Signed by nobody, or in a way that anybody could.
+    /// Unsigned, or signed by an unsafe algorithm.
     #[error("the ID token is signed by an algorithm that is not accepted")]
     Algorithm,
     /// Signed by a key that the provider does not publish.
@@ -77,24 +77,24 @@ pub enum TokenError {
     /// The signature is wrong.
     #[error("the signature of the ID token is wrong")]
     Signature,
-    /// Of another provider.
+    /// From another provider.
     #[error("the ID token is from another issuer")]
     Issuer,
-    /// For somebody else.
+    /// For another client.
     #[error("the ID token is for another client")]
     Audience,
-    /// Of another sign-in.
+    /// For another sign-in.
     #[error("the ID token belongs to another sign-in")]
     Nonce,
-    /// Expired, or from the future.
+    /// Expired, or issued in the future.
     #[error("the ID token has expired or is from the future: check the clocks of this machine and of the provider")]
     Time,
-    /// About nobody.
+    /// Without a subject.
     #[error("the ID token has no usable subject")]
     Subject,
 }
 
-/// What a token has to say.
+/// Expected claims of a token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'e> {
     pub(super) issuer: &'e str,
@@ -103,12 +103,12 @@ pub(super) struct Expected<'e> {
     pub(super) now: Timestamp,
 }
 
-/// Who a token is about, if all of it is as it has to be.
+/// Verifies a token and returns its identity.
 ///
 /// # Errors
 /// [`TokenError`]; with [`TokenError::UnknownKey`] the keys may be out of date.
 pub(super) fn verify(token: &str, keys: &KeySet, expected: Expected<'_>) -> Result<Identity, TokenError> {
-    if token.len() > MOST_BYTES {
+    if token.len() > MAX_BYTES {
         return Err(TokenError::Unreadable);
     }
     let (algorithm, key_id) = algorithm_of(token)?;
@@ -120,9 +120,9 @@ pub(super) fn verify(token: &str, keys: &KeySet, expected: Expected<'_>) -> Resu
     Ok(Identity { issuer: expected.issuer.to_owned(), subject, claims })
 }
 
-/// The algorithm and key that a token names.
+/// Returns the algorithm and key id in a token's header.
 fn algorithm_of(token: &str) -> Result<(Algorithm, Option<String>), TokenError> {
-    // "none" is no algorithm that can be read.
+    // "none" does not parse as an algorithm.
     let header = decode_header(token).map_err(|_| TokenError::Algorithm)?;
     let is_other = header.typ.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("JWT"));
     if is_other || header.crit.is_some() || header.enc.is_some() || header.zip.is_some() {
@@ -131,7 +131,7 @@ fn algorithm_of(token: &str) -> Result<(Algorithm, Option<String>), TokenError> 
     if ALGORITHMS.contains(&header.alg) { Ok((header.alg, header.kid)) } else { Err(TokenError::Algorithm) }
 }
 
-/// The claims of a token that this key has signed. What they say is checked elsewhere, by a clock of ours.
+/// Returns the claims of a token if this key has signed it. The claims are checked elsewhere, with our clock.
 fn signed_claims(token: &str, key: &Jwk, algorithm: Algorithm) -> Result<Map<String, Value>, TokenError> {
     id_token_signatures::install();
     let key = DecodingKey::from_jwk(key).map_err(|_| TokenError::UnknownKey)?;
@@ -153,7 +153,7 @@ fn check_claims(claims: &Map<String, Value>, expected: Expected<'_>) -> Result<(
         Some(Value::Array(audiences)) => audiences.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    // Who shares a token with others has to be the one that it was issued to.
+    // A token for several audiences must name this client as its authorized party.
     let is_party = match text("azp") {
         Some(party) => party == expected.client_id,
         None => audiences.len() == 1 && !claims.contains_key("azp"),
@@ -180,7 +180,7 @@ fn is_in_time(claims: &Map<String, Value>, now: i64) -> bool {
     let latest = now.saturating_add(SKEW_SECONDS);
     expires.saturating_add(SKEW_SECONDS) > now
         && issued <= latest
-        && issued.saturating_add(MOST_AGE_SECONDS) >= now
+        && issued.saturating_add(MAX_AGE_SECONDS) >= now
         && begins.is_none_or(|begins| begins <= latest)
 }
 
@@ -190,7 +190,7 @@ fn whole(seconds: f64) -> Option<i64> {
 }
 
 fn is_subject(subject: &str) -> bool {
-    !subject.is_empty() && subject.len() <= MOST_SUBJECT && !subject.contains(char::is_control)
+    !subject.is_empty() && subject.len() <= MAX_SUBJECT && !subject.contains(char::is_control)
 }
 
 #[cfg(test)]

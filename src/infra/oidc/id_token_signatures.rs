@@ -1,4 +1,4 @@
-//! The signatures of ID tokens, checked by ring, which TLS uses already.
+//! Signatures of ID tokens, verified by ring, which TLS uses already.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -10,7 +10,7 @@ use ring::signature::{
     RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// What tokens may be signed by: public keys only, so that nobody can take one for a shared secret.
+/// Accepted algorithms: public keys only, so that a public key cannot be misused as a shared secret.
 pub(super) const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,
@@ -29,9 +29,9 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Has tokens checked by ring from now on.
+/// Installs ring as the verifier of tokens.
 pub(super) fn install() {
-    // An error says that it was done before.
+    // An error means that it is already installed.
     let _ = PROVIDER.install_default();
 }
 
@@ -89,7 +89,7 @@ fn point(algorithm: Algorithm) -> Option<&'static dyn VerificationAlgorithm> {
     }
 }
 
-/// Some providers write numbers with zeros in front, which ring refuses.
+/// Strips leading zeros, which some providers write and ring refuses.
 fn without_zeros(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     &number[zeros..]

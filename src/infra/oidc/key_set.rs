@@ -1,4 +1,4 @@
-//! The keys with which a provider signs (RFC 7517).
+//! Signing keys of a provider (RFC 7517).
 
 use jsonwebtoken::Algorithm;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::id_token_signatures::ALGORITHMS;
 
-/// Keys that are read at most.
-const MOST_KEYS: usize = 100;
+/// Maximum number of keys that are read.
+const MAX_KEYS: usize = 100;
 
-/// Keys that can check a signature.
+/// Keys for verifying signatures.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeySet(Vec<Jwk>);
 
@@ -20,14 +20,14 @@ struct KeyDocument {
 }
 
 impl KeySet {
-    /// Reads a document of keys; a key of another kind is left out. `None` where it is no such document.
+    /// Parses a key set; keys of other types are left out. `None` if the document is invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let document: KeyDocument = serde_json::from_slice(bytes).ok()?;
-        let keys = document.keys.into_iter().take(MOST_KEYS).filter_map(|key| serde_json::from_value(key).ok());
+        let keys = document.keys.into_iter().take(MAX_KEYS).filter_map(|key| serde_json::from_value(key).ok());
         Some(Self(keys.filter(is_for_signatures).collect()))
     }
 
-    /// The key of a signature: the one that the token names, or the only one that could have made it.
+    /// Returns the key of a signature: the one with the token's key id, or the only one that fits.
     pub(super) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Option<&Jwk> {
         let suits = |key: &&Jwk| {
             (id.is_none() || key.common.key_id.as_deref() == id)
@@ -44,7 +44,7 @@ fn is_for_signatures(key: &Jwk) -> bool {
     key.common.public_key_use.as_ref().is_none_or(|is_for| *is_for == PublicKeyUse::Signature)
 }
 
-/// Whether a key is of the kind that an algorithm needs, and for no other one.
+/// Whether a key is of the type that an algorithm needs, and not restricted to another one.
 fn suits(key: &Jwk, algorithm: Algorithm) -> bool {
     let of_kind = match (&key.algorithm, algorithm) {
         (AlgorithmParameters::RSA(_), algorithm) => matches!(

@@ -1,27 +1,27 @@
-//! What a provider says of itself (OpenID Connect Discovery 1.0), as far as it is used.
+//! Provider metadata (OpenID Connect Discovery 1.0), limited to the fields in use.
 
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::config::is_private_way;
+use crate::config::is_secure_transport;
 
-/// How the arena proves to the provider that it is itself.
+/// Client authentication method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientProof {
-    /// The secret in a header, as every provider takes it.
+    /// HTTP basic authentication, which every provider supports.
     Basic,
-    /// The secret in the form.
+    /// Secret in the form.
     Form,
 }
 
-/// A provider's addresses.
+/// Endpoints of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Metadata {
     pub(super) authorization: Url,
     pub(super) token: Url,
     pub(super) keys: Url,
     pub(super) proof: ClientProof,
-    /// Whether every answer names the provider (RFC 9207).
+    /// Whether every callback names the provider (RFC 9207).
     pub(super) answers_name_issuer: bool,
 }
 
@@ -41,7 +41,7 @@ fn default_methods() -> Vec<String> {
     vec!["client_secret_basic".to_owned()]
 }
 
-/// Why a description cannot be used.
+/// Error of the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MetadataError {
     #[error("its description cannot be read: is oidc.issuer its address?")]
@@ -53,18 +53,18 @@ pub(super) enum MetadataError {
 }
 
 impl Metadata {
-    /// Where a provider describes itself.
+    /// Returns the address of a provider's metadata.
     pub(super) fn address(issuer: &str) -> String {
         format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'))
     }
 
-    /// Reads a description, which has to be of this issuer.
+    /// Parses the metadata, which must be of this issuer.
     pub(super) fn parse(bytes: &[u8], issuer: &str) -> Result<Self, MetadataError> {
         let document: MetadataDocument = serde_json::from_slice(bytes).map_err(|_| MetadataError::Unreadable)?;
         if document.issuer != issuer {
             return Err(MetadataError::Issuer);
         }
-        let address = |text: &str| Url::parse(text).ok().filter(is_private_way).ok_or(MetadataError::Address);
+        let address = |text: &str| Url::parse(text).ok().filter(is_secure_transport).ok_or(MetadataError::Address);
         let methods = document.token_endpoint_auth_methods_supported;
         let has = |method: &str| methods.iter().any(|supported| supported == method);
         let by_form = has("client_secret_post") && !has("client_secret_basic");

@@ -1,7 +1,7 @@
-//! Signing in at a provider of OpenID Connect: the authorization code flow with PKCE (OpenID Connect Core 1.0, RFC 6749, 7636, 9207).
+//! Sign-in with OpenID Connect: the authorization code flow with PKCE (OpenID Connect Core 1.0, RFC 6749, 7636, 9207).
 //!
-//! Nothing that comes from the provider is believed before it is checked: its description has to be of the issuer of the settings, its
-//! ID token signed by one of its keys, for this arena, for this very sign-in and in time. What it says beside that is not read.
+//! Everything from the provider is verified before use: its metadata must be of the configured issuer, its ID token signed by one of its
+//! keys, for this arena, for this sign-in and in time. Other fields are ignored.
 
 mod client;
 mod http;

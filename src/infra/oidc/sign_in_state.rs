@@ -1,8 +1,8 @@
-//! A sign-in that is under way: what the browser keeps in a cookie meanwhile, and what is derived from it.
+//! State of a sign-in in progress: the browser's cookie, and the values derived from it.
 //!
-//! The cookie holds a random number, a time, where to go on and which session ends then, signed by the arena. State, nonce and the verifier of PKCE are other
-//! signatures of the same text: so nothing is stored for people who never come back, and neither the provider nor the browser learns
-//! the verifier before it is used.
+//! The cookie holds a random number, a time, the page to continue on and the session to end, signed by the arena. State, nonce and PKCE
+//! verifier are other signatures of the same text: so nothing is stored for sign-ins that are never completed, and neither the provider nor
+//! the browser learns the verifier before it is used.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,19 +12,19 @@ use crate::domain::time::Timestamp;
 use crate::rng::SharedRng;
 use crate::sessions::Sessions;
 
-/// Minutes within which people come back from the provider.
+/// Minutes within which a sign-in must be completed.
 pub const FLOW_MINUTES: i64 = 10;
-/// Bytes of a cookie at most: one with an address of 2000 bytes and a session is shorter, and browsers keep it.
-const MOST_BYTES: usize = 3_072;
+/// Maximum size of a cookie in bytes: one with an address of 2000 bytes and a session is shorter, and browsers accept it.
+const MAX_BYTES: usize = 3_072;
 const COOKIE: &str = "oidc cookie";
 const STATE: &str = "oidc state";
 const NONCE: &str = "oidc nonce";
 const VERIFIER: &str = "oidc verifier";
 
-/// Whom a sign-in is for.
+/// Purpose of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Somebody who runs the arena.
+    /// An administrator.
     Admin,
     /// A visitor.
     Visitor,
@@ -39,21 +39,21 @@ impl Purpose {
     }
 }
 
-/// A sign-in that is under way.
+/// A sign-in in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// Whom it is for.
+    /// Purpose of the sign-in.
     pub purpose: Purpose,
-    /// Address of the arena to go on at.
+    /// Page of the arena to continue on.
     pub next: String,
-    /// What identifies the admin's session that the new one replaces. The browser keeps its cookie back when people return from another site.
+    /// Identifier of the admin session that the new one replaces. Browsers withhold its cookie on the return from another site.
     pub former: Option<String>,
-    /// What is signed.
+    /// Signed text.
     text: String,
 }
 
 impl Flow {
-    /// Begins one.
+    /// Begins a sign-in.
     #[must_use]
     pub fn begin(purpose: Purpose, next: &str, rng: &SharedRng, now: Timestamp) -> Self {
         let expires = now.0 + FLOW_MINUTES * 60_000;
@@ -61,23 +61,23 @@ impl Flow {
         Self { purpose, next: next.to_owned(), former: None, text }
     }
 
-    /// The same as a sign-in that replaces a session; `former` is plain and without a dot.
+    /// Returns the sign-in with a session to replace; `former` must be plain and without a dot.
     #[must_use]
     pub fn replacing(self, former: Option<String>) -> Self {
         let text = former.iter().fold(self.text, |text, former| format!("{text}.{former}"));
         Self { former, text, ..self }
     }
 
-    /// What the browser keeps.
+    /// Returns the browser's cookie.
     #[must_use]
     pub fn cookie(&self, sessions: &Sessions) -> String {
         format!("{}.{}", self.text, sessions.signature(COOKIE, &self.text))
     }
 
-    /// The sign-in of a cookie, which has to be ours and not expired.
+    /// Parses a cookie; `None` if it is forged or expired.
     #[must_use]
     pub fn of_cookie(cookie: &str, sessions: &Sessions, now: Timestamp) -> Option<Self> {
-        let (text, signature) = cookie.rsplit_once('.').filter(|_| cookie.len() <= MOST_BYTES)?;
+        let (text, signature) = cookie.rsplit_once('.').filter(|_| cookie.len() <= MAX_BYTES)?;
         if !sessions.is_signature(COOKIE, text, signature) {
             return None;
         }
@@ -91,30 +91,30 @@ impl Flow {
         (now.0 < expires).then(|| Self { purpose, next, former, text: text.to_owned() })
     }
 
-    /// What the provider sends back.
+    /// Returns the `state` parameter.
     #[must_use]
     pub fn state(&self, sessions: &Sessions) -> String {
         sessions.signature(STATE, &self.text)
     }
 
-    /// Whether the provider sent back what it was given; takes as long for a guess that is nearly right.
+    /// Whether the provider returned the right `state`; compares in constant time.
     #[must_use]
     pub fn has_state(&self, sessions: &Sessions, state: &str) -> bool {
         sessions.is_signature(STATE, &self.text, state)
     }
 
-    /// What the ID token has to repeat.
+    /// Returns the nonce that the ID token must repeat.
     #[must_use]
     pub fn nonce(&self, sessions: &Sessions) -> String {
         sessions.signature(NONCE, &self.text)
     }
 
-    /// What proves that the user of the code began the sign-in (RFC 7636).
+    /// Returns the PKCE code verifier (RFC 7636).
     pub(super) fn verifier(&self, sessions: &Sessions) -> String {
         sessions.signature(VERIFIER, &self.text)
     }
 
-    /// What the provider gets of the verifier beforehand.
+    /// Returns the PKCE code challenge.
     pub(super) fn challenge(&self, sessions: &Sessions) -> String {
         challenge_of(&self.verifier(sessions))
     }
@@ -154,7 +154,7 @@ mod tests {
             format!("{}.{}", flow.text, flow.nonce(&sessions)),
             cookie.rsplit_once('.').unwrap().0.to_owned(),
             String::new(),
-            ".".repeat(MOST_BYTES + 1),
+            ".".repeat(MAX_BYTES + 1),
         ];
         for forged in forged {
             assert_eq!(at(0, &forged), None, "{forged:.200}");

@@ -1,4 +1,4 @@
-//! Looks once whether Redis can be used.
+//! Checks once whether Redis is usable.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::handle::{AddressError, client};
 use super::problem::Problem;
 use crate::config::RedisSettings;
 
-/// For so long Redis keeps what the check writes, in milliseconds.
+/// Lifetime of the key that the check writes, in milliseconds.
 const KEPT_MS: u64 = 1_000;
 
-/// Whether an address can be used at all. Nothing is connected.
+/// Checks whether an address is valid. Does not connect.
 ///
 /// # Errors
 /// [`AddressError`], without the address.
@@ -19,10 +19,10 @@ pub fn check_address(settings: &RedisSettings) -> Result<(), AddressError> {
     client(settings).map(drop).map_err(AddressError::from)
 }
 
-/// Connects and writes a key that expires at once, as an instance does.
+/// Connects and writes a key that expires at once, like an instance does.
 ///
 /// # Errors
-/// What is wrong, without the address and without words of the server.
+/// Description of the problem, without the address and without text of the server.
 pub async fn check(settings: &RedisSettings) -> Result<(), String> {
     let client = client(settings).map_err(|error| AddressError::from(error).to_string())?;
     let within = Some(Duration::from_millis(settings.timeout_ms));

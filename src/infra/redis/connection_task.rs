@@ -1,8 +1,8 @@
 //! The task that keeps the Redis connection open: connects, subscribes, sends queued messages and checks the
 //! connection twice a second.
 //!
-//! The client's own `ConnectionManager` is not used: it keeps a failed log-in for good, so that a mended password would
-//! need a restart, and it does not say when subscriptions are in place again.
+//! The client's own `ConnectionManager` is not used: it keeps a failed log-in for good, so that a corrected password would need a restart,
+//! and it does not report when subscriptions are restored.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use super::problem::Problem;
 use crate::config::RedisSettings;
 use crate::metrics;
 
-/// How often Redis is asked whether it is there, and how long it remembers that this instance was.
+/// Interval of heartbeats, and lifetime of the instance's presence key.
 const BEAT: Duration = Duration::from_millis(500);
 const PRESENCE: Duration = Duration::from_secs(3);
-/// How long to wait before connecting again.
+/// Wait before reconnecting.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Messages that travel together at most.
+/// Maximum number of messages sent together.
 const BATCH: usize = 256;
 
 /// Keeps the connection of a [`RedisHandle`] open while it runs.
@@ -32,29 +32,29 @@ const BATCH: usize = 256;
 pub struct RedisConnectionTask {
     handle: RedisHandle,
     client: Client,
-    /// The address without a password.
+    /// Address without the password.
     shown_address: String,
     timeout: Duration,
-    /// The key that says that this instance is there.
+    /// Key that announces this instance.
     presence: String,
     channels: Vec<String>,
     waiting: mpsc::Receiver<OutboundMessage>,
     listener: Listener,
-    /// The problem that the log reported last.
+    /// Problem that was logged last.
     reported: Option<Problem>,
 }
 
-/// A connection, and what fires when it is closed.
+/// A connection, and the signal that fires when it is closed.
 struct Open {
     connection: MultiplexedConnection,
     closed: CancellationToken,
 }
 
 impl RedisConnectionTask {
-    /// The handle of an instance, and the task that opens the connection and keeps it open. Redis need not be there yet.
+    /// Creates the handle of an instance, and the task that opens its connection and keeps it open. Redis may still be unavailable.
     ///
     /// # Errors
-    /// [`AddressError`] if `redis.url` is not an address.
+    /// [`AddressError`] if `redis.url` is not a valid address.
     pub fn new(
         settings: &RedisSettings,
         instance: &impl fmt::Display,
@@ -77,7 +77,7 @@ impl RedisConnectionTask {
         Ok((handle, task))
     }
 
-    /// Keeps the link until `shutdown`, then sends what still waits and says good-bye.
+    /// Maintains the connection until `shutdown`, then sends waiting messages and deregisters the instance.
     pub async fn run(&mut self, shutdown: CancellationToken) {
         let _down_at_the_end = DownAtTheEnd { handle: self.handle.clone(), listener: self.listener.clone() };
         loop {
@@ -141,7 +141,7 @@ impl RedisConnectionTask {
         }
     }
 
-    /// Writes that this instance is there. The answer shows whether Redis is, and whether it takes writes.
+    /// Writes the presence key of this instance. The response shows whether Redis is available and accepts writes.
     async fn heartbeat(&mut self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
         let written: RedisResult<()> = redis::cmd("SET")
             .arg(&self.presence)
@@ -172,7 +172,7 @@ impl RedisConnectionTask {
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
-        self.tell(
+        self.log_once(
             problem,
             "redis refuses writes: until it takes them, limits are counted without it, apart from instances whose writes it takes",
         );
@@ -182,21 +182,21 @@ impl RedisConnectionTask {
     fn lose(&mut self, problem: Problem) {
         go_down(&self.handle, &self.listener);
         self.drop_waiting();
-        self.tell(
+        self.log_once(
             problem,
             "redis is lost: until it is back, limits are counted without it, apart from instances that reach it, and live updates are late",
         );
     }
 
-    /// One line for each problem, however often it is met.
-    fn tell(&mut self, problem: Problem, what: &'static str) {
+    /// Logs each problem once, however often it occurs.
+    fn log_once(&mut self, problem: Problem, what: &'static str) {
         if !self.reported.as_ref().is_some_and(|former| former.same_as(&problem)) {
             tracing::warn!(redis.address = %self.shown_address, reason = %problem, "{what}");
             self.reported = Some(problem);
         }
     }
 
-    /// Messages of before a loss are dropped after it: those who need an answer ask again.
+    /// Drops messages queued before a connection loss: senders that need an answer repeat them.
     fn drop_waiting(&mut self) {
         while self.waiting.try_recv().is_ok() {}
     }
@@ -207,13 +207,13 @@ impl RedisConnectionTask {
         while let Ok(parcel) = self.waiting.try_recv() {
             batch.push(parcel);
         }
-        // Lost messages delay, and the key expires by itself.
+        // Lost messages cause only a delay, and the key expires by itself.
         let _ = send(&mut connection, &mut batch).await;
         let _: RedisResult<()> = redis::cmd("DEL").arg(&self.presence).query_async(&mut connection).await;
     }
 }
 
-/// The link is down once nobody keeps it, also where its task panics.
+/// Marks the connection as down when its task ends, also by a panic.
 struct DownAtTheEnd {
     handle: RedisHandle,
     listener: Listener,
@@ -231,7 +231,7 @@ fn go_down(handle: &RedisHandle, listener: &Listener) {
     listener(ConnectionEvent::Down);
 }
 
-/// Sends messages in one go and empties the batch.
+/// Sends messages in one pipeline and empties the batch.
 async fn send(connection: &mut MultiplexedConnection, batch: &mut Vec<OutboundMessage>) -> Result<(), RedisError> {
     if batch.is_empty() {
         return Ok(());

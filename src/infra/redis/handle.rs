@@ -1,4 +1,4 @@
-//! A handle to Redis: the current connection, and a bounded queue of messages to other instances.
+//! Handle of Redis: the current connection, and a bounded queue of messages to other instances.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::config::RedisSettings;
 
-/// Messages that wait to be sent, and their bytes, at most; further ones are dropped.
+/// Maximum number of queued messages, and of their bytes; further ones are dropped.
 const WAITING: usize = 4_096;
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
 
-/// `redis.url` is no address of a Redis.
+/// `redis.url` is not a valid Redis address.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "redis.url cannot be used ({reason}): write redis://[:PASSWORD@]HOST[:PORT]/[DB], or rediss://… for a connection \
@@ -26,31 +26,31 @@ pub struct AddressError {
 
 impl From<RedisError> for AddressError {
     fn from(error: RedisError) -> Self {
-        // The client's texts on addresses are fixed ones; they never repeat the address.
+        // The client's messages on addresses are fixed texts that never repeat the address.
         Self { reason: error.to_string() }
     }
 }
 
-/// Messages that Redis pushes.
+/// Events of the Redis connection.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
-    /// Messages come and go from now on. Some may have been missed before.
+    /// The subscription is active from now on. Messages may have been missed before.
     Up,
-    /// They do not any more.
+    /// The connection is lost.
     Down,
     /// A message.
     Message {
-        /// Where it was sent.
+        /// Channel of the message.
         channel: &'a str,
-        /// What it says.
+        /// Payload.
         body: &'a [u8],
     },
 }
 
-/// Handles a message on the task of the connection; must not block.
+/// Handles an event on the connection's task; must not block.
 pub(super) type Listener = Arc<dyn Fn(ConnectionEvent<'_>) + Send + Sync>;
 
-/// The way to Redis; cloning shares it.
+/// Shared access to Redis; clones share the connection.
 #[derive(Clone)]
 pub struct RedisHandle(Arc<SharedHandle>);
 
@@ -60,11 +60,11 @@ struct SharedHandle {
     room: Arc<Semaphore>,
     dropped: AtomicU64,
     up: AtomicBool,
-    /// While Redis takes writes.
+    /// Set while Redis accepts writes.
     connection: watch::Sender<Option<MultiplexedConnection>>,
 }
 
-/// A message on its way out; it gives back its room in the queue when it is dropped.
+/// A queued message; dropping it releases its room in the queue.
 pub(super) struct OutboundMessage {
     pub(super) channel: String,
     pub(super) body: String,
@@ -72,7 +72,7 @@ pub(super) struct OutboundMessage {
 }
 
 impl RedisHandle {
-    /// A handle without a connection yet, and the queue of messages that [`RedisConnectionTask`] sends.
+    /// Creates a handle without a connection yet, and the queue of messages that [`RedisConnectionTask`] sends.
     ///
     /// [`RedisConnectionTask`]: super::RedisConnectionTask
     pub(super) fn new(prefix: &str) -> (Self, mpsc::Receiver<OutboundMessage>) {
@@ -88,27 +88,27 @@ impl RedisHandle {
         (handle, waiting)
     }
 
-    /// A key or channel: prefix, kind, name.
+    /// Returns a key or channel name: prefix, kind, name.
     #[must_use]
     pub fn key(&self, kind: &str, name: &impl fmt::Display) -> String {
         format!("{}:{kind}:{name}", self.0.prefix)
     }
 
-    /// A connection to ask and to write through, whose every answer has its timeout; `None` while Redis is lost or
-    /// takes no writes.
+    /// Returns a connection for queries and writes, whose every response has its timeout; `None` while Redis is unavailable or refuses
+    /// writes.
     #[must_use]
     pub fn connection(&self) -> Option<MultiplexedConnection> {
         self.0.connection.borrow().clone()
     }
 
-    /// Waits until the connection can be written to (`true`) or not (`false`).
+    /// Waits until the connection is writable (`true`) or not (`false`).
     pub async fn until_writable(&self, writable: bool) {
         let mut connection = self.0.connection.subscribe();
-        // The sender lives as long as this link, so the wait cannot fail.
+        // The sender lives as long as this handle, so the wait cannot fail.
         let _ = connection.wait_for(|connection| connection.is_some() == writable).await;
     }
 
-    /// Sends a message without waiting. Where the queue is full or Redis is lost, it is dropped.
+    /// Queues a message without waiting. It is dropped if the queue is full or Redis is unavailable.
     pub fn post(&self, channel: String, body: String) {
         if !self.0.up.load(Ordering::Acquire) {
             return;
@@ -123,7 +123,7 @@ impl RedisHandle {
         }
     }
 
-    /// How many messages found the queue full since this was asked last.
+    /// Returns the number of messages dropped because of a full queue since the last call.
     pub(super) fn take_dropped(&self) -> u64 {
         self.0.dropped.swap(0, Ordering::Relaxed)
     }
@@ -141,9 +141,9 @@ impl RedisHandle {
     }
 }
 
-/// Messages are pushed beside answers, which takes the third version of the protocol.
+/// Creates a client with version 3 of the protocol, which pushes messages beside responses.
 pub(super) fn client(settings: &RedisSettings) -> Result<Client, RedisError> {
-    // For `rediss://`; an error says that a provider is installed already.
+    // For `rediss://`; an error means that a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let info = settings.url.expose().into_connection_info()?;
     let redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);

@@ -1,15 +1,15 @@
-//! What the instances of one arena share through Redis: messages, counts for limits, and open circuit breakers.
+//! State that the instances of one arena share through Redis: messages, rate limit counts, and open circuit breakers.
 //!
-//! Redis never holds the only copy of anything. Without it events and messages stay in their instance and limits are counted in
-//! PostgreSQL; each instance reconnects by itself. [`RedisHandle`] is the way to it, and [`RedisConnectionTask`] the one task that keeps it open.
+//! Redis never holds the only copy of anything. Without it events and messages stay in their instance and limits are counted in PostgreSQL;
+//! each instance reconnects by itself. [`RedisHandle`] gives access, and [`RedisConnectionTask`] keeps the connection open.
 //!
-//! | key or channel | what | expires |
+//! | key or channel | content | expiry |
 //! |---|---|---|
 //! | channel `{prefix}:events` | events for every instance | |
 //! | channel `{prefix}:to:{instance}` | messages to one instance | |
-//! | `{prefix}:instance:{instance}` | this instance is there | 3 s |
-//! | `{prefix}:limit:{what}:{who}` | how much of a limit is used | when none of it is used, a day at most |
-//! | `{prefix}:breaker:{model}` | this circuit breaker open after failures | when it closes again |
+//! | `{prefix}:instance:{instance}` | presence of an instance | 3 s |
+//! | `{prefix}:limit:{what}:{who}` | used part of a rate limit | when the quota is full again, a day at most |
+//! | `{prefix}:breaker:{model}` | open circuit breaker | when it may close again |
 
 mod check;
 mod connection_task;

@@ -1,12 +1,12 @@
-//! Problems with Redis, in words that say what to do. They never contain the address or free text of the server,
-//! either of which could hold a password.
+//! Problems with Redis, described with a remedy. They never contain the address or free text of the server, either of which could hold a
+//! password.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// Why Redis cannot be used, or not for everything.
+/// Reason why Redis is unusable, or partly so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Problem {
-    /// No connection, or no answer.
+    /// No connection, or no response.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
     /// `NOAUTH`
@@ -32,13 +32,13 @@ pub(super) enum Problem {
     /// No `HELLO`.
     #[error("it is older than version 6, which the arena needs")]
     TooOld,
-    /// Any other answer.
+    /// Any other error.
     #[error("it answers with the error {0}")]
     Other(String),
 }
 
 impl Problem {
-    /// Reads an error of the client.
+    /// Converts an error of the client.
     pub(super) fn from_error(error: &RedisError) -> Self {
         match (error.kind(), error.code()) {
             (ErrorKind::RESP3NotSupported, _) => Self::TooOld,
@@ -56,12 +56,12 @@ impl Problem {
         }
     }
 
-    /// Whether messages pass all the same: only writes are refused.
+    /// Whether only writes are refused, while messages still pass.
     pub(super) fn refuses_writes_only(&self) -> bool {
         matches!(self, Self::ReadOnly | Self::OutOfMemory | Self::CannotSave | Self::Forbidden)
     }
 
-    /// Whether both are the same problem, so that one line in the log is enough.
+    /// Whether both are the same problem, so that it is logged once.
     pub(super) fn same_as(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
@@ -71,7 +71,7 @@ impl Problem {
 mod tests {
     use super::*;
 
-    /// What the client makes of an error line of the server.
+    /// Parses an error line of the server with the client.
     fn answer(line: &str) -> RedisError {
         let value = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
         value.extract_error().unwrap_err()

@@ -1,5 +1,4 @@
-//! Circuit breakers that all instances share: the first instance that opens one sets its duration, and the key
-//! expires with it.
+//! Circuit breakers shared by all instances: the first instance that opens one sets its duration, and the key expires with it.
 
 use std::time::Duration;
 
@@ -7,29 +6,29 @@ use redis::RedisResult;
 
 use crate::redis::handle::RedisHandle;
 
-/// A model, and how long its breaker stays open from now on.
+/// A model and the remaining open time of its breaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakerRemaining {
-    /// The model's id.
+    /// Id of the model.
     pub model: String,
-    /// `None` where it is not open.
+    /// Remaining time; `None` if it is not open.
     pub remaining: Option<Duration>,
 }
 
-/// The open circuit breakers in Redis.
+/// Open circuit breakers in Redis.
 pub struct SharedBreakers {
     link: RedisHandle,
 }
 
 impl SharedBreakers {
-    /// Over this link.
+    /// Creates the store on this connection.
     #[must_use]
     pub fn new(link: RedisHandle) -> Self {
         Self { link }
     }
 
-    /// Publishes the breakers that are open here, and returns how long each is open on any instance, in the order given; `None`
-    /// where Redis cannot be asked. A breaker that is already known to be open is not extended.
+    /// Publishes the breakers that are open here, and returns the remaining open time of each on any instance, in the given order; `None`
+    /// if Redis is unavailable. A breaker that is already known to be open is not extended.
     pub async fn exchange(&self, own: &[BreakerRemaining]) -> Option<Vec<Option<Duration>>> {
         let mut connection = self.link.connection().filter(|_| !own.is_empty())?;
         let mut pipeline = redis::pipe();
@@ -42,12 +41,12 @@ impl SharedBreakers {
             pipeline.cmd("PTTL").arg(&key);
         }
         let remaining: RedisResult<Vec<i64>> = pipeline.query_async(&mut connection).await;
-        // What is wrong is found out and said by the task of the connection.
+        // The connection task detects and reports the reason.
         Some(remaining.ok()?.into_iter().map(milliseconds).collect())
     }
 }
 
-/// Redis says -2 for no key.
+/// Converts milliseconds; Redis returns -2 for no key.
 fn milliseconds(remaining: i64) -> Option<Duration> {
     u64::try_from(remaining).ok().filter(|remaining| *remaining > 0).map(Duration::from_millis)
 }

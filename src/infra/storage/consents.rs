@@ -1,4 +1,4 @@
-//! Which version of the consent a visitor agreed to, and the text of each version.
+//! Consents of visitors by version, and the text of each version.
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::domain::battle::VisitorId;
@@ -13,28 +13,28 @@ const SELECT_CONSENT: &str = "SELECT agreed_at FROM consents WHERE visitor = $1 
 const SELECT_CONSENTS: &str = "SELECT c.version, c.agreed_at, t.body FROM consents c \
      JOIN consent_texts t ON t.version = c.version WHERE c.visitor = $1 ORDER BY c.agreed_at, c.version";
 
-/// A version of the consent.
+/// A version of the consent text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConsentVersion<'v> {
-    /// Its name.
+    /// Name of the version.
     pub version: &'v str,
-    /// Its text in every language, as JSON.
+    /// Text in every language, as JSON.
     pub body: &'v str,
 }
 
-/// A consent that a visitor gave.
+/// A visitor's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentRow {
-    /// The version of the text.
+    /// Name of the version.
     pub version: String,
-    /// When the visitor agreed.
+    /// Time of the consent.
     pub agreed_at: Timestamp,
-    /// The text in every language, as JSON.
+    /// Text in every language, as JSON.
     pub body: String,
 }
 
 impl Store {
-    /// Keeps that a visitor agreed, with the text. What was agreed to before stays as it is.
+    /// Stores a visitor's consent, with the text. Earlier consents stay.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -53,7 +53,7 @@ impl Store {
         })
     }
 
-    /// Whether a visitor agreed to this version.
+    /// Whether a visitor consented to this version.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -65,7 +65,7 @@ impl Store {
         Ok(agreed.is_some())
     }
 
-    /// Everything that a visitor agreed to, the earliest first.
+    /// Reads all consents of a visitor, the earliest first.
     ///
     /// # Errors
     /// [`StoreError::Database`].

@@ -1,7 +1,7 @@
-//! Moving a whole arena out of its embedded database into another one.
+//! Moves a whole arena from its embedded database to another one.
 //!
-//! Every row of every table that is not derived from others goes over in one transaction. Before it commits, both
-//! sides are added up row by row and compared, so that a number that would change on the way stops the move.
+//! All rows of every table that is not derived from others are copied in one transaction. Before it commits, both sides are summed row by
+//! row and compared, so that a changed value aborts the move.
 
 use std::path::PathBuf;
 
@@ -14,21 +14,21 @@ use sqlx::{AssertSqlSafe, ColumnIndex, Decode, QueryBuilder, Row, Type};
 use super::partitions::add_months_of_battles;
 use super::{Database, Store, StoreError};
 
-/// Rows read at a time.
+/// Number of rows read at a time.
 const PAGE: i64 = 1_000;
-/// Rows in one statement: each statement is a round trip, and PostgreSQL takes at most 65,535 values in one.
+/// Maximum number of rows in one statement: each statement is a round trip, and PostgreSQL accepts at most 65,535 values in one.
 const ROWS: usize = 100;
-/// Rows read at a time where a row holds a file of megabytes.
+/// Number of rows read at a time if a row contains a file of megabytes.
 const PAGE_OF_FILES: i64 = 16;
-/// The limits of an arena that serves are not for a move: reading millions of rows back takes longer than any of its statements, and so
-/// may the next rows of a file on a slow disk.
+/// Lifts the timeouts of a serving arena: reading millions of rows back takes longer than any of its statements, and so may reading the
+/// next rows of a file on a slow disk.
 const TAKE_AS_LONG_AS_NEEDED: [&str; 2] =
     ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"];
-/// The next vote gets the number after the last one that came over.
+/// Continues the sequence after the last imported vote.
 const CONTINUE_SEQ: &str =
     "SELECT setval(pg_get_serial_sequence('votes', 'seq'), MAX(seq)) FROM votes HAVING MAX(seq) IS NOT NULL";
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy)]
 enum ColumnKind {
     Text,
@@ -38,7 +38,7 @@ enum ColumnKind {
     Bytes,
 }
 
-/// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
+/// Tables in order of their references. Leaderboards and counts are derived, and instances are gone.
 const TABLES: [&str; 57] = [
     "models",
     "model_changes",
@@ -99,30 +99,31 @@ const TABLES: [&str; 57] = [
     "label_replies",
 ];
 
-/// What is computed again from the rows that come over.
+/// Tables that are recomputed from the copied rows.
 const DERIVED: [&str; 4] = ["leaderboards", "vote_counts", "counted_sources", "battle_days"];
-/// Rows that commands leave in an arena without battles; those of the source take their place, also the keys of its cookies and its log.
+/// Tables that commands may fill in an arena without battles; the source's rows replace them, including the keys of its cookies and its
+/// log.
 const REPLACED: [&str; 4] = ["model_changes", "pairing_changes", "models", "secrets"];
 
-/// A table with its columns.
+/// A table and its columns.
 struct TransferTable {
     name: &'static str,
     columns: Vec<(String, ColumnKind)>,
 }
 
-/// What has been moved so far.
+/// Progress of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
-    /// The table.
+    /// Name of the table.
     pub table: &'static str,
-    /// Its rows so far.
+    /// Number of its rows so far.
     pub rows: u64,
 }
 
-/// Why an arena was not moved; nothing was then.
+/// Error of a move; nothing was moved.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseMoveError {
-    /// Source and target are not what they have to be.
+    /// Source and target are not of the required kinds.
     #[error(
         "an arena is moved from a SQLite file into PostgreSQL: name that with --database postgres://…; a SQLite arena is moved \
          elsewhere with `langya backup` and `langya restore`"
@@ -131,41 +132,41 @@ pub enum DatabaseMoveError {
     /// The target is in use.
     #[error("the PostgreSQL database holds {0} battles already: an arena can only be moved into an empty one")]
     NotEmpty(i64),
-    /// The target has been started: it has keys and a log of its own, and may be served now.
+    /// The target was started: it has its own keys and log, and may be in use now.
     #[error(
         "the PostgreSQL database is not empty (table {0} has rows, as after `langya serve`): an arena can only be moved into a database \
          on which none was started, so create another one"
     )]
     Started(&'static str),
-    /// The rows that arrived are not those that left.
+    /// The copied rows differ from the source.
     #[error("table {0} differs after the copy, so nothing was moved: check the file with PRAGMA integrity_check")]
     Changed(&'static str),
-    /// An arena has come to the file that was read as one that nobody writes.
+    /// An arena has opened a source that was read without locking.
     #[error(
         "an arena began to use {} while it was moved, so nothing was moved: stop that arena, and run the import again",
         .0.display()
     )]
     SourceStarted(PathBuf),
-    /// The file does not give the rows of a table.
+    /// A table of the source cannot be read.
     #[error(
         "table {table} of the SQLite file cannot be read, so nothing was moved: check the file with PRAGMA integrity_check, and move a \
          restored backup where it is damaged"
     )]
     Unreadable {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// The reason.
+        /// Cause of the error.
         source: StoreError,
     },
-    /// PostgreSQL does not take the rows of a table.
+    /// PostgreSQL refuses the rows of a table.
     #[error("the rows of table {table} cannot be written to PostgreSQL, so nothing was moved")]
     Unwritable {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// The reason.
+        /// Cause of the error.
         source: StoreError,
     },
-    /// A database failed.
+    /// Error of a database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -176,10 +177,10 @@ impl From<sqlx::Error> for DatabaseMoveError {
     }
 }
 
-/// Moves everything of `source` into `target`, an empty arena, and returns the rows of each table.
+/// Moves everything from `source` to `target`, an empty arena, and returns the number of rows of each table.
 ///
 /// # Errors
-/// [`DatabaseMoveError`]; the target is as it was then.
+/// [`DatabaseMoveError`]; the target is then unchanged.
 pub async fn transfer(
     source: &Store,
     target: &Store,
@@ -192,7 +193,7 @@ pub async fn transfer(
     for unlimited in TAKE_AS_LONG_AS_NEEDED {
         sqlx::query(unlimited).execute(&mut *tx).await?;
     }
-    // No instance may begin a battle meanwhile, or record a change of its models.
+    // Meanwhile no instance may begin a battle, or record a change of its models.
     sqlx::query("LOCK TABLE battles, model_changes, pairing_changes IN SHARE ROW EXCLUSIVE MODE")
         .execute(&mut *tx)
         .await?;
@@ -208,11 +209,11 @@ pub async fn transfer(
     for name in TABLES {
         tables.push(TransferTable::read_schema(name, &source.reader).await?);
     }
-    // Battles arrive as they left, and not as votes that are cast now would leave them.
+    // Battles keep their stored state, instead of the state that a new vote would set.
     sqlx::query("ALTER TABLE votes DISABLE TRIGGER votes_end_their_battle").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &tables {
-        // Once the battles are there, and before the first row of a partitioned table.
+        // Once the battles are copied, and before the first row of a partitioned table.
         if table.name == "turns" {
             add_months_of_battles(&mut tx).await?;
         }
@@ -225,7 +226,7 @@ pub async fn transfer(
         }
     }
     sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
-    // What was read may mix two states.
+    // The rows read may mix two states.
     if let Some(file) = source.changed_file() {
         return Err(DatabaseMoveError::SourceStarted(file.to_owned()));
     }
@@ -233,7 +234,7 @@ pub async fn transfer(
     Ok(tables.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
 }
 
-/// Refuses a target whose rows those of the source would meet.
+/// Refuses a target with rows that conflict with those of the source.
 async fn check_not_started(target: &mut PgConnection) -> Result<(), DatabaseMoveError> {
     for name in TABLES.into_iter().filter(|name| !REPLACED.contains(name)) {
         let has_rows = format!("SELECT EXISTS (SELECT 1 FROM {name})");
@@ -246,7 +247,7 @@ async fn check_not_started(target: &mut PgConnection) -> Result<(), DatabaseMove
 }
 
 impl TransferTable {
-    /// The columns of a table as the source declares them.
+    /// Reads the columns of a table as declared in the source.
     async fn read_schema(name: &'static str, source: &SqlitePool) -> Result<Self, DatabaseMoveError> {
         let declared: Vec<(String, String)> =
             sqlx::query_as("SELECT name, type FROM pragma_table_info($1) ORDER BY cid")
@@ -266,17 +267,17 @@ impl TransferTable {
         Ok(Self { name, columns: columns.collect() })
     }
 
-    /// Whether a row holds a file of megabytes.
+    /// Whether rows contain files of megabytes.
     fn has_files(&self) -> bool {
         self.columns.iter().any(|(_, kind)| matches!(kind, ColumnKind::Bytes))
     }
 
-    /// Rows that are in memory at once.
+    /// Returns the number of rows in memory at once.
     fn page(&self) -> i64 {
         if self.has_files() { PAGE_OF_FILES } else { PAGE }
     }
 
-    /// Rows in one statement, which both sides hold in memory a second time: of files one.
+    /// Returns the number of rows in one statement, of which both sides hold a second copy in memory: one if they contain files.
     fn rows_at_once(&self) -> usize {
         if self.has_files() { 1 } else { ROWS }
     }
@@ -285,7 +286,7 @@ impl TransferTable {
         self.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Copies every row; returns what left.
+    /// Copies every row; returns the sum of the source rows.
     async fn copy(
         &self,
         source: &SqlitePool,
@@ -340,7 +341,7 @@ impl TransferTable {
     {
         let cell = |(at, (_, kind)): (usize, &(String, ColumnKind))| {
             Ok(match kind {
-                // PostgreSQL holds no NUL character; no prompt and no reply has had one since there was a choice.
+                // PostgreSQL cannot store NUL characters; prompts and replies have had none since there was a choice.
                 ColumnKind::Text => {
                     StoredValue::Text(row.try_get::<Option<String>, _>(at)?.map(|text| text.replace('\0', "")))
                 }
@@ -371,7 +372,7 @@ async fn insert_rows(target: &mut PgConnection, insert: &str, rows: Vec<Vec<Stor
     statement.build().execute(target).await.map(drop)
 }
 
-/// A cell on its way.
+/// Value of a cell.
 #[derive(Debug, Clone, PartialEq)]
 enum StoredValue {
     Text(Option<String>),
@@ -381,7 +382,7 @@ enum StoredValue {
     Bytes(Option<Vec<u8>>),
 }
 
-/// Rows without their order: their number and the sum of their digests.
+/// Order-independent checksum of rows: their number and the sum of their digests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sum {
     rows: u64,
@@ -390,7 +391,7 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, cells: &[StoredValue]) {
-        // The debug text of a number holds all of its digits.
+        // The debug text of a number has all of its digits.
         let digest = Sha256::digest(format!("{cells:?}"));
         let first: [u8; 16] = digest[..16].try_into().expect("a digest has 32 bytes");
         self.rows += 1;

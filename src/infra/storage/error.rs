@@ -1,4 +1,4 @@
-//! Why storage failed.
+//! Errors of storage operations.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::disk::is_full;
 use crate::domain::time::Timestamp;
 use crate::storage::outage::{OutageKind, is_lasting};
 
-/// Storage did not do what it was asked.
+/// Error of a storage operation.
 #[derive(thiserror::Error)]
 pub enum StoreError {
     /// The data folder or its database cannot be written.
@@ -21,9 +21,9 @@ pub enum StoreError {
         .path.display()
     )]
     DataDir {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the operating system.
         reason: String,
     },
     /// Another process has the lock of this folder.
@@ -33,54 +33,54 @@ pub enum StoreError {
         .folder.display()
     )]
     Locked {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// The command that has the lock, and its process, where it has said so.
+        /// Command that holds the lock, and its process, if known.
         holder: Option<String>,
     },
-    /// Another process may have the lock, and this user cannot find out.
+    /// Another process may hold the lock, and this user cannot check.
     #[error(
         "the database {} may be in use, and its lock {} cannot be taken ({reason}): run the command as the user who serves the arena",
         .database.display(), .lock.display()
     )]
     LockUnavailable {
-        /// The database file.
+        /// Path of the database.
         database: PathBuf,
-        /// The file of its lock.
+        /// Path of its lock file.
         lock: PathBuf,
-        /// The system's reason.
+        /// Error of the operating system.
         reason: String,
     },
-    /// The file is no database, a damaged one, or another program's.
+    /// The file is not a database, is damaged, or belongs to another program.
     #[error(
         "{} is not the database of an arena, or is damaged: move it away, name another with --database or --data-dir, or \
          restore a backup",
         .0.display()
     )]
     Foreign(PathBuf),
-    /// The file is there and holds nothing.
+    /// The file exists and is empty.
     #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
     Empty(PathBuf),
-    /// Its arena goes on in PostgreSQL.
+    /// Its arena was moved to PostgreSQL.
     #[error(
         "the arena of {} was moved to PostgreSQL on {}: set storage.database to the address of that database, or give it with \
          --database; to use this file again, without what was stored since, run `langya import arena {} --undo`",
         .database.display(), day(*.at), .database.display()
     )]
     Moved {
-        /// The database file that it has left.
+        /// Path of the former database.
         database: PathBuf,
-        /// When.
+        /// Time of the move.
         at: Timestamp,
     },
-    /// The write-ahead log is there, and its database is not.
+    /// The write-ahead log exists without its database.
     #[error(
         "{} exists without its database: put the database file back beside it, or restore a backup into another folder; to begin a \
          new arena, delete it",
         .0.display()
     )]
     WalWithoutDatabase(PathBuf),
-    /// The write-ahead log holds what the database lacks, and this user cannot read it.
+    /// The write-ahead log has changes that the database lacks, and this user cannot read it.
     #[error(
         "{} holds the latest changes of the database, and this user cannot read it without writing beside it: run the command as the user \
          who serves the arena, or copy the database and this file to a folder that you can write",
@@ -96,7 +96,7 @@ pub enum StoreError {
     /// This user can read the file, but not write it.
     #[error("this user can only read the database {}: run the command as the user who serves the arena", .0.display())]
     OnlyReadable(PathBuf),
-    /// A copy is there that is not finished, and no database.
+    /// There is an unfinished copy, and no database.
     #[error(
         "{} is an unfinished copy, and there is no database beside it: if a backup or a restore is writing it, wait until that has ended; \
          if one was interrupted, run `langya restore` again, or delete the file to begin a new arena",
@@ -106,36 +106,36 @@ pub enum StoreError {
     /// There is no database yet, or no arena in it.
     #[error("there is no arena at {0}: run `langya serve` first, or name another with --data-dir or --database")]
     Missing(String),
-    /// The address cannot be read.
+    /// The address is invalid.
     #[error("cannot use the database address {address}: {reason}")]
     BadAddress {
-        /// Without its password.
+        /// Address without its password.
         address: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         reason: String,
     },
-    /// The server cannot be reached.
+    /// The server is unreachable.
     #[error(
         "cannot reach the database {address}: {reason}; start its server, or correct the address (storage.database)"
     )]
     Unreachable {
-        /// Without its password.
+        /// Address without its password.
         address: String,
-        /// The system's reason.
+        /// Error of the operating system.
         reason: String,
     },
-    /// The server answers, and gives no connection.
+    /// The server answers, but refuses the connection.
     #[error(
         "the server of the database {address} answers with an error: {reason}; wait until it has started, look at its log, or correct the \
          address (storage.database)"
     )]
     ServerError {
-        /// Without its password.
+        /// Address without its password.
         address: String,
-        /// The server's reason.
+        /// Error of the server.
         reason: String,
     },
-    /// The server does not let this user in.
+    /// The server refuses the user or the password.
     #[error(
         "the database {0} refuses the user or the password: correct them in the address (storage.database), where special characters of \
          the password are percent-encoded, such as %40 for @"
@@ -150,21 +150,21 @@ pub enum StoreError {
     /// The user may not read or write some tables.
     #[error("the user of the database lacks {0}: GRANT it, or make that user the owner of the tables")]
     MissingRights(String),
-    /// The server is older than the statements.
+    /// The server version is too old for the statements.
     #[error("the database server is PostgreSQL {found}: use {oldest} or newer")]
     TooOld {
         /// Its major version.
         found: i64,
-        /// The oldest that serves.
+        /// Oldest supported version.
         oldest: i64,
     },
-    /// The server takes no writes.
+    /// The server is read-only.
     #[error("the database {0} is read-only: name the primary, and turn default_transaction_read_only off")]
     ReadOnly(String),
-    /// The database cannot hold every text.
+    /// The database cannot store every text.
     #[error("the database {address} keeps its texts as {encoding}: create it again with the encoding UTF8")]
     Encoding {
-        /// Without its password.
+        /// Address without its password.
         address: String,
         /// Its encoding.
         encoding: String,
@@ -177,56 +177,56 @@ pub enum StoreError {
         "the database was written by an older langya: `langya upgrade` brings it up to date, and so does a start of `langya serve`"
     )]
     Older,
-    /// The address names a database of a kind that is not served.
+    /// The address names an unsupported kind of database.
     #[error("cannot use the database address {0:?}: it has to start with postgres:// or sqlite:")]
     UnknownBackend(String),
-    /// A setting that no vote may be lost without is not in force.
+    /// A setting required for durability is off.
     #[error("the database reports {setting} = {value}, and {wanted} is needed to keep votes through a power cut")]
     NotDurable {
-        /// Its name.
+        /// Name of the setting.
         setting: &'static str,
-        /// What it reads back as.
+        /// Current value.
         value: String,
-        /// What it has to be.
+        /// Required value.
         wanted: &'static str,
     },
-    /// A battle's id stands for another battle already.
+    /// The battle's id is already used by another battle.
     #[error("the battle id {0} is in use")]
     IdInUse(String),
-    /// More votes wait than the database takes.
+    /// Too many votes are waiting.
     #[error("too many votes wait for the database: try again in a moment")]
     Busy,
-    /// The group of votes failed that this one was in.
+    /// The commit group that contained this vote failed.
     #[error("{0}")]
     Group(Arc<StoreError>),
-    /// A row that this program never writes.
+    /// A stored value that this program never writes.
     #[error("table {table}, column {column} of row {row} holds {value:?}, which this program never writes")]
     Inconsistent {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// The column.
+        /// Name of the column.
         column: &'static str,
-        /// The row's key.
+        /// Key of the row.
         row: String,
-        /// What stands there.
+        /// The value.
         value: String,
     },
-    /// A migration cannot be applied, or is not the one that was.
+    /// A migration cannot be applied, or differs from the applied one.
     #[error(
         "the tables of the database are not as a langya of this version makes them: name an empty database of its own \
          (storage.database or --data-dir), restore a backup, or run the version that made them"
     )]
     Migrate(#[source] MigrateError),
-    /// It is known to have an outage, so no statement was sent.
+    /// The database has a known outage, so no statement was sent.
     #[error("the database fails: {0}")]
     Outage(OutageKind),
-    /// The database refused or was out of reach.
+    /// The database refused the statement or was unreachable.
     #[error("the database failed{}", advice(.0))]
     Database(#[from] sqlx::Error),
 }
 
 impl StoreError {
-    /// The error where a file of the data folder cannot be made or written.
+    /// Builds the error of a file in the data folder that cannot be created or written.
     pub(super) fn of_folder(folder: &Path, error: &io::Error) -> Self {
         match is_full(error) {
             true => Self::Outage(OutageKind::FolderFull),
@@ -234,33 +234,32 @@ impl StoreError {
         }
     }
 
-    /// Whether the database is out of reach, takes no writes, or has a locked table, until somebody mends it. The log has it
-    /// already: it is logged once, when it begins, and not by every caller that meets it.
+    /// Whether the database is unreachable, read-only, or has a locked table, until it is repaired. The outage is logged once when it
+    /// begins, so callers need not log it.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         self.outage_kind().is_some()
     }
 
-    /// Whether what is kept can be read all the same.
+    /// Whether reads still succeed.
     #[must_use]
     pub fn stops_writes_only(&self) -> bool {
         self.outage_kind().is_some_and(OutageKind::stops_writes_only)
     }
 
-    /// Whether the same call may succeed later although nobody changes it: a server starts, or has connections again.
+    /// Whether the same call may succeed later without intervention: a server starts, or has connections again.
     #[must_use]
-    pub fn may_pass(&self) -> bool {
+    pub fn may_be_transient(&self) -> bool {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
-            Self::Group(error) => error.may_pass(),
+            Self::Group(error) => error.may_be_transient(),
             _ => self
                 .outage_kind()
                 .is_some_and(|kind| !matches!(kind, OutageKind::Denied | OutageKind::NoPrivilege) && !kind.lasts()),
         }
     }
 
-    /// Whether the same write fails however often it is sent: it breaks a rule of the tables, or finds what this program
-    /// never writes.
+    /// Whether the same write always fails: it violates a constraint, or meets a value that this program never writes.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
         match self {
@@ -271,7 +270,7 @@ impl StoreError {
         }
     }
 
-    /// Whether this process has closed the database, as it does at its end.
+    /// Whether this process has closed the database, as it does at shutdown.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         match self {
@@ -281,7 +280,7 @@ impl StoreError {
         }
     }
 
-    /// Why the database cannot be used, or takes no writes.
+    /// Returns the kind of the outage, if the error is one.
     #[must_use]
     pub fn outage_kind(&self) -> Option<OutageKind> {
         match self {
@@ -295,18 +294,18 @@ impl StoreError {
     }
 }
 
-/// A moment's day in UTC, such as `2026-11-21`.
+/// Formats a time as a UTC date, such as `2026-11-21`.
 fn day(moment: Timestamp) -> String {
     moment.to_string().chars().take_while(|&letter| letter != 'T').collect()
 }
 
-/// What ends the outage that a failure shows.
+/// Returns the remedy for the outage that a failure indicates.
 fn advice(error: &sqlx::Error) -> String {
     OutageKind::from_error(error).map_or_else(String::new, |kind| format!(": {kind}"))
 }
 
-/// What the errors say, each once, and the code of the server. The details of a server's error hold the values of the row
-/// that it refused, which are visitors' texts, so they are in no log.
+/// Formats the messages of the errors, each once, and the server's code. The details of a server error contain the values of the refused
+/// row, which are visitors' texts, so they are never logged.
 impl fmt::Debug for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Group(error) = self {
@@ -327,7 +326,7 @@ impl fmt::Debug for StoreError {
 }
 
 impl StoreError {
-    /// SQLSTATE of PostgreSQL, or SQLite's own number.
+    /// Returns the SQLSTATE of PostgreSQL, or SQLite's error number.
     fn code(&self) -> Option<String> {
         let error = match self {
             Self::Database(error)
@@ -346,7 +345,7 @@ mod tests {
 
     use super::*;
 
-    /// As PostgreSQL's, whose derived `Debug` has the row in its detail.
+    /// Error like PostgreSQL's, whose derived `Debug` contains the row in its detail.
     #[derive(Debug)]
     struct DerivedDebug {
         #[expect(dead_code, reason = "only its derived Debug shows it")]
@@ -440,7 +439,7 @@ mod tests {
             StoreError::from(sqlx::Error::PoolTimedOut),
             StoreError::Busy,
         ] {
-            assert!(passing.may_pass(), "{passing}");
+            assert!(passing.may_be_transient(), "{passing}");
         }
         for lasting in [
             StoreError::Denied(address()),
@@ -451,7 +450,7 @@ mod tests {
             StoreError::Migrate(MigrateError::VersionMismatch(1)),
             StoreError::from(refused()),
         ] {
-            assert!(!lasting.may_pass(), "{lasting}");
+            assert!(!lasting.may_be_transient(), "{lasting}");
         }
     }
 }

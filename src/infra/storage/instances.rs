@@ -1,4 +1,4 @@
-//! The instances that serve this arena: each writes its row every few seconds, and reads the others'.
+//! Instances of this arena: each writes a heartbeat row every few seconds, and reads the others'.
 
 use sqlx_macros::FromRow;
 
@@ -14,25 +14,25 @@ const NOTE_LOG: &str = "UPDATE instances SET log_fails = $2 WHERE id = $1";
 const DELETE: &str = "DELETE FROM instances WHERE id = $1";
 const FORGET: &str = "DELETE FROM instances WHERE id = $1 AND beats = $2";
 
-/// An instance as it last wrote of itself.
+/// Latest heartbeat of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceRow {
-    /// Its id, new at each start.
+    /// Id, new at each start.
     pub id: String,
-    /// How often it has written: a number that grows is a sign of life, whatever the clocks say.
+    /// Number of heartbeats: a growing number is a sign of life, whatever the clocks say.
     pub beats: u64,
-    /// Fingerprint of the settings that all instances have to share.
+    /// Fingerprint of the settings that all instances must share.
     pub settings: String,
-    /// Whether it leads and cannot append to the public log.
+    /// Whether it is the leader and cannot append to the public log.
     pub log_fails: bool,
-    /// Its first beat.
+    /// Time of its first heartbeat.
     pub started_at: Timestamp,
-    /// Its latest beat, by its own clock.
+    /// Time of its latest heartbeat, by its own clock.
     pub seen_at: Timestamp,
 }
 
 impl Store {
-    /// Writes that an instance is alive, and returns every instance's row, by id.
+    /// Writes the heartbeat of an instance, and returns every instance's row, by id.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -50,7 +50,7 @@ impl Store {
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
 
-    /// Every instance's row, by id.
+    /// Reads every instance's row, by id.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -60,7 +60,7 @@ impl Store {
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
 
-    /// Writes for the others whether an instance leads and cannot append to the public log.
+    /// Records for the others whether an instance is the leader and cannot append to the public log.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -71,7 +71,7 @@ impl Store {
         })
     }
 
-    /// Takes out an instance that ends in order.
+    /// Removes an instance that shuts down.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -80,8 +80,8 @@ impl Store {
         on_writer!(self, |connection| sqlx::query(DELETE).bind(instance).execute(connection).await.map(drop))
     }
 
-    /// Takes out an instance that went without a word, unless it has written since it had so many `beats`. One that lives on
-    /// is there again with its next beat.
+    /// Removes an instance that has disappeared, unless it has sent a heartbeat after number `beats`. A live instance reappears with its
+    /// next heartbeat.
     ///
     /// # Errors
     /// [`StoreError::Database`].

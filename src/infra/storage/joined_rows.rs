@@ -1,4 +1,4 @@
-//! Rows of several tables that a page shows together.
+//! Rows joined from several tables for a page.
 
 use super::{
     BenchAnswerRow, BenchJudgementRow, DeletionRequestRow, LeakCheckCounts, LeakedVote, ModerationFlagRow, OwnBattleRow,
@@ -8,70 +8,70 @@ use crate::domain::benchmark::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::item::Item;
 use crate::domain::campaign::item_opinions::ItemOpinions;
 
-/// What a deletion would concern.
+/// Preview of a deletion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeletionPreview {
-    /// The request.
+    /// The deletion request.
     pub row: DeletionRequestRow,
-    /// The battle that it names; `None` where nothing of it is stored any more.
+    /// Named battle; `None` if none of it is stored any more.
     pub record: Option<BattleRecord>,
-    /// Battles whose texts would go.
+    /// Number of battles whose texts would be deleted.
     pub battles: u64,
 }
 
-/// A flag with what it is about.
+/// A moderation flag with its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModerationReview {
     /// The flag.
     pub row: ModerationFlagRow,
-    /// Its battle; `None` where nothing of it is stored any more.
+    /// Battle of the flag; `None` if none of it is stored any more.
     pub record: Option<BattleRecord>,
-    /// Number of its vote in the log, if it has one.
+    /// Number of its vote in the log, if any.
     pub vote: Option<i64>,
 }
 
-/// A leak with the battle that it is about.
+/// A leak with its battle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeakReview {
     /// The vote.
     pub vote: LeakedVote,
-    /// Its battle; `None` for an imported one.
+    /// Battle of the vote; `None` for an imported one.
     pub record: Option<BattleRecord>,
-    /// Leaks that wait, this one included.
+    /// Number of unreviewed leaks, this one included.
     pub open: u64,
 }
 
-/// What a language model has read of the votes, where one is set.
+/// Progress of the leak checks by a language model, if one is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeakCheckState {
-    /// The model.
+    /// Id of the model.
     pub judge: String,
     /// Counts of its checks.
     pub counts: LeakCheckCounts,
-    /// Votes that wait for it.
+    /// Number of votes that wait for a check.
     pub waiting: u64,
 }
 
-/// A battle in the list.
+/// A battle in the visitor's history.
 #[derive(Debug)]
 pub struct HistoryEntry {
-    /// Its row.
+    /// Row of the battle.
     pub row: OwnBattleRow,
-    /// The names of the models that the visitor may know: those of its own choice, and all after a vote.
+    /// Names of the models revealed to the visitor: those they chose, and all after a vote.
     pub names: Vec<String>,
 }
 
-/// One item with everything that was said of it.
+/// An item with its answers, judgements and votes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemView {
-    /// Question, reference, category.
+    /// The item: prompt, reference, category.
     pub item: Item,
     /// Each model's answers, by model and turn.
     pub answers: Vec<BenchAnswerRow>,
-    /// Each judgement with the judge's own words, in the order in which they came.
+    /// Judgements with the judge's reply, in order of arrival.
     pub judgements: Vec<BenchJudgementRow>,
-    /// What people said of it in campaigns that are closed.
+    /// Human judgements in closed campaigns.
     pub opinions: ItemOpinions,
-    /// How visitors of the arena voted on the same question; none for an item of several turns.
+    /// Visitors' votes on the same prompt; empty for an item of several turns.
     pub votes: Vec<ArenaPairVotes>,
 }

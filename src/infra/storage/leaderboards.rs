@@ -14,22 +14,22 @@ const SELECT_LATEST: &str = "SELECT fit, fitted_at, last_vote_seq, body FROM lea
 const SELECT_BEFORE: &str = "SELECT fit, fitted_at, last_vote_seq, body FROM leaderboards WHERE minute < $1 \
      ORDER BY minute DESC LIMIT 1";
 
-/// A leaderboard as stored.
+/// A stored leaderboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredLeaderboard {
-    /// The number of the fit: of two leaderboards with the same votes, the one with the greater number is newer.
+    /// Number of the fit: of two leaderboards with the same votes, the one with the greater number is newer.
     pub fit: i64,
-    /// When it was fitted.
+    /// Time of the fit.
     pub fitted_at: Timestamp,
-    /// The last vote in it.
+    /// Number of the last included vote.
     pub last_vote_seq: i64,
     /// The leaderboard as JSON.
     pub body: String,
 }
 
 impl Store {
-    /// Keeps a leaderboard as the one of its minute and returns its number, which is greater than `leaderboard.fit` and than
-    /// all that are stored. `None` where one with later votes is kept in that minute already.
+    /// Stores a leaderboard as that of its minute and returns its number, which is greater than `leaderboard.fit` and than all stored ones.
+    /// `None` if one with later votes is already stored for that minute.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -47,7 +47,7 @@ impl Store {
         })
     }
 
-    /// The leaderboard with the latest votes.
+    /// Reads the leaderboard with the latest votes.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -57,7 +57,7 @@ impl Store {
         Ok(row.map(StoredLeaderboard::from))
     }
 
-    /// The last leaderboard whose minute began before a moment.
+    /// Reads the last leaderboard whose minute began before a time.
     ///
     /// # Errors
     /// [`StoreError::Database`].

@@ -1,34 +1,34 @@
-//! What of the rate limits is used while Redis cannot be asked: counted in PostgreSQL, which all instances share.
+//! Rate limit counters while Redis is unavailable: in PostgreSQL, which all instances share.
 
 use sqlx::postgres::PgQueryResult;
 
 use super::{Database, Store, StoreError, on_postgres};
 use crate::metrics::store_time;
 
-/// The function is in the migrations. One statement, so that an instance that is stopped holds no row.
+/// The function is in the migrations. A single statement, so that a stopped instance holds no row lock.
 const CHARGE: &str = "SELECT charge_limits($1, $2, $3, $4)";
-/// Skips rows that a charge has locked: waiting for one while holding others could be a deadlock.
+/// Skips rows that a charge has locked: waiting for one while holding others could deadlock.
 const DELETE_RETURNED: &str = "DELETE FROM limit_counts WHERE name IN (SELECT name FROM limit_counts \
      WHERE GREATEST(minute_due, hour_due, day_due) < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) \
      FOR UPDATE SKIP LOCKED)";
 
-/// Limits on which one more is to be counted. The numbers are microseconds, for each name and then for each window.
+/// Limits on which one more use is counted. The numbers are microseconds, for each name and then for each window.
 #[derive(Debug)]
 pub struct LimitCharge {
-    /// Whom or what each limit counts.
+    /// Counter name of each limit.
     pub names: Vec<String>,
-    /// From one use to the next at an even pace; 0 where the window has no limit.
+    /// Time in which one use is replenished; 0 if the window has no limit.
     pub intervals: Vec<i64>,
-    /// How long all that may be used at once takes to come back.
+    /// Time in which the whole quota is replenished.
     pub spans: Vec<i64>,
-    /// How long everything that was used takes to come back, as far as this instance knows.
+    /// Time until the quota is full again, as far as this instance knows.
     pub known: Vec<i64>,
 }
 
 impl Store {
-    /// Counts one more on all of these limits where all of them grant it. The answer is that of the script in Redis: 0, and then
-    /// how long everything takes to come back; or how long to wait, and the number of the limit that says so.
-    /// `None` on SQLite, where one process serves the database and counts by itself.
+    /// Counts one more use on all of these limits if all of them grant it. The answer is that of the script in Redis: 0, and then the times
+    /// until the quotas are full again; or the time to wait, and the number of the refusing limit. `None` on SQLite, where the only process
+    /// counts by itself.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -42,7 +42,7 @@ impl Store {
         answer.map(Some)
     }
 
-    /// Deletes what has come back.
+    /// Deletes counters that are full again.
     ///
     /// # Errors
     /// [`StoreError::Database`].

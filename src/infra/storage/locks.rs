@@ -1,4 +1,4 @@
-//! Locks that die with their holder: one process serves an embedded database, one instance does a job.
+//! Locks that end with their holder: one process serves an embedded database, one instance runs a job.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write as _};
@@ -11,34 +11,34 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
-use super::sqlite_access::FileAccess;
 use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
+use crate::storage::sqlite::access::FileAccess;
 use crate::unfinished_files::NewFolders;
 
-/// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
+/// The server computes the key: advisory locks belong to a database, and arenas may share one in two schemas.
 const TRY_LOCK: &str =
     "SELECT pg_try_advisory_lock(hashtextextended('langya job ' || current_schema() || ' ' || $1, 0))";
 
-/// Makes the server close a session that sends nothing for this long, which releases the lock: a suspended process, or one on a suspended
-/// machine, keeps its connection open. PostgreSQL 13 lacks this setting.
+/// Makes the server close a session that sends nothing for this long, which releases the lock: a suspended process or machine keeps its
+/// connection open. PostgreSQL 13 lacks this setting.
 const LIMIT_SILENCE: &str =
     "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
-/// How often a lock file is opened whose folder other processes remove at the same moment.
+/// Maximum number of attempts to open a lock file whose folder other processes remove at the same time.
 const OPEN_TRIES: usize = 10;
 
-/// The lock that one serving process holds on an embedded database; it ends with the process. Any number of processes
-/// serve a PostgreSQL database, so there it locks nothing. Where no database has come beside it, as on a full disk, nothing is left of it.
+/// Lock of the one serving process on an embedded database; it ends with the process. Any number of processes serve a PostgreSQL database,
+/// so there it locks nothing. If no database was created beside it, as on a full disk, its files are removed.
 #[derive(Debug)]
 pub struct DataLock {
-    // Removed before the lock is free: who finds the file locked may still wait for its holder.
+    // Removed before the lock is released: a process that finds the file locked may still wait for its holder.
     _place: Option<LockPlace>,
     _file: Option<LockedFile>,
 }
 
-/// Where a lock is, with the folders that were made for it. Dropping it removes both if there is no database.
+/// Path of a lock, with the folders created for it. Dropping it removes both if there is no database.
 #[derive(Debug)]
 struct LockPlace {
     database: PathBuf,
@@ -49,7 +49,7 @@ impl Drop for LockPlace {
     fn drop(&mut self) {
         let found = self.database.symlink_metadata();
         if found.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-            // One that stays is taken again by the next command.
+            // A remaining file is reused by the next command.
             let _ = fs::remove_file(self.database.with_extension("lock"));
         }
     }
@@ -59,7 +59,7 @@ impl DataLock {
     /// Takes the lock. Errors of other processes name the `command`, such as `serve`, that holds it.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
+    /// [`StoreError::Locked`] if another process holds it, [`StoreError::DataDir`] if the folder cannot be written.
     pub fn take(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         match Backend::new(settings)? {
             Backend::Sqlite(database) => lock_beside(&behind_link(database), command),
@@ -67,20 +67,20 @@ impl DataLock {
         }
     }
 
-    /// As [`Self::take`], of a database that is there: where there is none, nothing is made.
+    /// Takes the lock like [`Self::take`], of an existing database; creates nothing if there is none.
     ///
     /// # Errors
-    /// As [`Store::pending_migrations`], and as [`Self::take`].
+    /// Same as [`Store::pending_migrations`] and [`Self::take`].
     pub async fn take_existing(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         Store::pending_migrations(settings).await?;
         Self::take(settings, command)
     }
 
-    /// As [`Self::take`], for a command that only reads a database that is there. Where this user cannot write it or beside it, the lock
-    /// is taken if its file can be read, and nothing is made.
+    /// Takes the lock like [`Self::take`], for a command that only reads an existing database. If this user cannot write it or beside it,
+    /// takes the lock if its file is readable, and creates nothing.
     ///
     /// # Errors
-    /// As [`Self::take`]; [`StoreError::LockUnavailable`] where an arena may write the database and this user cannot take its lock.
+    /// Same as [`Self::take`]; [`StoreError::LockUnavailable`] if an arena may write the database and this user cannot take its lock.
     pub fn take_to_read(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let database = behind_link(database);
@@ -92,15 +92,17 @@ impl DataLock {
         Self::take(settings, command)
     }
 
-    /// As [`Self::take`], of a database that may still have to be made: beside a file that this program cannot use, nothing is made.
+    /// Takes the lock like [`Self::take`], of a database that may not exist yet; creates nothing beside a file that this program cannot
+    /// use.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`], [`StoreError::Empty`], [`StoreError::Moved`] or [`StoreError::Newer`] for such a file, and as [`Self::take`].
+    /// [`StoreError::Foreign`], [`StoreError::Empty`], [`StoreError::Moved`] or [`StoreError::Newer`] for such a file, and those of
+    /// [`Self::take`].
     pub async fn take_usable(settings: &StorageSettings, command: &str) -> Result<Self, StoreError> {
-        // A server keeps its own files, and is asked when its database is opened.
+        // A server manages its own files, and is checked when its database is opened.
         if let Backend::Sqlite(database) = Backend::new(settings)? {
             let found = Store::pending_migrations(settings).await;
-            // Whatever else is wrong is reported when the lock is taken or the database is opened.
+            // Other problems are reported when the lock is taken or the database is opened.
             if let Err(
                 refused @ (StoreError::Foreign(_)
                 | StoreError::Empty(_)
@@ -108,7 +110,7 @@ impl DataLock {
                 | StoreError::Newer(_)),
             ) = found
             {
-                // A file that another process makes at this moment may look like that.
+                // A file that another process is creating may look like that.
                 return Err(held_by_another(&behind_link(database)).unwrap_or(refused));
             }
         }
@@ -116,12 +118,12 @@ impl DataLock {
     }
 }
 
-/// A link to the file of another arena leads to that arena's lock.
+/// Resolves a symlink: one to the file of another arena leads to that arena's lock.
 fn behind_link(database: PathBuf) -> PathBuf {
     database.canonicalize().unwrap_or(database)
 }
 
-/// The error where another process holds the lock of a database. A lock that is not there is not made.
+/// Returns the error if another process holds the lock of a database. Does not create a missing lock.
 fn held_by_another(database: &Path) -> Option<StoreError> {
     let path = database.with_extension("lock");
     let file = File::options().read(true).write(true).open(&path).ok()?;
@@ -131,13 +133,13 @@ fn held_by_another(database: &Path) -> Option<StoreError> {
     }
 }
 
-/// Takes a lock whose file this user cannot make or write: its holder stays the one that wrote it last.
+/// Takes a lock whose file this user cannot create or write; the file still names its last writer.
 fn lock_read_only(database: &Path, access: FileAccess) -> Result<DataLock, StoreError> {
     let path = database.with_extension("lock");
     match lock_opened_to_read(&path) {
         Ok(file) => Ok(DataLock { _place: None, _file: Some(file) }),
         Err(TryLockError::WouldBlock) => Err(locked(database, &path)),
-        // Nobody has the database open. Whoever begins to use it meanwhile is found at the end.
+        // The database is not in use. A process that opens it meanwhile is detected at the end.
         Err(TryLockError::Error(_)) if access == FileAccess::ReadImmutable => {
             Ok(DataLock { _place: None, _file: None })
         }
@@ -148,8 +150,8 @@ fn lock_read_only(database: &Path, access: FileAccess) -> Result<DataLock, Store
     }
 }
 
-/// Locks a file that is opened to read. NFS gives an exclusive lock only to those who opened the file to write; a shared one, too, keeps an
-/// arena from taking its own.
+/// Locks a file opened for reading. NFS gives an exclusive lock only to files opened for writing; a shared one also keeps an arena from
+/// taking its own.
 fn lock_opened_to_read(path: &Path) -> Result<LockedFile, TryLockError> {
     let open = || File::open(path).map_err(TryLockError::Error);
     match LockedFile::lock(open()?) {
@@ -177,20 +179,20 @@ fn lock_beside(database: &Path, command: &str) -> Result<DataLock, StoreError> {
         TryLockError::Error(error) => unusable(error),
     })?;
     if !is_at(&file, &path) {
-        // Its last holder has removed it meanwhile, and another process may lock the file that has its name now.
+        // Its last holder has removed it, and another process may lock the file that has its name now.
         return lock_beside(database, command);
     }
-    // On a full disk the lock has no name, and holds.
+    // On a full disk the lock file stays empty, and the lock is still effective.
     let _ = write_holder(&file, command);
     Ok(DataLock { _place: Some(LockPlace { database: database.to_owned(), _folders: folders }), _file: Some(file) })
 }
 
-/// Opens the file of a lock; makes it and its folder where they are not there. Another process that ends without a database may remove the
-/// folder at any moment in between, so this is tried again.
+/// Opens a lock file; creates it and its folder if they are missing. Another process that ends without a database may remove the folder in
+/// between, so this is retried.
 fn open_lock(folder: &Path, path: &Path) -> std::io::Result<(NewFolders, File)> {
     let open = || -> std::io::Result<(NewFolders, File)> {
         let folders = NewFolders::make(folder)?;
-        // It is not emptied before it is locked: it names its holder.
+        // Not truncated before it is locked: it names its holder.
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         Ok((folders, file))
     };
@@ -214,29 +216,29 @@ fn write_holder(mut lock: &File, command: &str) -> std::io::Result<()> {
     writeln!(lock, "{command}, process {}", std::process::id())
 }
 
-/// What the holder of a lock has written into it.
+/// Reads the holder's name from a lock file.
 fn holder(lock: &Path) -> Option<String> {
     let text = std::fs::read_to_string(lock).ok()?;
     text.lines().next().map(str::to_owned)
 }
 
-/// The right to do a job that must run once across instances. Dropping it gives it up.
+/// Lock of a job that must run once across instances. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct JobLock {
-    /// The file that it holds on an embedded database, where other commands may do the job too.
+    /// Lock file on an embedded database, where other commands may run the job too.
     _file: Option<LockedFile>,
-    /// The session that holds it; none where this process is the only one.
+    /// Session that holds the lock; `None` if this is the only process.
     session: Option<PgConnection>,
     patience: Duration,
 }
 
 impl Store {
-    /// Takes the lock of a job, if no instance holds it. On PostgreSQL it is an advisory lock of a session of its own,
-    /// so it is free as soon as that session has ended; on SQLite the only process has it always. A holder that does not
-    /// call [`JobLock::is_held`] for 15 seconds loses it.
+    /// Takes the lock of a job, if no instance holds it. On PostgreSQL it is an advisory lock of a separate session, so it is free as soon
+    /// as that session has ended; on SQLite the only process always has it. A holder that does not call [`JobLock::is_held`] for 15 seconds
+    /// loses it.
     ///
     /// # Errors
-    /// [`StoreError`] where the server cannot be asked.
+    /// [`StoreError`] if the server is unreachable.
     pub async fn job_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
         let mut lock = self.session_lock(job).await?;
         if let Some(session) = lock.as_mut().and_then(|lock| lock.session.as_mut()) {
@@ -258,11 +260,11 @@ impl Store {
         Ok(None)
     }
 
-    /// As [`Store::job_lock`], for a job that commands do beside the serving process: the lock does not expire when the holder is silent,
-    /// and on SQLite it is the lock of a file beside the database.
+    /// Takes a lock like [`Store::job_lock`], for a job that commands run beside the serving process: the lock does not expire when the
+    /// holder is silent, and on SQLite it is a file lock beside the database.
     ///
     /// # Errors
-    /// [`StoreError`] where the server cannot be asked, or the folder cannot be written.
+    /// [`StoreError`] if the server is unreachable, or the folder cannot be written.
     pub async fn command_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
         let Database::Sqlite(pools) = &self.database else { return self.session_lock(job).await };
         let unusable = |error: std::io::Error| StoreError::of_folder(&pools.folder, &error);
@@ -276,7 +278,7 @@ impl Store {
 }
 
 impl JobLock {
-    /// Whether its session still answers, and with it the lock is held; `false` also where no answer comes in time.
+    /// Whether its session still responds, and with it the lock is held; `false` also on a timeout.
     pub async fn is_held(&mut self) -> bool {
         match &mut self.session {
             None => true,
@@ -284,10 +286,10 @@ impl JobLock {
         }
     }
 
-    /// Gives the lock up; it is free when this returns.
+    /// Releases the lock; it is free when this returns.
     pub async fn release(self) {
         if let Some(mut session) = self.session {
-            // A session that does not answer is closed by dropping it, and its lock goes with it.
+            // A session that does not respond is closed by dropping it, which releases its lock.
             let _ = timeout(self.patience, sqlx::query("SELECT pg_advisory_unlock_all()").execute(&mut session)).await;
         }
     }

@@ -1,90 +1,41 @@
 //! The database, behind [`Store`]: files are named after their tables, and the SQL stands beside the method that runs it.
 //!
-//! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL read alike; `on_reader`
-//! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
-//! two constants and says why. Numbers are cast here, checked, and nowhere else.
+//! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL support alike; `on_reader` and
+//! `on_writer` run them on either, and retry transient errors (see `retry`). Where the two differ, a statement has two constants and a
+//! comment with the reason. Integers are converted here, with checks, and nowhere else.
 
-mod admin_audit;
-mod admin_identities;
-mod admin_overview;
-mod admin_reviews;
-mod admin_sessions;
-mod admin_users;
-mod api_keys;
+mod admin;
 pub mod backup;
-mod battle_days;
-mod battle_rows;
-mod battle_verdicts;
-mod battle_writes;
-mod battles;
-mod bench_answers;
-mod bench_batches;
-mod bench_judgements;
-mod bench_plans;
-mod bench_runs;
-mod bench_scores;
-mod bench_suites;
-mod campaign_assignments;
-mod campaign_deletion;
-mod campaign_endings;
-mod campaign_exclusions;
-mod campaign_judgements;
-mod campaign_links;
-mod campaign_opinions;
-mod campaign_verdicts;
-mod campaign_votes;
-mod campaign_withdrawals;
-mod campaigns;
+mod battle;
+mod benchmark;
+mod campaign;
 mod consents;
 mod database_move;
-mod deletion_requests;
 mod error;
-mod images;
-mod imported_votes;
-mod imports;
 mod instances;
 mod integer_conversions;
 mod joined_rows;
-mod label_replies;
 mod leaderboards;
-mod leak_checks;
 mod limit_counts;
 mod locks;
-mod model_register;
 mod model_stats;
 mod models;
-mod moderation_flags;
-mod moved_mark;
 mod outage;
-mod own_battles;
 mod partitions;
 mod pending_migrations;
 mod postgres;
-mod prompt_labels;
 mod public_log;
-mod question_digests;
 mod refusal_log;
 mod request_attempts;
 mod retry;
-mod scored_judgements;
+mod rows;
 mod secrets;
 mod server_checks;
 mod sign_ins;
 mod sqlite;
-mod sqlite_access;
-mod sqlite_durability;
-mod sqlite_writer;
 #[cfg(test)]
 mod test_log;
-mod unlogged_entries;
-mod vote_columns;
-mod vote_counts;
-mod vote_exclusions;
-mod vote_inserts;
-mod vote_pages;
-mod vote_rows;
-mod votes;
-mod webhooks;
+mod vote;
 mod write_queue;
 mod write_space_check;
 
@@ -107,66 +58,68 @@ pub use crate::domain::benchmark::record::{
 };
 pub use crate::domain::campaign::state::CampaignState;
 pub use crate::domain::rating::vote_range::VoteRange;
-pub use crate::storage::battle_rows::SideFailure;
-pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
-pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
-pub use admin_identities::{AddedUser, IdentityHash, NewProviderUser};
-pub use admin_overview::AdminOverview;
-pub use admin_reviews::{FailureCount, LeakDecision, LeakedVote};
-pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
-pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, ProviderAccount, UserChange};
-pub use api_keys::{ApiKeyRow, NewApiKey};
-pub use battle_verdicts::{JudgeSpending, VerdictRow};
-pub use battles::EditedTurn;
-pub use bench_answers::{AnswerLength, AnsweredModel, BenchFilter};
-pub use bench_batches::{BatchRowState, BenchBatchRow};
-pub use bench_judgements::{BenchJudgementRow, IncludeText};
-pub use bench_plans::{NewBenchPlan, PlanBeat};
-pub use bench_scores::PublishedScoreRow;
-pub use bench_suites::BenchItemRow;
-pub use campaign_assignments::{
-    AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, NewCampaignJudgement, NextAssignment,
-    NothingLeft, StandingJudgement,
+pub use crate::storage::rows::battle_rows::SideFailure;
+pub use crate::storage::rows::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
+pub use admin::api_keys::{ApiKeyRow, NewApiKey};
+pub use admin::audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
+pub use admin::deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
+pub use admin::identities::{AddedUser, IdentityHash, NewProviderUser};
+pub use admin::model_register::RegisterVersion;
+pub use admin::overview::AdminOverview;
+pub use admin::reviews::{FailureCount, LeakDecision, LeakedVote};
+pub use admin::sessions::{AdminSessionRow, NewAdminSession, SessionAge};
+pub use admin::users::{
+    AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, ProviderAccount, UserChange,
 };
-pub use campaign_exclusions::AnnotatorExclusion;
-pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion};
-pub use campaign_links::{JoiningAnnotator, NewSharedLink, SharedLinkRow};
-pub use campaign_verdicts::UnitJudgedByPeople;
-pub use campaign_votes::CampaignVote;
-pub use campaign_withdrawals::JudgementWithdrawal;
-pub use campaigns::{AnnotatorRow, CampaignRow, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
+pub use admin::webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
+pub use battle::battles::EditedTurn;
+pub use battle::history::{OwnBattleRow, OwnBattlesFilter};
+pub use battle::images::NewImage;
+pub use battle::moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
+pub use battle::prompt_labels::{LabelSource, NewLabel, PromptRow};
+pub use battle::question_digests::FirstQuestion;
+pub use battle::verdicts::{JudgeSpending, VerdictRow};
+pub use benchmark::answers::{AnswerLength, AnsweredModel, BenchFilter};
+pub use benchmark::batches::{BatchRowState, BenchBatchRow};
+pub use benchmark::judgements::{BenchJudgementRow, IncludeText};
+pub use benchmark::plans::{NewBenchPlan, PlanHeartbeat};
+pub use benchmark::published_scores::PublishedScoreRow;
+pub use benchmark::suites::BenchItemRow;
+pub use campaign::assignments::{
+    AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, NewCampaignJudgement, NextAssignment,
+    NoAssignmentReason, StandingJudgement,
+};
+pub use campaign::campaigns::{AnnotatorRow, CampaignRow, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
+pub use campaign::exclusions::AnnotatorExclusion;
+pub use campaign::judgements::{AnnotatorJudgements, CampaignVersion};
+pub use campaign::links::{JoiningAnnotator, NewSharedLink, SharedLinkRow};
+pub use campaign::verdicts::UnitJudgedByPeople;
+pub use campaign::votes::CampaignVote;
+pub use campaign::withdrawals::JudgementWithdrawal;
 pub use consents::{ConsentRow, ConsentVersion};
 pub use database_move::{DatabaseMoveError, Moved, transfer};
-pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
 pub use error::StoreError;
-pub use images::NewImage;
-pub use imported_votes::{UnusableName, unusable_name};
-pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use joined_rows::{DeletionPreview, HistoryEntry, ItemView, LeakCheckState, LeakReview, ModerationReview};
 pub use leaderboards::StoredLeaderboard;
-pub use leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, UncheckedVote};
 pub use limit_counts::LimitCharge;
 pub use locks::{DataLock, JobLock};
-pub use model_register::RegisterVersion;
 pub use model_stats::RecentModelStats;
 pub use models::{BreakerReport, RegisteredModel};
-pub use moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
 pub use outage::OutageKind;
-pub use own_battles::{OwnBattleRow, OwnBattlesFilter};
 pub use pending_migrations::PendingMigration;
-pub use prompt_labels::{LabelSource, NewLabel, PromptRow};
+pub use public_log::unlogged_entries::{UnloggedChange, UnloggedVotes, VotedPrompt, VotedReply};
 pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};
-pub use question_digests::FirstQuestion;
 pub use request_attempts::{AttemptRow, AttemptStatus, OpenAttempts};
+pub use rows::vote_columns::{VotePageError, columns_of_log};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
-pub use unlogged_entries::{UnloggedChange, UnloggedVotes, VotedPrompt, VotedReply};
-pub use vote_columns::{VotePageError, columns_of_log};
-pub use vote_counts::StoredCounts;
-pub use vote_exclusions::{ExclusionRow, NewExclusion, NewExclusions};
-pub use vote_pages::{PackedOutcome, PackedVote, VoteColumn, VotePage, is_storable};
-pub use votes::InsertedVote;
-pub use webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
+pub use vote::counts::StoredCounts;
+pub use vote::exclusions::{ExclusionRow, NewExclusion, NewExclusions};
+pub use vote::imported_votes::{UnusableName, unusable_name};
+pub use vote::imports::{Import, Imported, ImportedVote};
+pub use vote::leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, UncheckedVote};
+pub use vote::pages::{PackedOutcome, PackedVote, VoteColumn, VotePage, is_storable};
+pub use vote::votes::InsertedVote;
 
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
@@ -175,23 +128,23 @@ use retry::Outage;
 use sqlite::SqlitePools;
 use write_queue::WriteQueue;
 
-/// The arena's database.
+/// Database of the arena.
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Database,
     writes: WriteQueue,
 }
 
-/// The kinds of database, each with the types of its own driver.
+/// Kinds of database, each with the types of its own driver.
 #[derive(Debug, Clone)]
 enum Database {
-    /// The embedded default: one writer, a few readers.
+    /// Embedded default: one writer, a few readers.
     Sqlite(SqlitePools),
-    /// A server that any number of instances share.
+    /// Server shared by any number of instances.
     Postgres(PostgresPool),
 }
 
-/// Runs an expression with `$connection` bound to what reads, again after what passes.
+/// Runs an expression with `$connection` bound to a reader, with retries of transient errors.
 macro_rules! on_reader {
     ($owner:expr, |$connection:ident| $body:expr) => {
         $crate::storage::with_retries!(&$owner.database, reader, |database| {
@@ -208,8 +161,8 @@ macro_rules! on_reader {
     };
 }
 
-/// Runs an expression with `$connection` bound to a connection that writes, again after what passes. On SQLite the
-/// whole expression is one transaction. On PostgreSQL each statement is one, unless the expression begins its own.
+/// Runs an expression with `$connection` bound to a writing connection, with retries of transient errors. On SQLite the whole expression is
+/// one transaction. On PostgreSQL each statement is one, unless the expression begins its own.
 macro_rules! on_writer {
     ($owner:expr, |$connection:ident| $body:expr) => {
         $crate::storage::with_retries!(&$owner.database, writer, |database| {
@@ -218,7 +171,7 @@ macro_rules! on_writer {
     };
 }
 
-/// As [`on_writer`], for what cannot run twice: it is not repeated.
+/// Runs an expression like [`on_writer`], without retries, for statements that must not run twice.
 macro_rules! on_writer_once {
     ($owner:expr, |$connection:ident| $body:expr) => {{
         let database: &$crate::storage::Database = &$owner.database;
@@ -231,9 +184,9 @@ macro_rules! on_writer_once {
     }};
 }
 
-/// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it. It may run several
-/// times, so it must be safe to send again. Attempts are boxed: a driver's futures are tens of kilobytes, and every turn
-/// and socket would hold one for each statement that it might send.
+/// The body returns its own `Result`: `?` and `return` end the body, not the method around it. It may run several times, so it must be
+/// idempotent. Attempts are boxed: a driver's futures are tens of kilobytes, and every turn and socket would hold one for each statement
+/// that it might send.
 macro_rules! with_retries {
     ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
         let $bound: &$crate::storage::Database = $database;
@@ -255,7 +208,7 @@ macro_rules! with_retries {
     }};
 }
 
-/// One try of a write.
+/// One attempt of a write.
 macro_rules! attempt_write {
     ($database:expr, |$connection:ident| $body:expr) => {
         match $database {
@@ -268,8 +221,8 @@ macro_rules! attempt_write {
                         Ok($body?)
                     };
                     let written = written.await;
-                    // Where this fails, the connection is not kept.
-                    let written = $crate::storage::sqlite_writer::end(transaction, written).await?;
+                    // If this fails, the connection is not kept.
+                    let written = $crate::storage::sqlite::writer::end(transaction, written).await?;
                     writing.keep();
                     written
                 })
@@ -282,7 +235,7 @@ macro_rules! attempt_write {
     };
 }
 
-/// One try on a pooled connection to PostgreSQL.
+/// One attempt on a pooled connection to PostgreSQL.
 macro_rules! on_postgres {
     ($postgres:expr, |$connection:ident| $body:expr) => {{
         let attempt = Box::pin(async {
@@ -300,21 +253,21 @@ macro_rules! on_postgres {
 
 pub(crate) use {attempt_write, on_postgres, on_reader, on_writer, on_writer_once, with_retries};
 
-/// What [`Store::open`] does where there is no database yet.
+/// Behaviour of [`Store::open`] if there is no database yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
-    /// Make a new one; on a server, make its tables.
+    /// Create a new one; on a server, create its tables.
     Create,
     /// Fail with [`StoreError::Missing`].
     Fail,
 }
 
 impl Store {
-    /// Opens the database and checks that its commits last. Who may create it brings its tables up to date too; who
-    /// may not leaves that to the serving process, and takes them only as this program knows them.
+    /// Opens the database and checks that its commits are durable. With [`IfMissing::Create`] it also applies migrations; otherwise the
+    /// serving process does that, and only a matching version is accepted.
     ///
     /// # Errors
-    /// [`StoreError`] names the folder, server or setting and the way out.
+    /// [`StoreError`] names the folder, server or setting and the remedy.
     pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
         let database = match Backend::new(settings)? {
             Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
@@ -323,18 +276,18 @@ impl Store {
         Ok(Self { writes: WriteQueue::start(database.clone()), database })
     }
 
-    /// Whether other processes may serve the same database.
+    /// Whether other processes may use the same database.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         matches!(self.database, Database::Postgres(_))
     }
 
-    /// Whether the database answers, keeps what is written, and has the tables that this program knows. On SQLite a
-    /// committed write is read back over another connection; on PostgreSQL its durability settings and the user's rights are read.
+    /// Checks that the database responds, is durable, and has the tables of this version. On SQLite a committed write is read back over
+    /// another connection; on PostgreSQL its durability settings and the user's privileges are read.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's, [`StoreError::Outage`]
-    /// where it takes no writes or would lose them, [`StoreError::MissingRights`] where it lets no battle begin or takes no vote.
+    /// [`StoreError::Newer`] or [`StoreError::Older`] if its tables are of another version, [`StoreError::Outage`] if it refuses writes or
+    /// would lose them, [`StoreError::MissingRights`] if it refuses battles or votes.
     pub async fn check(&self) -> Result<(), StoreError> {
         let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
         let known = match self.database {
@@ -353,7 +306,7 @@ impl Store {
                     *probed_at = Some(Instant::now());
                 }
             }
-            // Every instance writes that it is there, which shows the end of an outage.
+            // Every instance writes heartbeats, which detect the end of an outage.
             Database::Postgres(_) => {
                 self.check_durable().await?;
                 self.check_rights_for_battles().await?;
@@ -362,7 +315,7 @@ impl Store {
         self.database.outage().kind().map_or(Ok(()), |kind| Err(StoreError::Outage(kind)))
     }
 
-    /// How large the database is; of the embedded one, without its write-ahead log.
+    /// Returns the size of the database in bytes; of the embedded one, without its write-ahead log.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -372,13 +325,13 @@ impl Store {
         unsigned(bytes, "database", "bytes", "all")
     }
 
-    /// What is known to be wrong with the database at the moment.
+    /// Returns the current outage of the database, if any.
     #[must_use]
     pub fn outage_kind(&self) -> Option<OutageKind> {
         self.database.outage().kind()
     }
 
-    /// The time of day that a database server shows; `None` for an embedded database, which has no clock of its own.
+    /// Reads the time of day of a database server; `None` for an embedded database, which has no clock of its own.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -389,10 +342,10 @@ impl Store {
         }
     }
 
-    /// Reads all of an embedded database, which takes about a second a gigabyte; a server looks after its own.
+    /// Verifies all pages of an embedded database, which takes about a second per gigabyte; a server is not checked.
     ///
     /// # Errors
-    /// [`StoreError::Outage`] where it is damaged.
+    /// [`StoreError::Outage`] if it is damaged.
     pub async fn check_pages(&self) -> Result<(), StoreError> {
         match &self.database {
             Database::Sqlite(pools) => pools.check_pages().await,
@@ -411,7 +364,7 @@ impl Store {
 }
 
 impl Database {
-    /// Whether a failure is one that passes by itself, so that the same statement may succeed a little later.
+    /// Whether an error is transient, so that the same statement may succeed a little later.
     fn is_transient(&self, error: &StoreError) -> bool {
         let StoreError::Database(error) = error else { return false };
         match self {
@@ -420,7 +373,7 @@ impl Database {
         }
     }
 
-    /// Whether there is space for more than what was just written; a server is not asked.
+    /// Whether there is space for more than was just written; not checked on a server.
     async fn has_room(&self) -> bool {
         match self {
             Self::Sqlite(pools) => pools.has_room().await,
@@ -428,7 +381,7 @@ impl Database {
         }
     }
 
-    /// Refuses what would be acknowledged and could be lost in a crash.
+    /// Refuses writes that would be acknowledged and could be lost in a crash.
     fn refuse_if_not_durable(&self) -> Result<(), StoreError> {
         match self.outage().kind().filter(|kind| kind.loses_commits()) {
             Some(kind) => Err(StoreError::Outage(kind)),
@@ -444,7 +397,7 @@ impl Database {
     }
 }
 
-/// The kind of database that the settings name.
+/// Kind of database in the settings.
 enum Backend {
     Sqlite(PathBuf),
     Postgres,
@@ -463,25 +416,25 @@ impl Backend {
             .strip_prefix("sqlite:")
             .map(|path| Path::new(path.trim_start_matches("//")))
             .filter(|path| !path.as_os_str().is_empty())
-            // A bare name would have no folder.
+            // A bare file name would have no folder.
             .map(|path| {
                 Self::Sqlite(if path.parent() == Some(Path::new("")) { Path::new(".").join(path) } else { path.into() })
             })
-            // An address may hold a password, so only its scheme is repeated.
+            // An address may contain a password, so only its scheme is repeated.
             .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
     }
 }
 
-/// How long it holds that a committed write was read back.
+/// Validity of a successful write probe.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
-/// The last migration that the database has.
+/// Reads the last applied migration.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
-/// Each database measures itself in its own way.
+/// Each database measures its size differently.
 const SELECT_BYTES_SQLITE: &str = "SELECT s.page_size * c.page_count FROM pragma_page_size s, pragma_page_count c";
 const SELECT_BYTES_POSTGRES: &str = "SELECT pg_database_size(current_database())";
 
-/// Whether the migrations that the database has are those that this program knows.
+/// Compares the applied migrations with those of this program.
 fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {
     let known = migrations.iter().map(|migration| migration.version).max();
     match applied.cmp(&known) {

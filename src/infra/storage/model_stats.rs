@@ -1,19 +1,19 @@
 //! Statistics of each model in recent battles, for the admin.
 //!
-//! A battle's id begins with its time, so the primary keys find those since a moment. Only battles that are over are counted: what an
-//! operator sees reveals nothing of a battle that awaits its vote.
+//! A battle's id begins with its time, so the primary keys select those since a time. Only finished battles are counted: the statistics
+//! reveal nothing about a battle that awaits its vote.
 
 use std::collections::BTreeMap;
 
-use super::battle_days::first_id_at;
 use super::{Store, StoreError, on_reader, unsigned};
 use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
+use crate::storage::battle::days::first_id_at;
 
 const OVER: &str = "'voted', 'voided', 'abandoned'";
 
-/// A statement about the battles that are over since an id. Ids of imports come after `g`.
+/// Builds a statement about finished battles since an id. Ids of imports sort after `g`.
 fn since(select: &str, battle: &str, rest: &str) -> String {
     format!(
         "{select} WHERE {battle} >= $1 AND {battle} < 'g' AND {battle} IN \
@@ -21,7 +21,8 @@ fn since(select: &str, battle: &str, rest: &str) -> String {
     )
 }
 
-/// The replies of battles that are over, and of votes whose texts were deleted as many as there were turns, with the time of the last.
+/// Builds a statement about the replies of finished battles, with the time of the last; deleted replies of voted battles count as one per
+/// turn.
 fn written(rest: &str) -> String {
     let replies = since("SELECT model, first_token_ms, 1 AS turns FROM replies", "battle_id", rest);
     let [a, b] = ["a", "b"].map(|side| {
@@ -34,17 +35,17 @@ fn written(rest: &str) -> String {
     format!("({replies} UNION ALL {a} UNION ALL {b}) AS written")
 }
 
-/// Statistics of models, and the battles that they are from.
+/// Statistics of models, and the number of their battles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentModelStats {
-    /// Battles of two hidden models that are over.
+    /// Number of finished battles of two hidden models.
     pub battles: u64,
-    /// By model.
+    /// Statistics by model.
     pub models: BTreeMap<String, ModelStats>,
 }
 
 impl Store {
-    /// Statistics of battles that began since a moment and are over.
+    /// Computes statistics of finished battles that began since a time.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -82,7 +83,7 @@ impl Store {
         Ok(stats)
     }
 
-    /// A number for each model, since an id.
+    /// Counts by model since an id.
     async fn counts(&self, statement: &str, first: &str) -> Result<Vec<(String, u64)>, StoreError> {
         let rows: Vec<(String, i64)> = on_reader!(self, |pool| {
             sqlx::query_as(sqlx::AssertSqlSafe(statement)).bind(first).fetch_all(pool).await

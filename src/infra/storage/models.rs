@@ -1,4 +1,4 @@
-//! The register of every model that ever took part, with the state of its circuit breaker.
+//! Register of every model that ever took part, with the state of its circuit breaker.
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
@@ -15,26 +15,26 @@ const SET_BREAKER: &str =
 const SELECT_ALL: &str = "SELECT id, name, organization, license, practice, breaker, breaker_failures \
      FROM models ORDER BY id";
 
-/// A model with what was last known of its health.
+/// A model with its latest known health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisteredModel {
-    /// Its public face.
+    /// Public model card.
     pub card: ModelCard,
-    /// Its circuit breaker.
+    /// State of its circuit breaker.
     pub breaker: BreakerReport,
 }
 
-/// The state of a circuit breaker as the operator sees it.
+/// State of a circuit breaker as shown to the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakerReport {
     /// `closed`, `open` or `half_open`.
     pub state: String,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u64,
 }
 
 impl Store {
-    /// Adds models to the register, or brings their names up to date.
+    /// Adds models to the register, or updates their names.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -57,7 +57,7 @@ impl Store {
         })
     }
 
-    /// Keeps the state of a model's circuit breaker.
+    /// Stores the state of a model's circuit breaker.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -75,7 +75,7 @@ impl Store {
         })
     }
 
-    /// Every model that ever took part, by id.
+    /// Reads every model that ever took part, by id.
     ///
     /// # Errors
     /// [`StoreError`].

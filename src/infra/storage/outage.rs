@@ -1,4 +1,4 @@
-//! What can be wrong with the database for a while, in words that say what to do.
+//! Kinds of database outages, described with a remedy.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use sqlx::sqlite::SqliteError;
 
 use crate::disk;
 
-/// Why the database cannot be used, or takes no writes, until somebody mends it.
+/// Kind of a database outage: unavailable, or read-only, until it is repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutageKind {
-    /// No connection, no answer, or a server that starts or ends.
+    /// No connection, no response, or a server that is starting or stopping.
     #[error("it cannot be reached or does not answer: start its server, or look at its load")]
     Unreachable,
     /// `53300`
     #[error("its server has no connection left: raise its max_connections, or lower storage.max_connections")]
     NoConnection,
-    /// The password was changed, or the user may not connect any more.
+    /// The password was changed, or the user may no longer connect.
     #[error("it refuses the user or the password: correct them, there or in storage.database")]
     Denied,
-    /// `42501`: a right on some tables was taken away. The others can be used.
+    /// `42501`: a privilege on some tables was revoked. The others can be used.
     #[error("its user lacks a right that the arena needs: GRANT it (`langya doctor` names it)")]
     NoPrivilege,
     /// A standby, or `default_transaction_read_only`.
@@ -29,7 +29,7 @@ pub enum OutageKind {
     /// A reload, or a failover to a server with other settings.
     #[error("its server runs with fsync = off and would lose votes in a crash: turn it on")]
     FsyncOff,
-    /// As above.
+    /// A reload, or a failover to a server with other settings.
     #[error("its server runs with full_page_writes = off and could lose votes in a crash: turn it on")]
     FullPageWritesOff,
     /// `53100`
@@ -38,7 +38,7 @@ pub enum OutageKind {
     /// The embedded database, on a full disk.
     #[error("the disk that holds the data folder is full: free some space")]
     FolderFull,
-    /// The embedded database, on a disk that fails or takes no writes.
+    /// The embedded database, on a disk that fails or is read-only.
     #[error("the data folder cannot be read or written: look at its disk and its permissions")]
     FolderUnusable,
     /// The embedded database: a write timed out waiting for the write lock.
@@ -46,13 +46,13 @@ pub enum OutageKind {
         "another program holds its write lock: wait until that program ends, or end it (`fuser` on the file names it)"
     )]
     WriteLocked,
-    /// `55P03`: of some tables. The others can be used.
+    /// `55P03`: some tables are locked. The others can be used.
     #[error("another session holds a lock that is needed: wait until the session that pg_locks names ends, or end it")]
     TableLocked,
-    /// The embedded database: a page that holds no page.
+    /// The embedded database: a corrupt page.
     #[error("its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup")]
     Damaged,
-    /// The embedded database: the path leads to another file than the one that is open, or to none.
+    /// The embedded database: the path leads to a different file than the open one, or to none.
     #[error(
         "its file, or the one that ends in -wal, was removed or replaced: if it was deleted, copy both from /proc/PID/fd before you stop the arena; otherwise put it back and restart"
     )]
@@ -60,7 +60,7 @@ pub enum OutageKind {
 }
 
 impl OutageKind {
-    /// What a failure shows; `None` where the statement is at fault, or others that ran at the same time.
+    /// Classifies an error; `None` if the statement is at fault, or concurrent ones.
     pub(super) fn from_error(error: &sqlx::Error) -> Option<Self> {
         match error {
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => Some(Self::Unreachable),
@@ -72,13 +72,14 @@ impl OutageKind {
         }
     }
 
-    /// As [`Self::from_error`], of the embedded database at a path, or in that folder: whether its disk is full, the disk says.
+    /// Classifies an error like [`Self::from_error`], of the embedded database at a path, or in that folder: checks whether its disk is
+    /// full.
     pub(super) fn of_embedded(error: &sqlx::Error, place: &Path) -> Option<Self> {
         let code = match error {
             sqlx::Error::Database(error) => error.try_downcast_ref::<SqliteError>().and_then(sqlite_code),
             _ => None,
         };
-        // Where the disk cannot be asked, it may have space.
+        // If the disk cannot be queried, it may have space.
         let free = || disk::space(place).map_or(u64::MAX, |disk| disk.free);
         code.map_or_else(|| Self::from_error(error), |code| Self::of_sqlite_code_on_disk(code, free))
     }
@@ -92,7 +93,7 @@ impl OutageKind {
             "25006" => Some(Self::ReadOnly),
             "53100" => Some(Self::DiskFull),
             "55P03" => Some(Self::TableLocked),
-            // The class of all that happens to connections.
+            // The class of all connection errors.
             _ => code.starts_with("08").then_some(Self::Unreachable),
         }
     }
@@ -101,8 +102,8 @@ impl OutageKind {
         Self::of_sqlite_code(sqlite_code(error)?)
     }
 
-    /// SQLite has one code for a full disk and for one that fails where it enlarges the file that ends in `-shm`. `free` asks how many
-    /// bytes this user may still write.
+    /// SQLite has one code for a full disk and for a failing one when it enlarges the file that ends in `-shm`. `free` returns the number
+    /// of bytes that this user may still write.
     fn of_sqlite_code_on_disk(code: u32, free: impl Fn() -> u64) -> Option<Self> {
         if code == SHARED_MEMORY_SIZE && free() < SHARED_MEMORY_BYTES {
             return Some(Self::FolderFull);
@@ -110,7 +111,7 @@ impl OutageKind {
         Self::of_sqlite_code(code)
     }
 
-    /// Extended codes hold the plain one in their last byte.
+    /// Extended codes contain the primary code in their last byte.
     fn of_sqlite_code(code: u32) -> Option<Self> {
         match code & 0xff {
             BUSY => Some(Self::WriteLocked),
@@ -121,12 +122,12 @@ impl OutageKind {
         }
     }
 
-    /// Whether it is one of some tables, while others can be used.
+    /// Whether only some tables are affected, while others can be used.
     pub(super) fn is_of_tables(self) -> bool {
         matches!(self, Self::TableLocked | Self::NoPrivilege)
     }
 
-    /// Whether reading goes on, so that only a write shows the end.
+    /// Whether reads still succeed, so that only a write detects the end.
     #[must_use]
     pub fn stops_writes_only(self) -> bool {
         self.loses_commits()
@@ -136,31 +137,31 @@ impl OutageKind {
             )
     }
 
-    /// Whether statements succeed, and what they write may be lost all the same.
+    /// Whether statements succeed although their writes may be lost.
     #[must_use]
     pub fn loses_commits(self) -> bool {
         matches!(self, Self::FsyncOff | Self::FullPageWritesOff) || self.lasts()
     }
 
-    /// Whether it lasts until the arena is stopped.
+    /// Whether it lasts until the arena is restarted.
     #[must_use]
     pub fn lasts(self) -> bool {
         matches!(self, Self::Damaged | Self::FileReplaced)
     }
 }
 
-/// Whether the database's message holds this.
-pub(super) fn says(error: &sqlx::Error, part: &str) -> bool {
+/// Whether the database's message contains this text.
+pub(super) fn message_contains(error: &sqlx::Error, part: &str) -> bool {
     error.as_database_error().is_some_and(|error| error.message().contains(part))
 }
 
-/// SQLite's number of an error, with the extended code.
+/// Returns SQLite's extended error code.
 fn sqlite_code(error: &SqliteError) -> Option<u32> {
     error.code()?.parse().ok()
 }
 
-/// Whether a statement fails however often it is sent: it breaks a rule of the tables, or is itself at fault. All else may
-/// pass: another transaction that holds a lock, a limit of time, a disk, a connection.
+/// Whether a statement always fails: it violates a constraint, or is itself invalid. Everything else may be transient: another transaction
+/// that holds a lock, a timeout, a disk, a connection.
 pub(super) fn is_lasting(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
@@ -178,18 +179,18 @@ pub(super) fn is_lasting(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Somebody may give the right back.
+/// The privilege may be granted again.
 const NO_PRIVILEGE: &str = "42501";
 
 fn is_lasting_sqlstate(code: &str) -> bool {
-    /// Unsupported, cardinality, data, constraints, syntax and names, limits of the program, and what a trigger raises.
+    /// Unsupported, cardinality, data, constraints, syntax and names, program limits, and errors raised by triggers.
     const CLASSES: [&str; 7] = ["0A", "21", "22", "23", "42", "54", "P0"];
     code != NO_PRIVILEGE && CLASSES.iter().any(|class| code.starts_with(class))
 }
 
 fn is_lasting_in_sqlite(code: &str) -> bool {
-    /// Too big, constraint (and what a trigger raises), mismatch, misuse, range. A plain error (1) is none of them: a commit
-    /// on a connection that has lost its transaction is one, and the next write has another connection.
+    /// Too big, constraint (and errors raised by triggers), mismatch, misuse, range. A plain error (1) is not included: a commit on a
+    /// connection that has lost its transaction is one, and the next write has another connection.
     const LASTING: [u32; 5] = [18, 19, 20, 21, 25];
     code.parse::<u32>().is_ok_and(|code| LASTING.contains(&(code & 0xff)))
 }
@@ -197,9 +198,9 @@ fn is_lasting_in_sqlite(code: &str) -> bool {
 const BUSY: u32 = 5;
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
-/// The file that ends in `-shm`, which the first connection makes, did not get its size.
+/// The file that ends in `-shm`, which the first connection creates, could not be resized.
 const SHARED_MEMORY_SIZE: u32 = IO_ERROR | (19 << 8);
-/// By so much it grows.
+/// Size by which it grows.
 const SHARED_MEMORY_BYTES: u64 = 32 * 1024;
 const CORRUPT: u32 = 11;
 const FULL: u32 = 13;
@@ -272,7 +273,7 @@ mod tests {
         for lasting in ["23505", "23514", "22021", "42P01", "P0001"] {
             assert!(is_lasting_sqlstate(lasting), "{lasting}");
         }
-        // Lock timeout, cancelled, a right that can be given back, disk, deadlock, serialization, standby, connections.
+        // Lock timeout, cancelled, a revoked privilege, disk, deadlock, serialization, standby, connections.
         for passing in ["55P03", "57014", "42501", "58030", "40P01", "40001", "25006", "53300", "08006", "XX000"] {
             assert!(!is_lasting_sqlstate(passing), "{passing}");
         }

@@ -1,4 +1,4 @@
-//! What this version of the program would change in a database of an earlier one.
+//! Migrations that this version of the program would apply to an older database.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use super::postgres::{self, Server};
 use super::{Backend, IfMissing, Store, StoreError, sqlite};
 use crate::config::StorageSettings;
 
-/// A change of the tables that the database lacks.
+/// A migration that the database lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingMigration {
-    /// Its number, by which migrations follow each other.
+    /// Version number, which determines the order.
     pub version: i64,
-    /// What it does, in a few words.
+    /// Short description.
     pub description: String,
 }
 
 impl Store {
-    /// The migrations that the database lacks, in the order in which they would run. Nothing is changed.
+    /// Returns the pending migrations in the order in which they would run. Changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] where there is no arena, [`StoreError::Moved`] where it goes on in PostgreSQL, [`StoreError::Newer`] where a
-    /// later version has changed it, [`StoreError`] where it cannot be read.
+    /// [`StoreError::Missing`] if there is no arena, [`StoreError::Moved`] if it was moved to PostgreSQL, [`StoreError::Newer`] if a later
+    /// version has changed it, [`StoreError`] if it cannot be read.
     pub async fn pending_migrations(settings: &StorageSettings) -> Result<Vec<PendingMigration>, StoreError> {
         match Backend::new(settings)? {
             Backend::Sqlite(path) => pending(applied_on_sqlite(&path).await?, &sqlite::MIGRATIONS),
@@ -31,10 +31,10 @@ impl Store {
         }
     }
 
-    /// Brings the tables of a database that is there up to this version.
+    /// Migrates an existing database to this version.
     ///
     /// # Errors
-    /// As [`Self::pending_migrations`], and where a change fails; those before it stay.
+    /// Same as [`Self::pending_migrations`], and of a failed migration; those before it stay.
     pub async fn migrate(settings: &StorageSettings) -> Result<Vec<PendingMigration>, StoreError> {
         let pending = Self::pending_migrations(settings).await?;
         if !pending.is_empty() {
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-/// Opens the file as it is: a restored copy has no write-ahead log yet, and a check makes none.
+/// Opens the file unchanged: a restored copy has no write-ahead log yet, and a check creates none.
 async fn applied_on_sqlite(path: &Path) -> Result<Option<i64>, StoreError> {
     let found = path.metadata().map_err(|error| sqlite::not_found(path, &error))?;
     if found.is_dir() {

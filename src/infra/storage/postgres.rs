@@ -1,4 +1,4 @@
-//! PostgreSQL: one pool for reading and writing, a connection for votes, and what is asked of a server before it is trusted with them.
+//! PostgreSQL backend: one pool for reads and writes, a connection for votes, and the checks of a server before votes are stored on it.
 
 mod address;
 
@@ -25,26 +25,26 @@ use address::{PERCENT_ENCODING, option_fault};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/postgres");
 
-/// The oldest version that the statements are written for.
+/// Oldest supported version.
 const OLDEST: i64 = 13;
-/// So that the server notices within a quarter of a minute that an instance's machine is gone, and frees its locks.
+/// Keepalive settings with which the server detects within a quarter of a minute that an instance's machine is gone, and frees its locks.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
     ("tcp_keepalives_count", "4"),
     ("tcp_user_timeout", "12000"),
 ];
-/// What the server does for a commit: asked once a connection, and now and then, since both can be changed by a reload.
+/// Durability settings of the server: checked once per connection, and now and then, since both can be changed by a reload.
 const SELECT_DURABILITY: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
 const SELECT_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-/// Holds on to the session's own value, so that a reload of the server's settings cannot turn it off; where it is off, on.
+/// Pins the session's own value, so that a reload of the server's settings cannot disable it; enables it if it is off.
 const PIN_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', \
      CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
 const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), \
      pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
      current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes')";
 
-/// SQLSTATE classes and codes that are told apart.
+/// SQLSTATE classes and codes that are distinguished.
 pub(super) mod code {
     pub(super) const WRONG_PASSWORD: &str = "28P01";
     pub(super) const NOT_ALLOWED_IN: &str = "28000";
@@ -52,31 +52,31 @@ pub(super) mod code {
     pub(super) const NO_TABLE: &str = "42P01";
     pub(in crate::storage) const TABLE_EXISTS: &str = "42P07";
     pub(in crate::storage) const NO_PRIVILEGE: &str = "42501";
-    /// The class of all that happens to connections.
+    /// The class of all connection errors.
     pub(super) const CONNECTION_LOST: &str = "08";
-    /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was
-    /// idle for too long; no connection left; read-only.
+    /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was idle for too long;
+    /// no connection left; read-only.
     pub(super) const PASSING: [&str; 9] =
         ["40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006"];
 }
 
-/// The pool, and how to make a connection outside of it.
+/// Connection pool, and the data for connections outside of it.
 #[derive(Clone)]
 pub(super) struct PostgresPool {
     pub(super) pool: PgPool,
-    /// One connection that only votes take, so that none waits behind the reads of many pages.
+    /// One connection reserved for votes, so that none waits behind the reads of many pages.
     votes: PgPool,
     pub(super) server: Arc<Server>,
     pub(super) outage: Arc<Outage>,
     /// Logs statements that are refused on some tables.
     pub(super) refusals: Arc<RefusalLog>,
-    /// Held by the one who asks the server why no connection comes.
+    /// Locked while the server is asked for the reason of missing connections.
     asking: Arc<tokio::sync::Mutex<()>>,
-    /// How long any answer is waited for.
+    /// Maximum wait for any response.
     pub(super) longest: Duration,
 }
 
-/// The options hold the password, so only the address is shown.
+/// The options contain the password, so only the address is shown.
 impl fmt::Debug for PostgresPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PostgresPool").field(&self.server.address).finish()
@@ -91,7 +91,7 @@ impl PostgresPool {
         match if_missing {
             IfMissing::Create => {
                 server.migrate(&mut connection).await?;
-                // Before the first row of a month that has no partition yet. Without one the rows are kept all the same.
+                // Before the first row of a month without a partition. If this fails, rows go to the default partition.
                 if let Err(error) = add_months_ahead(&mut connection).await {
                     tracing::warn!(error = ?error, "partitions for the next months could not be created");
                 }
@@ -112,7 +112,7 @@ impl PostgresPool {
         Ok(Self { pool, votes, server, outage, refusals: Arc::default(), asking: Arc::default(), longest })
     }
 
-    /// The same database by the connection for votes.
+    /// Returns the same database with the connection reserved for votes.
     pub(super) fn for_votes(self) -> Self {
         Self { pool: self.votes.clone(), ..self }
     }
@@ -123,20 +123,21 @@ impl PostgresPool {
         self.votes.close().await;
     }
 
-    /// A connection of the pool. A wait that was over while this process was stopped says nothing of the server.
+    /// Acquires a pooled connection. A timeout that expired while this process was stopped is repeated, as it says nothing about the
+    /// server.
     pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         let is_timeout = |error: &StoreError| matches!(error, StoreError::Database(sqlx::Error::PoolTimedOut));
         repeated_after_stall(self.server.patience, self.acquire_once(), is_timeout, self.acquire_once()).await
     }
 
-    /// Where no connection comes soon, the server is asked why on a connection outside of the pool, so that the log and `/readyz` say so
-    /// long before the wait is over.
+    /// Acquires a pooled connection. If that takes too long, the server is asked for the reason on a connection outside of the pool, so
+    /// that the log and `/readyz` report it long before the timeout.
     async fn acquire_once(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         let mut acquiring = pin!(self.pool.acquire());
         if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
             return acquired.map_err(StoreError::from);
         }
-        // One asks for all who wait: a connection for each of them would be the load that they wait for.
+        // One caller asks for all that wait: a connection for each of them would add to the load.
         let reason = match self.asking.try_lock() {
             Ok(_asking) => Box::pin(self.reason_for_no_connection()).await,
             Err(_) => None,
@@ -150,22 +151,22 @@ impl PostgresPool {
         }
     }
 
-    /// `None` where the server would give one: the pool's own are all in use.
+    /// Returns the reason; `None` if the server accepts connections: all of the pool are in use.
     async fn reason_for_no_connection(&self) -> Option<OutageKind> {
         match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
             Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
             Ok(Err(error)) => OutageKind::from_error(&error),
-            // Slow is not gone: the pool's own wait decides.
+            // Slow is not unavailable: the pool's own timeout decides.
             Err(_) => None,
         }
     }
 
-    /// The server's time of day, in milliseconds since 1970.
+    /// Reads the server's time of day in milliseconds since 1970.
     pub(super) async fn time_of_day(&self) -> Result<i64, StoreError> {
         on_postgres!(self, |connection| sqlx::query_scalar(SELECT_TIME).fetch_one(connection).await)
     }
 
-    /// Whether the server still does for commits what it did at the start.
+    /// Checks that the server is still durable.
     pub(super) async fn check_durable(&self) -> Result<(), StoreError> {
         let mut connection = self.acquire().await?;
         match durability(&mut connection).await? {
@@ -181,8 +182,8 @@ impl PostgresPool {
     }
 }
 
-/// Gives a connection back to its pool after a statement. One that refused to write is closed instead: where the database itself was
-/// made read-only, a session that began meanwhile stays so for good. So is one that gave no answer: its statement may still run.
+/// Returns a connection to its pool after a statement. One that refused to write is closed instead: if the database itself was made
+/// read-only, a session that began meanwhile stays so for good. So is one that timed out: its statement may still run.
 pub(super) fn give_back<T>(
     mut connection: PoolConnection<Postgres>,
     answer: Result<T, StoreError>,
@@ -197,7 +198,7 @@ pub(super) fn give_back<T>(
     answer
 }
 
-/// Gives up on a server that has gone silent; its own limits end a statement much earlier.
+/// Runs a statement with a timeout for an unresponsive server; its own limits end a statement much earlier.
 pub(super) async fn answered_within<T>(
     longest: Duration,
     statement: impl Future<Output = Result<T, StoreError>>,
@@ -206,7 +207,7 @@ pub(super) async fn answered_within<T>(
     timeout_unless_stalled(longest, statement).await.unwrap_or_else(silent)
 }
 
-/// A pool of so many connections at most, each of which is made when it is needed. `limit` is the longest statement in milliseconds.
+/// Creates a pool with a maximum number of connections, each opened when it is needed. `limit` is the statement timeout in milliseconds.
 fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections: u32) -> PgPool {
     let (outage_of_new, outage_of_idle) = (Arc::clone(outage), Arc::clone(outage));
     PgPoolOptions::new()
@@ -216,7 +217,7 @@ fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections
         })
         .max_connections(connections)
         .acquire_timeout(server.patience)
-        // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
+        // A test before each use would be a round trip; retries handle a lost connection.
         .test_before_acquire(false)
         .before_acquire(move |connection, meta| {
             let may_write = !outage_of_idle.may_refuse_writes(meta.age);
@@ -229,14 +230,14 @@ fn connect_lazily(server: &Server, outage: &Arc<Outage>, limit: u64, connections
         })
         .connect_lazy_with(server.options.clone().options([
             ("statement_timeout", limit),
-            // Shorter, so that an error names the lock that was waited for.
+            // Shorter, so that an error names the lock that blocked the statement.
             ("lock_timeout", limit / 2),
-            // An instance that is stopped within a transaction must not hold its rows for long.
+            // An instance stopped within a transaction must not hold its rows for long.
             ("idle_in_transaction_session_timeout", limit / 5),
         ]))
 }
 
-/// Makes a new connection one that loses no acknowledged commit, or refuses it.
+/// Prepares a new connection so that it loses no acknowledged commit, or refuses it.
 async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result<()> {
     sqlx::query(PIN_SYNCHRONOUS_COMMIT).execute(&mut *connection).await?;
     match durability(connection).await? {
@@ -248,7 +249,7 @@ async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result
     }
 }
 
-/// What keeps the server from keeping commits through a crash.
+/// Returns the outage of a server whose commits would not survive a crash.
 async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<OutageKind>> {
     let (fsync, full_page_writes): (String, String) = sqlx::query_as(SELECT_DURABILITY).fetch_one(connection).await?;
     Ok(if fsync != "on" {
@@ -260,13 +261,13 @@ async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<Outage
     })
 }
 
-/// When no connection came for so long, the server is asked why.
+/// Wait for a connection after which the server is asked for the reason.
 const ASK_WHY_AFTER: Duration = Duration::from_millis(800);
-/// A connection that was not used for this long is asked whether it is still there.
+/// Idle time after which a connection is tested before use.
 const REST: Duration = Duration::from_secs(1);
 
-/// What passes by itself: a connection or a server that went away, two transactions in each other's way, a standby
-/// that is about to become the primary.
+/// Whether an error is transient: a lost connection or a stopped server, two conflicting transactions, a standby that is about to become
+/// the primary.
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
@@ -277,7 +278,7 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Where the database is and how to get in.
+/// Address and credentials of a server.
 pub(super) struct Server {
     address: ServiceUrl,
     options: PgConnectOptions,
@@ -301,7 +302,7 @@ impl Server {
         Ok(Self { address: address.clone(), options, patience: Duration::from_millis(settings.acquire_timeout_ms) })
     }
 
-    /// A connection of its own, outside of the pool and without limits on its statements.
+    /// Opens a separate connection, outside of the pool and without statement timeouts.
     pub(super) async fn connect(&self) -> Result<PgConnection, StoreError> {
         match timeout(self.patience, PgConnection::connect_with(&self.options)).await {
             Ok(connected) => connected.map_err(|error| self.explain(&error)),
@@ -309,7 +310,7 @@ impl Server {
         }
     }
 
-    /// How long an answer is waited for.
+    /// Returns the maximum wait for a response.
     pub(super) fn patience(&self) -> Duration {
         self.patience
     }
@@ -333,7 +334,7 @@ impl Server {
         compare_versions(self.applied(connection).await?, &MIGRATIONS)
     }
 
-    /// The last migration that the database has.
+    /// Reads the last applied migration.
     pub(super) async fn applied(&self, connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
         sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
             if is(&error, code::NO_TABLE) { StoreError::Missing(self.address.to_string()) } else { error.into() }
@@ -349,7 +350,7 @@ impl Server {
         }
         match error {
             sqlx::Error::Io(error) => self.unreachable(error.to_string()),
-            // With its own way out.
+            // With its own remedy.
             _ if OutageKind::from_error(error) == Some(OutageKind::NoConnection) => {
                 StoreError::Outage(OutageKind::NoConnection)
             }
@@ -365,7 +366,7 @@ impl Server {
     }
 }
 
-/// What a server says of itself.
+/// Version, encoding and durability settings of a server.
 #[derive(Debug, Clone, sqlx_macros::FromRow)]
 struct ServerFacts {
     version: i64,
@@ -383,7 +384,7 @@ impl ServerFacts {
         Ok(Self { version, read_only, encoding, fsync, synchronous_commit, full_page_writes })
     }
 
-    /// Refuses a server on which a vote could not be kept, or not be kept for sure.
+    /// Refuses a server on which votes could not be stored, or not durably.
     fn check(self, address: &ServiceUrl) -> Result<(), StoreError> {
         let major = self.version / 10_000;
         if major < OLDEST {
@@ -396,7 +397,7 @@ impl ServerFacts {
         if self.fsync != "on" {
             return wanted("fsync", self.fsync, "on");
         }
-        // `local`, `remote_write` and `remote_apply` flush at home before they answer.
+        // `local`, `remote_write` and `remote_apply` flush locally before they answer.
         if self.synchronous_commit == "off" {
             return wanted("synchronous_commit", self.synchronous_commit, "on");
         }
@@ -410,7 +411,7 @@ impl ServerFacts {
     }
 }
 
-/// Whether the server answered with this SQLSTATE.
+/// Whether an error has this SQLSTATE.
 pub(super) fn is(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|found| found == code)
 }

@@ -1,4 +1,6 @@
-//! The public log: entries, hashes of full tiles, the latest checkpoint, and what may be deleted without breaking a proof.
+//! The public log: entries, hashes of full tiles, the latest checkpoint, and salts that may be deleted without breaking a proof.
+
+pub(super) mod unlogged_entries;
 
 use std::collections::HashSet;
 
@@ -16,13 +18,13 @@ use crate::metrics::store_time;
 
 const SELECT_CHECKPOINT: &str =
     "SELECT size, root, note, signed_at, last_vote_seq, exclusion_changes FROM log_checkpoint WHERE id = 1";
-/// The first checkpoint finds no row, every later one the row that it was made from. Another writer's row stays.
+/// Optimistic concurrency: the first checkpoint needs no row, every later one the row that it continues. Another writer's row stays.
 const INSERT_CHECKPOINT: &str = "INSERT INTO log_checkpoint \
      (id, size, root, note, signed_at, last_vote_seq, exclusion_changes) VALUES (1, $1, $2, $3, $4, $5, $6) \
      ON CONFLICT (id) DO NOTHING";
 const REPLACE_CHECKPOINT: &str = "UPDATE log_checkpoint SET size = $1, root = $2, note = $3, signed_at = $4, \
      last_vote_seq = $5, exclusion_changes = $6 WHERE id = 1 AND size = $7 AND root = $8";
-/// More signatures of the same tree.
+/// Adds signatures to the checkpoint of the same tree.
 const REPLACE_NOTE: &str = "UPDATE log_checkpoint SET note = $1 WHERE id = 1 AND note = $2";
 const SELECT_BODIES: &str = "SELECT body FROM log_entries WHERE position >= $1 AND position < $2 ORDER BY position";
 const SELECT_NODES: &str =
@@ -33,12 +35,12 @@ const COUNT_VOTES: &str = "SELECT COUNT(*) FROM log_entries WHERE kind = 'vote'"
 const SELECT_CHANGES: &str = "SELECT log_entries.position, subject, body, vote_seq, rule, reason, excluded_at, withdrawn_at \
      FROM log_entries LEFT JOIN vote_exclusions ON vote_exclusions.id = subject \
      WHERE kind <> 'vote' AND position > $1 ORDER BY position LIMIT $2";
-/// Rows of several tables come as one JSON array each, so that a thousand entries are one statement.
+/// Bulk inserts from one JSON array per table, so that a thousand entries are one statement.
 struct BulkInserts {
     entries: &'static str,
     nodes: &'static str,
     salts: &'static str,
-    /// Which battles have their texts, and keep them until the commit: a deletion at the same time waits, and then finds the salt.
+    /// Selects the battles that have their texts, and locks them until the commit: a concurrent deletion waits, and then finds the salt.
     texts: &'static str,
     voters: &'static str,
     tags: &'static str,
@@ -75,97 +77,97 @@ const ON_POSTGRES: BulkInserts = BulkInserts {
          WHERE kind = 'vote' AND subject IN (SELECT json_array_elements_text(CAST($1 AS JSON)))",
 };
 
-/// The latest signed state of the log.
+/// Latest signed checkpoint of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogCheckpoint {
-    /// The tree.
+    /// Head of the tree.
     pub head: TreeHead,
-    /// The signed note.
+    /// Signed note.
     pub note: String,
-    /// When it was signed.
+    /// Time of the signature.
     pub signed_at: Timestamp,
     /// Number of the last vote in the log.
     pub last_vote_seq: i64,
-    /// Exclusions after the vote, and withdrawals, in the log.
+    /// Number of withdrawals, and of exclusions made after the vote, in the log.
     pub exclusion_changes: i64,
 }
 
-/// What an entry is about.
+/// Subject of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogSubject {
-    /// A vote, by its id.
+    /// A vote, identified by its id.
     Vote,
-    /// An exclusion, by its id.
+    /// An exclusion, identified by its id.
     Exclusion,
-    /// The withdrawal of an exclusion, by the exclusion's id.
+    /// The withdrawal of an exclusion, identified by the exclusion's id.
     Withdrawal,
 }
 
-/// An entry to append.
+/// Entry to append.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NewLogEntry {
-    /// What it is about.
+    /// Subject of the entry.
     pub kind: LogSubject,
     /// Id of the vote or of the exclusion.
     pub subject: String,
-    /// The entry as it is hashed.
+    /// Serialised entry as hashed.
     pub body: String,
-    /// The salt of its commitment.
+    /// Salt of its commitment.
     #[serde(skip)]
     pub salt: Option<NewSalt>,
 }
 
-/// The salt of a commitment. It is stored only if the texts that it hides are still there when the entry is: a visitor may delete
-/// them after they were read.
+/// Salt of a commitment. It is stored only if the committed texts still exist when the entry is appended: a visitor may delete them after
+/// they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSalt {
-    /// In hexadecimal digits.
+    /// Salt in hexadecimal.
     pub digits: String,
-    /// The battle whose texts are committed to; `None` where there were none.
+    /// Battle of the committed texts; `None` if there were none.
     pub texts_of: Option<BattleId>,
 }
 
-/// Entries to append, with the checkpoint that follows.
+/// Entries to append, with the new checkpoint.
 #[derive(Debug, Clone)]
 pub struct LogAppend {
-    /// The tree that the entries continue; `None` for the first ones.
+    /// Tree that the entries extend; `None` for the first ones.
     pub before: Option<TreeHead>,
     /// The entries.
     pub entries: Vec<NewLogEntry>,
-    /// Hashes of the tiles that they fill.
+    /// Hashes of the tiles filled by them.
     pub filled: Vec<TileHash>,
-    /// New voters with their names in the log.
+    /// New voters with their log names.
     pub voters: Vec<(VisitorId, String)>,
-    /// The state after them.
+    /// New checkpoint.
     pub after: LogCheckpoint,
 }
 
-/// The entry of a vote.
+/// Log entry of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedVote {
-    /// Its position.
+    /// Position in the log.
     pub position: u64,
-    /// The entry.
+    /// Serialised entry.
     pub body: String,
-    /// The salt of its commitment, unless it was deleted.
+    /// Salt of its commitment, unless it was deleted.
     pub salt: Option<String>,
 }
 
-/// An exclusion or a withdrawal in the log, with the row of the exclusion; nothing of it where there is none.
+/// Log entry of an exclusion or a withdrawal, with the row of the exclusion if it exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedChange {
-    /// Position of the entry.
+    /// Position in the log.
     pub position: u64,
     /// Id of the exclusion.
     pub subject: String,
-    /// The entry.
+    /// Serialised entry.
     pub body: String,
     /// Number of the vote.
     pub vote_seq: Option<i64>,
     /// Name of the rule.
     pub rule: Option<String>,
-    /// Why it applies.
+    /// Reason of the exclusion.
     pub reason: Option<String>,
     /// Time of the exclusion, in milliseconds.
     pub excluded_at: Option<i64>,
@@ -245,7 +247,7 @@ struct VoterJson<'a> {
 }
 
 impl Store {
-    /// The latest checkpoint; `None` before the first entry.
+    /// Reads the latest checkpoint; `None` before the first entry.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -256,8 +258,8 @@ impl Store {
         row.map(RawCheckpoint::checkpoint).transpose()
     }
 
-    /// Appends entries and replaces the checkpoint, in one transaction. `false`, and nothing was done, where the log is not any
-    /// more what the entries were made to continue.
+    /// Appends entries and replaces the checkpoint, in one transaction. Returns `false` and changes nothing if the log is not the one that
+    /// the entries extend.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -287,7 +289,7 @@ impl Store {
             if let Some(before) = append.before {
                 query = query.bind(signed(before.size)).bind(before.root.to_base64());
             }
-            // The row is locked from here to the commit, so that another writer waits and then finds another tree.
+            // Locks the row until the commit, so that another writer waits and then finds another tree.
             let is_next = query.execute(&mut *tx).await?.rows_affected() > 0;
             for (statement, rows) in rows.iter().filter(|(_, rows)| is_next && rows != "[]") {
                 sqlx::query(*statement).bind(rows).execute(&mut *tx).await?;
@@ -301,7 +303,7 @@ impl Store {
         })
     }
 
-    /// Replaces the note of the latest checkpoint by one with more signatures. Returns whether it was still that note.
+    /// Replaces the note of the latest checkpoint by one with more signatures. Returns whether the note was still current.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -312,7 +314,7 @@ impl Store {
         })
     }
 
-    /// Entries of these positions, as far as there are any.
+    /// Reads the entries at these positions, as far as they exist.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -327,7 +329,7 @@ impl Store {
         })
     }
 
-    /// Hashes that tiles of a level above 0 hold.
+    /// Reads hashes of tiles of a level above 0.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -340,7 +342,7 @@ impl Store {
         rows.iter().map(|hash| parse_hash(hash, "log_nodes", "hash", &format!("level {level}"))).collect()
     }
 
-    /// The entry of a vote.
+    /// Reads the entry of a vote.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -354,7 +356,7 @@ impl Store {
         row.map(logged).transpose()
     }
 
-    /// The entries of those of these votes that are in the log, by the vote's id.
+    /// Reads the entries of these votes, as far as they are in the log, by the vote's id.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -370,7 +372,7 @@ impl Store {
         rows.into_iter().map(logged).collect()
     }
 
-    /// Number of votes in the log.
+    /// Counts the votes in the log.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -380,7 +382,7 @@ impl Store {
         unsigned(count, "log_entries", "COUNT(*)", "")
     }
 
-    /// Exclusions and withdrawals in the log after a position, with the rows of the exclusions.
+    /// Reads exclusions and withdrawals in the log after a position, with the rows of the exclusions.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -393,7 +395,7 @@ impl Store {
         rows.into_iter().map(RawLogChange::change).collect()
     }
 
-    /// The names in the log of those of these voters that have one.
+    /// Reads the log names of these voters, as far as they have one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -423,7 +425,7 @@ fn texts_of(entry: &NewLogEntry) -> Option<&BattleId> {
     entry.salt.as_ref()?.texts_of.as_ref()
 }
 
-/// The salts of entries that hide nothing that is gone.
+/// Returns the salts of entries whose committed texts still exist.
 fn salts<'e>(
     first: u64,
     entries: &'e [NewLogEntry],

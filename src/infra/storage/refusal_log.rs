@@ -1,6 +1,6 @@
-//! Logs that a server refuses statements on some tables, where other sessions hold locks or the user lacks a right: one line when the first
-//! statement is refused, and one when votes are stored again or nothing has been refused for a while. Other tables can be used meanwhile,
-//! so it is no outage of the database.
+//! Logs that a server refuses statements on some tables, because of locks of other sessions or missing privileges: one line when the first
+//! statement is refused, and one when votes are stored again or nothing has been refused for a while. Other tables can still be used, so
+//! this is not an outage of the database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,15 +11,15 @@ use tokio::time::Instant;
 use super::{Database, Store};
 use crate::storage::outage::OutageKind;
 
-/// Refusals count as over when for so long no statement was refused: statements on other tables come through all the while.
+/// Time without refused statements after which refusals count as over: meanwhile statements on other tables succeed.
 const OVER_AFTER: Duration = Duration::from_secs(30);
 
-/// The statements that are refused.
+/// Refused statements by kind.
 #[derive(Debug, Default)]
 pub(super) struct RefusalLog {
-    /// Whether there are any; asked after every statement.
+    /// Whether there are any; checked after every statement.
     open: AtomicBool,
-    /// One for each kind.
+    /// One entry for each kind.
     refused: Mutex<Vec<RefusedStatements>>,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct RefusalLog {
 struct RefusedStatements {
     kind: OutageKind,
     count: u64,
-    /// Votes that were not stored for it.
+    /// Number of votes that could not be stored.
     votes: usize,
     latest: Instant,
 }
 
 impl RefusalLog {
-    /// A statement was refused.
+    /// Records a refused statement.
     pub(super) fn note_refusal(&self, kind: OutageKind, error: &sqlx::Error) {
         let (mut refused, now) = (self.refused.lock(), Instant::now());
         self.open.store(true, Ordering::Relaxed);
@@ -45,24 +45,24 @@ impl RefusalLog {
         refused.push(RefusedStatements { kind, count: 1, votes: 0, latest: now });
     }
 
-    /// So many votes were in a group that was refused.
+    /// Records a refused group of this many votes.
     pub(super) fn note_refused_votes(&self, kind: OutageKind, votes: usize) {
         if let Some(known) = self.refused.lock().iter_mut().find(|known| known.kind == kind) {
             known.votes += votes;
         }
     }
 
-    /// A statement came through.
+    /// Records a successful statement.
     pub(super) fn note_success(&self) {
         self.end_where(|refused| refused.latest.elapsed() > OVER_AFTER);
     }
 
-    /// Votes were stored.
+    /// Records that votes were stored.
     pub(super) fn note_stored_votes(&self) {
         self.end_where(|refused| refused.votes > 0);
     }
 
-    /// Why votes are refused, if they are.
+    /// Returns the reason why votes are refused, if they are.
     pub(super) fn of_votes(&self) -> Option<OutageKind> {
         self.refused.lock().iter().find(|refused| refused.votes > 0).map(|refused| refused.kind)
     }
@@ -102,7 +102,7 @@ fn log_end(refused: &RefusedStatements) {
 }
 
 impl Database {
-    /// Where refused statements are logged; `None` for the embedded database, which has one lock and no users.
+    /// Returns the log of refused statements; `None` for the embedded database, which has one lock and no users.
     pub(super) fn refusals(&self) -> Option<&RefusalLog> {
         match self {
             Self::Sqlite(_) => None,
@@ -112,8 +112,8 @@ impl Database {
 }
 
 impl Store {
-    /// Why a server refuses votes while other tables can be used: a lock of another session, or a right that is missing. `None` also once
-    /// no statement has been refused for half a minute.
+    /// Returns why a server refuses votes while other tables can be used: a lock of another session, or a missing privilege. `None` also
+    /// once no statement has been refused for half a minute.
     #[must_use]
     pub fn refuses_votes(&self) -> Option<OutageKind> {
         self.database.refusals()?.of_votes()

@@ -1,4 +1,4 @@
-//! Replies that were paid for and settled nothing, and requests that a provider refused for good: insert-only.
+//! Billed attempts without a result, and requests that a provider rejected for good: insert-only.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ use crate::metrics::store_time;
 const TABLE: &str = "request_attempts";
 const INSERT: &str = "INSERT INTO request_attempts (id, result, model, request_sha256, status, text, requests, latency_ms, \
      input_tokens, output_tokens, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
-/// Those whose result there is not yet.
+/// Attempts whose result is still missing.
 const SELECT_OPEN: &str = "SELECT id, result, text, requests, latency_ms, input_tokens, output_tokens \
      FROM request_attempts AS attempt WHERE model = $1 AND request_sha256 = $2 AND status = 'unsettled' \
      AND NOT EXISTS (SELECT 1 FROM bench_answers WHERE bench_answers.id = attempt.result) \
@@ -30,12 +30,12 @@ const SELECT_OPEN: &str = "SELECT id, result, text, requests, latency_ms, input_
 const SELECT_REFUSED: &str =
     "SELECT DISTINCT request_sha256 FROM request_attempts WHERE model = $1 AND status = 'refused'";
 
-/// Results, their requests, those whose tokens are counted, these tokens, and those of the longest reply.
+/// Number of results, of their requests, of those with token counts, the sum of these tokens, and the maximum of a reply.
 const PAST: &str = "COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), COUNT(input_tokens + output_tokens), \
      CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
      CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
      COALESCE(MAX(output_tokens), 0)";
-/// What is imported, reused, or never came through says nothing about requests.
+/// Imported, reused and failed results say nothing about requests.
 static SELECT_PAST_JUDGEMENTS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {PAST} FROM bench_judgements WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 \
@@ -54,12 +54,12 @@ static SELECT_PAST_VERDICTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What became of an attempt.
+/// Result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptStatus {
-    /// A reply came, and settled nothing.
+    /// A reply without a usable result.
     Unsettled,
-    /// The provider refuses the request for good.
+    /// The provider rejects the request for good.
     Refused,
 }
 
@@ -72,31 +72,31 @@ impl AttemptStatus {
     }
 }
 
-/// An attempt at a result.
+/// A stored attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttemptRow {
-    /// Its id.
+    /// Id of the attempt.
     pub id: String,
-    /// The id that the answer, judgement or verdict gets.
+    /// Id reserved for the answer, judgement or verdict.
     pub result: String,
-    /// The model or judge.
+    /// Id of the model or judge.
     pub model: ModelId,
-    /// SHA-256 of what was asked.
+    /// SHA-256 of the request.
     pub request_sha256: String,
-    /// What became of it.
+    /// Result of the attempt.
     pub status: AttemptStatus,
-    /// The reply; where the provider refused the request, why.
+    /// The reply, or the reason of the rejection.
     pub reply: WholeReply,
-    /// When it ended.
+    /// End of the attempt.
     pub created_at: Timestamp,
 }
 
-/// Attempts whose result there is not yet.
+/// Attempts whose result is still missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAttempts {
-    /// The id that the result gets.
+    /// Id reserved for the result.
     pub result: String,
-    /// The replies, in the order in which they came.
+    /// Replies in order of arrival.
     pub replies: Vec<WholeReply>,
 }
 
@@ -122,7 +122,7 @@ impl RawAttempt {
                 output: self.output_tokens.map(|tokens| count(tokens, "output_tokens")).transpose()?,
             },
             text: self.text,
-            // Of what settled nothing only the text is kept.
+            // Of unusable replies only the text is stored.
             reasoning: String::new(),
             numbers: Vec::new(),
             lost: Default::default(),
@@ -131,7 +131,7 @@ impl RawAttempt {
 }
 
 impl Store {
-    /// Keeps attempts in one commit.
+    /// Inserts attempts in one commit.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -159,7 +159,7 @@ impl Store {
         })
     }
 
-    /// The attempts at a request whose result there is not yet; those that began first, where two runs began some.
+    /// Reads the attempts at a request without a result; the earliest ones, if two runs made some.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -178,7 +178,7 @@ impl Store {
         Ok(Some(OpenAttempts { result, replies }))
     }
 
-    /// What a judge's judgements of a suite took so far.
+    /// Sums the requests of a judge's judgements of a suite.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -186,7 +186,7 @@ impl Store {
         self.past(SELECT_PAST_JUDGEMENTS.as_str(), judge, suite.as_str()).await
     }
 
-    /// What a model's answers to a suite took so far.
+    /// Sums the requests of a model's answers to a suite.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -194,7 +194,7 @@ impl Store {
         self.past(SELECT_PAST_ANSWERS.as_str(), model, suite.as_str()).await
     }
 
-    /// What a judge's verdicts on battles and campaigns by these instructions took so far.
+    /// Sums the requests of a judge's verdicts on battles and campaigns with this prompt template.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -202,7 +202,7 @@ impl Store {
         self.past(SELECT_PAST_VERDICTS.as_str(), judge, prompt_sha256).await
     }
 
-    /// `about` is the suite, or the instructions.
+    /// Sums past requests; `about` is the suite or the digest of the prompt template.
     async fn past(&self, select: &'static str, model: &ModelId, about: &str) -> Result<PastRequests, StoreError> {
         let _time = store_time("past_requests");
         type Row = (i64, i64, i64, i64, i64, i64);
@@ -218,7 +218,7 @@ impl Store {
         })
     }
 
-    /// The requests that a model's provider refused for good, by their SHA-256.
+    /// Reads the SHA-256 of the requests that a model's provider rejected for good.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,7 +1,7 @@
 //! Retries transient database errors: a lost connection, a restart of the server, a serialization conflict.
 //!
-//! One place for all statements: the macros that run them ask [`RetryPolicy`] after each failure. So every statement of this
-//! folder is safe to send again when nobody knows whether its commit came through.
+//! One place for all statements: the macros that run them consult [`RetryPolicy`] after each failure. So every statement of this folder
+//! must be safe to repeat if it is unknown whether its commit succeeded.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -12,63 +12,63 @@ use tokio::time::{Instant, sleep};
 use super::{Database, StoreError};
 use crate::storage::outage::OutageKind;
 
-/// No further try begins after this long: enough for a server that restarts, and short of a visitor's patience.
+/// Time after which no further attempt begins: enough for a server that restarts, and short of a visitor's patience.
 const LONGEST: Duration = Duration::from_secs(4);
-/// The first wait; doubled up to the longest one.
+/// First wait; doubled up to the maximum.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_millis(800);
-/// A server's disk that was full, and a server that had no connection left, count as recovered when for so long nothing has failed of it.
+/// Time without failures after which a full disk, or a lack of connections, of a server counts as recovered.
 const SETTLED: Duration = Duration::from_secs(3);
-/// A reload reaches a server's connections one after another, so one look may still show, or no longer show, what another
-/// one found: settings count as recovered when for so long no look has found them otherwise.
+/// A reload reaches a server's connections one after another, so checks may disagree: time without a failed check after which settings
+/// count as recovered.
 const RELOADED: Duration = Duration::from_secs(1);
-/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage of the same kind is logged.
-const QUIET: Duration = Duration::from_secs(10);
+/// Connections broken by a server restart fail one by one: time after an outage during which no new one of the same kind is logged.
+const LOG_COOLDOWN: Duration = Duration::from_secs(10);
 
-/// What all statements on one database know of its failures. An outage is logged once, and so is its end, not for each
-/// statement that meets it: the caller need not log it again (see [`StoreError::is_outage`]).
+/// Shared failure state of one database. The beginning and the end of an outage are logged once, not for each failed statement: callers
+/// need not log it again (see [`StoreError::is_outage`]).
 #[derive(Debug, Default)]
 pub(super) struct Outage {
     state: Mutex<OutageState>,
-    /// Whether there is one; asked after every statement.
+    /// Whether there is an outage; checked after every statement.
     open: AtomicBool,
     waits: AtomicU32,
 }
 
 #[derive(Debug, Default)]
 struct OutageState {
-    /// What is wrong at the moment.
+    /// Kind of the current outage.
     kind: Option<OutageKind>,
-    /// What the log has of it; one outage may show in several ways.
+    /// Logged kinds; one outage may show in several ways.
     logged: Vec<OutageKind>,
-    /// The same of the latest outage that was logged and has ended.
+    /// Logged kinds of the latest outage that has ended.
     logged_before: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
-    /// Whether a write has failed of it.
+    /// Whether it has failed a write.
     stops_writes: bool,
-    /// When the database last took a write after it had been read-only.
+    /// Time at which the database last accepted a write after it had been read-only.
     writable_at: Option<Instant>,
 }
 
 impl Outage {
-    /// What is wrong with the database, if anything.
+    /// Returns the kind of the current outage, if any.
     pub(super) fn kind(&self) -> Option<OutageKind> {
         if self.open.load(Ordering::Relaxed) { self.state().kind } else { None }
     }
 
-    /// Records what was found out without a failed statement.
+    /// Records an outage detected without a failed statement.
     pub(super) fn note(&self, kind: OutageKind) {
         self.meets(kind, &kind);
     }
 
     fn meets(&self, kind: OutageKind, error: &dyn std::fmt::Display) {
         let mut state = self.state();
-        // What comes after a damaged file ends, and the damage does not.
+        // Outages after a corrupt file may end, but the corruption stays.
         state.kind = state.kind.filter(|former| former.lasts()).or(Some(kind));
         state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
-        let is_recent = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
+        let is_recent = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < LOG_COOLDOWN);
         let quiet = is_recent && state.logged_before.contains(&kind);
         if !quiet && !state.logged.contains(&kind) {
             state.logged.push(kind);
@@ -76,23 +76,23 @@ impl Outage {
         }
     }
 
-    /// A write has failed: only a write shows the end of what is wrong.
+    /// Records a failed write: only a write can show the end of the outage.
     fn note_failed_write(&self) {
         let mut state = self.state();
         state.stops_writes = state.kind.is_some();
     }
 
-    /// Whether a statement that came through would have met the outage: it began after the last failure, and it writes where
-    /// writes fail.
-    fn would_meet(&self, kind: OutageKind, writes: bool, tried_at: Instant) -> bool {
+    /// Whether a successful statement would have been affected by the outage: it began after the last failure, and it writes if writes
+    /// fail.
+    fn would_affect(&self, kind: OutageKind, writes: bool, tried_at: Instant) -> bool {
         let state = self.state();
         let reaches = writes || !(kind.stops_writes_only() || state.stops_writes);
         reaches && state.met_at.is_none_or(|met_at| met_at <= tried_at)
     }
 
-    /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
-    /// ones fail, and on a connection from before where no new one is to be had, so there it shows it only when nothing has
-    /// failed for a while. That a server loses commits shows in no statement, so only another look at its settings ends it.
+    /// Whether one successful statement shows the end. On a full disk a short one may succeed while longer ones fail, as may one on an
+    /// existing connection while no new one is available: there the end needs a while without failures. Lost durability shows in no
+    /// statement, so only another check of the settings ends it.
     fn may_be_over(&self, kind: OutageKind) -> bool {
         if kind.loses_commits() {
             return false;
@@ -101,7 +101,7 @@ impl Outage {
         !passes_some || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
-    /// The server's settings were looked at on one connection, and keep commits.
+    /// Records that a check on one connection found the server's settings durable.
     pub(super) fn looks_durable(&self) {
         let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
         if settled && self.kind().is_some_and(|kind| kind.loses_commits() && !kind.lasts()) {
@@ -109,7 +109,7 @@ impl Outage {
         }
     }
 
-    /// Whether a session of this age may still refuse writes: it began before the database, which was read-only, took them again.
+    /// Whether a session of this age may still refuse writes: it began before the read-only database accepted them again.
     pub(super) fn may_refuse_writes(&self, age: Duration) -> bool {
         self.state().writable_at.is_some_and(|at| at.elapsed() < age)
     }
@@ -139,29 +139,29 @@ impl Outage {
     }
 }
 
-/// The further tries of one statement.
+/// Retries of one statement.
 pub(super) struct RetryPolicy<'a> {
     database: &'a Database,
     writes: bool,
     began: Instant,
-    /// When the latest try began.
+    /// Start of the latest attempt.
     tried_at: Instant,
     wait: Duration,
 }
 
 impl<'a> RetryPolicy<'a> {
-    /// For a statement that only reads.
+    /// Creates the policy of a statement that only reads.
     pub(super) fn reader(database: &'a Database) -> Self {
         let now = Instant::now();
         Self { database, writes: false, began: now, tried_at: now, wait: FIRST_WAIT }
     }
 
-    /// For a statement that writes.
+    /// Creates the policy of a statement that writes.
     pub(super) fn writer(database: &'a Database) -> Self {
         Self { writes: true, ..Self::reader(database) }
     }
 
-    /// Whether to try once more, after a pause.
+    /// Decides whether to retry, and waits before it.
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
         self.note_failure(error);
         if !self.database.is_transient(error) {
@@ -177,7 +177,7 @@ impl<'a> RetryPolicy<'a> {
         true
     }
 
-    /// Records what a failed try shows of the database.
+    /// Records a failed attempt in the outage state.
     pub(super) fn note_failure(&self, failure: &StoreError) {
         let outage = self.database.outage();
         if let StoreError::Database(error) = failure {
@@ -187,7 +187,7 @@ impl<'a> RetryPolicy<'a> {
                         refusals.note_refusal(kind, error);
                     }
                 }
-                // A reader meets other locks than that of writes, and only a write shows that this one is free again.
+                // A reader is blocked by other locks than the write lock, and only a write shows that this one is free again.
                 Some(OutageKind::WriteLocked) if !self.writes => {}
                 Some(kind) => outage.meets(kind, error),
                 None => {}
@@ -205,15 +205,15 @@ impl<'a> RetryPolicy<'a> {
         }
     }
 
-    /// The statement came through: an outage that it would have met is over.
+    /// Records a successful statement: an outage that would have affected it is over.
     pub(super) async fn on_success(self) {
         if let Some(refusals) = self.database.refusals() {
             refusals.note_success();
         }
         let outage = self.database.outage();
         let Some(kind) = outage.kind() else { return };
-        let meets = || outage.would_meet(kind, self.writes, self.tried_at);
-        // Other statements may fail while the disk is tried.
+        let meets = || outage.would_affect(kind, self.writes, self.tried_at);
+        // Other statements may fail during the disk check.
         if meets() && outage.may_be_over(kind) && self.database.has_room().await && meets() {
             outage.ends();
         }
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// How SQLite refuses a lock that another connection holds.
+    /// Returns SQLite's error for a lock that another connection holds.
     async fn busy(folder: &Path) -> StoreError {
         let options = SqliteConnectOptions::new().filename(folder.join("busy.db")).create_if_missing(true);
         let options = options.busy_timeout(Duration::ZERO);
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(database.outage().kind(), None);
     }
 
-    /// What the log holds after this.
+    /// Returns the log lines of this operation.
     fn logged(happening: impl FnOnce(&Outage)) -> Vec<String> {
         logged_lines(|| happening(&Outage::default()))
     }
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(lines.len(), 2, "{lines:?}");
         meets(&second);
         second.ends();
-        tokio::time::advance(QUIET).await;
+        tokio::time::advance(LOG_COOLDOWN).await;
         assert_eq!(logged(|_| meets(&second)).len(), 1);
     }
 

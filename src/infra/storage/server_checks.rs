@@ -1,18 +1,18 @@
-//! What is asked of a database server while the arena serves: whether it keeps commits, and whether it lets the arena's user do what
-//! battles and votes need. Both can be changed at any moment.
+//! Checks of a database server while the arena runs: whether it is durable, and whether the arena's user has the privileges for battles and
+//! votes. Both can change at any time.
 
 use super::{Database, Store, StoreError, on_reader};
 
-/// Rights that are named in an error at most.
+/// Maximum number of privileges named in an error.
 const NAMED: usize = 6;
 
-/// Rights without which no battle begins or no vote is stored. A table that is missing is another matter, and is left out.
+/// Privileges without which battles cannot begin or votes cannot be stored. A missing table is a different problem, and is left out.
 const SELECT_MISSING_FOR_BATTLES: &str = "SELECT privilege || ' on ' || relation FROM (VALUES \
      ('battles', 'SELECT'), ('battles', 'INSERT'), ('battles', 'UPDATE'), ('turns', 'SELECT'), ('turns', 'INSERT'), \
      ('replies', 'SELECT'), ('replies', 'INSERT'), ('replies', 'UPDATE'), ('votes', 'SELECT'), ('votes', 'INSERT')) \
      AS needed (relation, privilege) WHERE NOT has_table_privilege(to_regclass(relation), privilege) \
      UNION ALL SELECT 'USAGE on vote_numbers' WHERE NOT has_sequence_privilege(to_regclass('vote_numbers'), 'USAGE')";
-/// Every table that the migrations made is read and written by an arena that serves.
+/// Every table created by the migrations is read and written by a serving arena.
 const SELECT_MISSING_ELSEWHERE: &str = "SELECT privilege || ' on ' || CAST(relname AS TEXT) FROM pg_class \
      CROSS JOIN (VALUES ('SELECT'), ('INSERT')) AS needed (privilege) \
      WHERE relkind IN ('r', 'p') AND NOT relispartition AND relname <> '_sqlx_migrations' \
@@ -21,10 +21,10 @@ const SELECT_MISSING_ELSEWHERE: &str = "SELECT privilege || ' on ' || CAST(relna
      AND NOT has_table_privilege(pg_class.oid, privilege) ORDER BY relname, privilege";
 
 impl Store {
-    /// Looks whether the server still keeps commits through a crash; the embedded database is looked at before each write.
+    /// Checks whether the server's commits still survive a crash; the embedded database is checked before each write.
     ///
     /// # Errors
-    /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
+    /// [`StoreError::Outage`] if it would lose them, [`StoreError`] if the check fails.
     pub async fn check_durable(&self) -> Result<(), StoreError> {
         match &self.database {
             Database::Sqlite(_) => Ok(()),
@@ -32,18 +32,18 @@ impl Store {
         }
     }
 
-    /// Looks whether the server lets battles begin and votes be stored.
+    /// Checks the privileges for battles and votes.
     ///
     /// # Errors
-    /// [`StoreError::MissingRights`] where it does not, [`StoreError`] where it cannot be asked.
+    /// [`StoreError::MissingRights`] if one is missing, [`StoreError`] if the check fails.
     pub(super) async fn check_rights_for_battles(&self) -> Result<(), StoreError> {
         demand_none(&self.missing(SELECT_MISSING_FOR_BATTLES).await?)
     }
 
-    /// The same for every table of the arena.
+    /// Checks the privileges for every table of the arena.
     ///
     /// # Errors
-    /// As above.
+    /// [`StoreError::MissingRights`] if one is missing, [`StoreError`] if the check fails.
     pub async fn check_rights(&self) -> Result<(), StoreError> {
         if !self.is_shared() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Invites and who is signed in. Of a code only its hash is kept.
+//! Invites and visitors' sign-ins. Invite codes are stored only as hashes.
 
 use sqlx::Connection;
 use sqlx_macros::FromRow;
@@ -14,14 +14,14 @@ const SELECT_INVITES: &str = "SELECT id, note, quota, uses, created_at, expires_
      ORDER BY created_at, id";
 const SELECT_INVITE: &str = "SELECT id, note, quota, uses, created_at, expires_at, revoked_at FROM invites \
      WHERE code_hash = $1";
-/// One statement decides and counts, so that the last use is granted once.
+/// A single statement checks and counts, so that the last use is granted once.
 const USE_INVITE: &str = "UPDATE invites SET uses = uses + 1 WHERE code_hash = $1 AND uses < quota \
      AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) RETURNING id";
 const REVOKE_INVITE: &str = "UPDATE invites SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
 const END_SIGN_INS_OF_INVITE: &str = "UPDATE sign_ins SET ended_at = $2 WHERE invite_id = $1 AND ended_at IS NULL";
 const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) \
      VALUES ($1, $2, $3, $4, $5)";
-/// Ends the previous session, which may never have been signed in; changes nothing where it has ended already.
+/// Ends the previous session, which may never have been signed in; changes nothing if it has already ended.
 const END_PREVIOUS: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at, ended_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (visitor) DO UPDATE SET ended_at = excluded.ended_at \
      WHERE sign_ins.ended_at IS NULL";
@@ -33,20 +33,20 @@ const COUNT_SIGNED_OUT: &str = "SELECT COUNT(*) FROM sign_ins LEFT JOIN invites 
      WHERE visitor = $1 AND ended_at IS NOT NULL AND ended_at <> COALESCE(revoked_at, -1)";
 const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";
 
-/// An invite to store.
+/// Invite to insert.
 #[derive(Debug, Clone, Copy)]
 pub struct NewInvite<'i> {
-    /// Id of the invite, by which it is revoked.
+    /// Id of the invite, used to revoke it.
     pub id: &'i str,
-    /// Hash of its code.
+    /// Hash of the code.
     pub code_hash: &'i str,
-    /// Whom it is for, in the operator's words.
+    /// Operator's note on the recipient.
     pub note: &'i str,
-    /// How many people may use it.
+    /// Maximum number of uses.
     pub quota: u32,
-    /// Now.
+    /// Current time.
     pub created_at: Timestamp,
-    /// When it expires.
+    /// Expiry time.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -55,33 +55,33 @@ pub struct NewInvite<'i> {
 pub struct InviteRow {
     /// Id of the invite.
     pub id: String,
-    /// Whom it is for.
+    /// Operator's note on the recipient.
     pub note: String,
-    /// How many people may use it.
+    /// Maximum number of uses.
     pub quota: i64,
-    /// How many have.
+    /// Number of uses so far.
     pub uses: i64,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it expires.
+    /// Expiry time.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Revocation time.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// How somebody signed in.
+/// Method of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInMethod<'m> {
-    /// By the code with this hash.
+    /// Invite code with this hash.
     Invite(&'m str),
-    /// By the arena's passphrase.
+    /// The arena's passphrase.
     Passphrase,
-    /// By an account at the provider.
+    /// Account at the OpenID Connect provider.
     Account,
 }
 
 impl SignInMethod<'_> {
-    /// Name in the database.
+    /// Returns the name in the database.
     fn as_str(self) -> &'static str {
         match self {
             Self::Invite(_) => "invite",
@@ -91,18 +91,18 @@ impl SignInMethod<'_> {
     }
 }
 
-/// A sign-in to store.
+/// Sign-in to insert.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSignIn<'s> {
     /// Pseudonym of the new session.
     pub visitor: &'s VisitorId,
-    /// Pseudonym of the previous session: the new one continues its visitor and ends it; its token is no longer valid.
+    /// Pseudonym of the previous session: the new one continues its visitor and ends it; its token becomes invalid.
     pub previous: Option<&'s VisitorId>,
-    /// How.
+    /// Method of the sign-in.
     pub method: SignInMethod<'s>,
-    /// Now.
+    /// Current time.
     pub signed_in_at: Timestamp,
-    /// When it ends by itself.
+    /// Expiry time.
     pub expires_at: Timestamp,
 }
 
@@ -132,7 +132,7 @@ impl From<RawInvite> for InviteRow {
 }
 
 impl Store {
-    /// Keeps a new invite.
+    /// Inserts an invite.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -150,7 +150,7 @@ impl Store {
         })
     }
 
-    /// All invites, oldest first.
+    /// Reads all invites, oldest first.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -160,7 +160,7 @@ impl Store {
         Ok(rows.into_iter().map(InviteRow::from).collect())
     }
 
-    /// The invite whose code has this hash.
+    /// Reads the invite with this code hash.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -171,7 +171,7 @@ impl Store {
         Ok(row.map(InviteRow::from))
     }
 
-    /// Revokes an invite and ends whatever it signed in. Returns whether it was in force.
+    /// Revokes an invite and ends its sign-ins. Returns whether it was valid.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -186,8 +186,8 @@ impl Store {
         Ok(revoked > 0)
     }
 
-    /// Keeps a sign-in; one by invite uses the invite up once. Returns whether the invite could be used and the previous session, if there
-    /// is one, had not ended; otherwise nothing is kept. So one other session at most continues its visitor.
+    /// Inserts a sign-in; one by invite counts as a use of it. Returns whether the invite was usable and the previous session, if any, had
+    /// not ended; otherwise stores nothing. So at most one other session continues its visitor.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -222,7 +222,7 @@ impl Store {
         })
     }
 
-    /// When the sign-in of this session, by such a method, ends by itself; `None` where there is none in force.
+    /// Reads the expiry time of this session's sign-in by this method; `None` if there is no valid one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -251,7 +251,7 @@ impl Store {
         })
     }
 
-    /// Ends a session, also one that was never signed in: it acts for nobody any more.
+    /// Ends a session, also one that was never signed in: its token becomes invalid.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -276,7 +276,7 @@ impl Store {
         Ok(count > 0)
     }
 
-    /// Visitors whose sign-ins were ended at this time or later.
+    /// Reads the visitors whose sign-ins ended at this time or later.
     ///
     /// # Errors
     /// [`StoreError`].

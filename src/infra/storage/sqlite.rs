@@ -1,4 +1,9 @@
-//! SQLite, the embedded default: one connection that writes, a few that read, in a folder of its own.
+//! SQLite backend, the embedded default: one connection that writes, a few that read, in a folder of its own.
+
+pub(super) mod access;
+pub(super) mod durability;
+pub(super) mod moved_mark;
+pub(super) mod writer;
 
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
@@ -15,48 +20,48 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::moved_mark::refuse_moved;
-use super::outage::says;
+use super::outage::message_contains;
 use super::retry::Outage;
-use super::sqlite_access::{FileAccess, UnwrittenFile};
-use super::sqlite_durability::{check_durable, move_log_into_file};
-use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::clock::{Clock, SystemClock};
 use crate::storage::outage::OutageKind;
+use crate::storage::sqlite::access::{FileAccess, UnwrittenFile};
+use crate::storage::sqlite::durability::{check_durable, move_log_into_file};
+use crate::storage::sqlite::moved_mark::refuse_moved;
+use crate::storage::sqlite::writer::{SqliteWriter, Writing, end};
 use crate::unfinished_files::{is_unfinished_copy, remove_abandoned, remove_with_side_files};
 
 pub(super) static MIGRATIONS: Migrator = sqlx_macros::migrate!("../../migrations/sqlite");
 
 const SELECT_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
 
-/// SQLite's words for a file that is no database of its own.
+/// SQLite's error message for a file that is not a database.
 const NO_DATABASE: &str = "not a database";
 
-/// What a disk has to have room for before it is trusted again.
+/// Free space in bytes that a disk must have before it counts as recovered.
 const ROOM: usize = 256 * 1024;
-/// For so long the emptying of the write-ahead log waits for readings, and commits wait for it.
+/// Maximum time for which truncating the write-ahead log waits for readers, while commits wait for it.
 const LOG_WAIT: Duration = Duration::from_secs(1);
 
-/// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
+/// SQLite allows one writer at a time, so there is one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
 pub(super) struct SqlitePools {
     pub(super) writer: SqliteWriter,
     pub(super) reader: SqlitePool,
     pub(super) outage: Arc<Outage>,
-    /// When a committed write was last read back; who holds it does so now.
+    /// Time of the last successful write probe; locked during one.
     pub(super) probed_at: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
     pub(super) path: PathBuf,
-    /// The write-ahead log, which is there for as long as a connection is open.
+    /// Write-ahead log, which exists while a connection is open.
     log: PathBuf,
     file: Option<FileIdentity>,
     access: FileAccess,
-    /// A file that is read as one that nobody writes.
+    /// Set for a file that is read as immutable.
     unwritten: Option<UnwrittenFile>,
 }
 
-/// Which file is open, whatever its path leads to later.
+/// Identity of the open file, even if its path is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileIdentity {
     device: u64,
@@ -90,13 +95,13 @@ impl SqlitePools {
             (Ok(_), _) => refuse_foreign(&path).await?,
             (Err(error), IfMissing::Fail) => return Err(not_found(&path, &error)),
             (Err(_), IfMissing::Create) => match unfinished_copy(folder) {
-                // A new arena in its place would look like the one that was to be restored.
+                // A new arena in its place would look like the one to be restored.
                 Some(copy) => return Err(StoreError::UnfinishedCopy(copy)),
                 None => create(&path, folder).await?,
             },
         }
         if if_missing == IfMissing::Create {
-            // What a first start or a restore left that was killed.
+            // Remains of a killed first start or restore.
             remove_abandoned(folder, SystemClock.now(), |name| is_unfinished(name, &path) || is_unfinished_copy(name));
         }
         let access = FileAccess::of(&path);
@@ -107,7 +112,7 @@ impl SqlitePools {
             return Self::open_to_read(path, log, access).await;
         }
         let options = options(&path)?;
-        // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
+        // At most 16 MB of pages instead of 2: the changes of a group of a thousand votes stay in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
         let mut writer = connect(&writing, &path).await?;
         let usable = match if_missing {
@@ -115,7 +120,7 @@ impl SqlitePools {
             IfMissing::Fail => check_version(&mut writer, &path).await,
         };
         if let Err(refused) = usable {
-            // The process may end before a connection that is only dropped has removed its log.
+            // The process may end before a dropped connection has removed its log.
             let _ = writer.close().await;
             return Err(refused);
         }
@@ -156,12 +161,12 @@ impl SqlitePools {
     /// Closes all connections.
     pub(super) async fn close(&self) {
         self.warn_if_changed();
-        // The writer last: the last one that closes a file writes its log into it, which a reader may not.
+        // The writer last: the last connection to close a file writes its log into it, which a reader may not.
         self.reader.close().await;
         self.writer.close().await;
     }
 
-    /// The file, where it was opened as one that nobody writes and may have changed since.
+    /// Returns the path if the file was opened as immutable and may have changed since.
     pub(super) fn changed_file(&self) -> Option<&Path> {
         self.unwritten.as_ref().filter(|file| file.may_have_changed()).map(|_| self.path.as_path())
     }
@@ -175,7 +180,7 @@ impl SqlitePools {
         }
     }
 
-    /// Waits for the connection that writes; refuses it where what it writes would be lost.
+    /// Waits for the writing connection; refuses it if its writes would be lost.
     pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
         self.check_file()?;
         if self.access != FileAccess::Write {
@@ -191,7 +196,7 @@ impl SqlitePools {
         Ok(writing)
     }
 
-    /// Looks whether the path still leads to the open file: a write to one that was removed succeeds, and ends with the process.
+    /// Checks that the path still leads to the open file: a write to a removed file succeeds, and is lost with the process.
     pub(super) fn check_file(&self) -> Result<(), StoreError> {
         let is_replaced = match self.path.metadata() {
             Ok(found) => FileIdentity::new(&found) != self.file,
@@ -205,8 +210,8 @@ impl SqlitePools {
         StoreError::Outage(OutageKind::FileReplaced)
     }
 
-    /// Empties the write-ahead log, which holds what was deleted until it is written over. Where somebody reads for longer than the
-    /// wait, that is at a later commit.
+    /// Truncates the write-ahead log, which contains deleted data until it is overwritten. If a read takes longer than the wait, this
+    /// happens at a later commit.
     pub(super) async fn empty_log(&self) {
         let emptied = async {
             let options = options(&self.path)?.busy_timeout(LOG_WAIT);
@@ -219,7 +224,7 @@ impl SqlitePools {
         }
     }
 
-    /// Reads every page of the file.
+    /// Verifies every page of the file.
     pub(super) async fn check_pages(&self) -> Result<(), StoreError> {
         let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(&self.reader).await?;
         if said == "ok" {
@@ -229,7 +234,7 @@ impl SqlitePools {
         Err(StoreError::Outage(OutageKind::Damaged))
     }
 
-    /// Commits a number and reads it back over another connection: only then are acknowledged writes really kept.
+    /// Commits a number and reads it back over another connection, which proves that acknowledged writes are really stored.
     pub(super) async fn probe_write(&self) -> Result<(), StoreError> {
         let written = self.commit_probe().await?;
         let read: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.reader).await?;
@@ -244,7 +249,7 @@ impl SqlitePools {
         })
     }
 
-    /// The number means nothing to SQLite nor to this program.
+    /// Commits a number without meaning to SQLite or this program.
     async fn commit_probe(&self) -> Result<i32, StoreError> {
         let mut writing = self.acquire_writer().await?;
         let mut transaction = writing.begin().await?;
@@ -258,20 +263,20 @@ impl SqlitePools {
     }
 }
 
-/// A connection to a file needs no test before each use, which would be a round trip to its thread.
+/// Connections to a file need no test before each use, which would be a round trip to their thread.
 async fn reading_pool(options: SqliteConnectOptions) -> sqlx::Result<SqlitePool> {
     SqlitePoolOptions::new().max_connections(2).test_before_acquire(false).connect_with(options).await
 }
 
-/// What a restore that was killed has left in a folder.
+/// Finds the remains of a killed restore in a folder.
 fn unfinished_copy(folder: &Path) -> Option<PathBuf> {
     let mut entries = std::fs::read_dir(folder).ok()?.flatten();
     let unfinished = entries.find(|entry| entry.file_name().to_str().is_some_and(is_unfinished_copy));
     unfinished.map(|entry| entry.path())
 }
 
-/// Names a danger: the write-ahead log and the lock of a database belong to one name of its file, and who opens it by another one misses
-/// the latest votes, or damages it.
+/// Warns of other names of the file: the write-ahead log and the lock of a database belong to one name, and a program that opens it by
+/// another one misses the latest votes, or damages it.
 pub(super) fn warn_of_other_names(path: &Path, file: &Metadata) {
     use std::os::unix::fs::MetadataExt as _;
     if file.nlink() > 1 {
@@ -283,8 +288,8 @@ pub(super) fn warn_of_other_names(path: &Path, file: &Metadata) {
     }
 }
 
-/// Refuses the database of another program before the connection that writes, which would change how it keeps its journal. What else
-/// keeps a file from being read is left to that connection.
+/// Refuses another program's database before the writing connection opens it, which would change its journal mode. Other errors are left to
+/// that connection.
 async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     match read_applied(path).await {
         Err(foreign @ StoreError::Foreign(_)) => Err(foreign),
@@ -292,10 +297,10 @@ async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The latest migration of a file, which is read as it is: one without a write-ahead log gets none. A file whose arena was moved is refused.
+/// Reads the latest migration of a file without changing it: one without a write-ahead log gets none. Refuses a file whose arena was moved.
 pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(Duration::from_secs(10));
-    // Without a log no arena has it open, and its file is whole. Read otherwise, it would get a log that nobody removes.
+    // Without a log the file is complete and not in use. Opened otherwise, it would get a log that is never removed.
     let is_immutable = !has_log(path) || FileAccess::of(path) == FileAccess::ReadImmutable;
     let connected = options.immutable(is_immutable).disable_statement_logging().connect().await;
     let mut connection = connected.map_err(|error| cannot_open(path, &error))?;
@@ -307,20 +312,20 @@ pub(super) async fn read_applied(path: &Path) -> Result<Option<i64>, StoreError>
     applied.and_then(|applied| closed.map(|()| applied).map_err(StoreError::from))
 }
 
-/// Whether a write-ahead log is beside the file to which a path leads.
+/// Whether there is a write-ahead log beside the file of a path.
 pub(super) fn has_log(path: &Path) -> bool {
     let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     log.push("-wal");
     Path::new(&log).symlink_metadata().is_ok()
 }
 
-/// Makes a database beside the path and puts it there whole, so that a process that dies in the middle leaves no part of
-/// one. Where another process was quicker, its database stays.
+/// Creates a database under a temporary name and renames it when it is complete, so that a killed process leaves no partial one. If another
+/// process was faster, its database stays.
 async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     let unusable = |error: std::io::Error| StoreError::of_folder(folder, &error);
     std::fs::create_dir_all(folder).map_err(unusable)?;
     let unfinished = UnfinishedDatabase(path.with_extension(format!("db.new{}", std::process::id())));
-    // What a start with the same process id left, as in containers; mostly there is nothing.
+    // Remains of a start with the same process id, as in containers; mostly there are none.
     remove_with_side_files(&unfinished.0);
     make(&unfinished.0, folder).await?;
     let named = match std::fs::hard_link(&unfinished.0, path) {
@@ -334,7 +339,7 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(unusable)
 }
 
-/// The name of a database while it is made. Dropping it removes the name and what SQLite has made beside it, also where a signal ends the
+/// Temporary name of a database during its creation. Dropping it removes the file and SQLite's files beside it, also if a signal ends the
 /// command.
 struct UnfinishedDatabase(PathBuf);
 
@@ -344,7 +349,7 @@ impl Drop for UnfinishedDatabase {
     }
 }
 
-/// Whether [`create`] makes a file of this name for the database at a path, or SQLite does beside it.
+/// Whether a file name is one of the temporary files that [`create`] or SQLite makes for the database at a path.
 fn is_unfinished(name: &str, path: &Path) -> bool {
     let prefix = format!("{}.db.new", path.file_stem().unwrap_or_default().display());
     name.strip_prefix(&prefix).is_some_and(|rest| {
@@ -354,9 +359,9 @@ fn is_unfinished(name: &str, path: &Path) -> bool {
     })
 }
 
-/// Makes a database with all tables in one file.
+/// Creates a database with all tables in one file.
 async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
-    // The files beside it get the rights of the first one.
+    // The files beside it get the permissions of the first one.
     private_file(path).map_err(|error| StoreError::of_folder(folder, &error))?;
     let mut connection = connect(&options(path)?.create_if_missing(true), path).await?;
     let made = match migrate(&mut connection, path).await {
@@ -367,7 +372,7 @@ async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
     made.and(closed.map_err(StoreError::from))
 }
 
-/// An empty file for its owner alone: the database holds keys, and what visitors wrote.
+/// Creates an empty file readable by its owner only: the database contains keys, and visitors' texts.
 fn private_file(path: &Path) -> std::io::Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -376,7 +381,7 @@ fn private_file(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Opens a connection and checks that its commits last.
+/// Opens a connection and checks that its commits are durable.
 async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
     let mut connection = SqliteConnection::connect_with(options).await.map_err(|error| cannot_open(path, &error))?;
     check_durable(&mut connection).await?;
@@ -384,7 +389,7 @@ async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteCo
 }
 
 async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
-    // Tables of another program are not mixed with those of an arena.
+    // Tables of another program must not be mixed with those of an arena.
     applied(connection, path).await?;
     MIGRATIONS.run(connection).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => StoreError::Newer(version),
@@ -398,11 +403,11 @@ async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), S
     })
 }
 
-/// The latest migration of a database. A file without tables has none, and one with the tables of another program is refused.
+/// Reads the latest migration of a database. A file without tables has none, and one with another program's tables is refused.
 pub(super) async fn applied(connection: &mut SqliteConnection, path: &Path) -> Result<Option<i64>, StoreError> {
     let failed = |error: sqlx::Error| match OutageKind::from_error(&error) {
         Some(OutageKind::FolderUnusable) => cannot_open(path, &error),
-        _ if says(&error, NO_DATABASE) => StoreError::Foreign(path.to_owned()),
+        _ if message_contains(&error, NO_DATABASE) => StoreError::Foreign(path.to_owned()),
         _ => error.into(),
     };
     let tables: Vec<String> = sqlx::query_scalar(SELECT_TABLES).fetch_all(&mut *connection).await.map_err(failed)?;
@@ -416,13 +421,13 @@ pub(super) async fn applied(connection: &mut SqliteConnection, path: &Path) -> R
 }
 
 impl SqlitePools {
-    /// Whether the disk has room for more than the next page: one that is full may still take a short statement where a
-    /// longer one has failed.
+    /// Whether the disk has space for more than the next page: a full disk may still accept a short statement after a longer one has
+    /// failed.
     pub(super) async fn has_room(&self) -> bool {
         let path = self.folder.join("langya.room");
         let tried = tokio::task::spawn_blocking(move || {
             let written = std::fs::write(&path, vec![0; ROOM]);
-            // Where it could not be made, there is nothing to take away.
+            // If it could not be created, there is nothing to remove.
             let _ = std::fs::remove_file(&path);
             written.is_ok()
         });
@@ -436,11 +441,11 @@ pub(super) fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        // 16 MB instead of 4: under many votes, pages that change again and again are copied into the database less often.
+        // 16 MB instead of 4: under many votes, frequently changed pages are copied to the database less often.
         .pragma("wal_autocheckpoint", "4000")
-        // A long reading lets the log grow to gigabytes; without a limit the file would stay as large for as long as the arena runs.
+        // A long read lets the log grow to gigabytes; without a limit the file would stay as large for as long as the arena runs.
         .pragma("journal_size_limit", "67108864")
-        // What is deleted is overwritten: visitors read that their texts are gone.
+        // Deleted data is overwritten: visitors are told that their texts are gone.
         .pragma("secure_delete", "ON")
         .busy_timeout(Duration::from_secs(10)))
 }
@@ -452,7 +457,7 @@ async fn check_version(connection: &mut SqliteConnection, path: &Path) -> Result
     }
 }
 
-/// The error where a file is no database, or cannot be opened.
+/// Builds the error for a file that is not a database, or cannot be opened.
 pub(super) fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     if is_foreign(error) {
         return StoreError::Foreign(path.to_owned());
@@ -460,19 +465,19 @@ pub(super) fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     if let Some(full @ OutageKind::FolderFull) = OutageKind::of_embedded(error, path) {
         return StoreError::Outage(full);
     }
-    // SQLite's reason without its number.
+    // SQLite's message without its code.
     let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
     StoreError::DataDir { path: path.parent().unwrap_or(Path::new(".")).to_owned(), reason }
 }
 
-/// Another process wrote at the same moment. Extended codes hold the plain one in their last byte.
+/// Whether another process was writing at the same time. Extended codes contain the primary code in their last byte.
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     const BUSY: u32 = 5;
     let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
     code.is_some_and(|code| code & 0xff == BUSY)
 }
 
-/// The error where a database cannot be looked at: there is none, or this user cannot reach it.
+/// Builds the error for a database that is missing or inaccessible to this user.
 pub(super) fn not_found(database: &Path, error: &std::io::Error) -> StoreError {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => StoreError::Missing(database.display().to_string()),
@@ -483,11 +488,11 @@ pub(super) fn not_found(database: &Path, error: &std::io::Error) -> StoreError {
     }
 }
 
-/// Whether the file is there and is no SQLite database, or a damaged one.
+/// Whether the file exists but is not a SQLite database, or is damaged.
 fn is_foreign(error: &sqlx::Error) -> bool {
-    says(error, NO_DATABASE) || says(error, "malformed")
+    message_contains(error, NO_DATABASE) || message_contains(error, "malformed")
 }
 
 fn is_read_only(error: &sqlx::Error) -> bool {
-    says(error, "readonly")
+    message_contains(error, "readonly")
 }

@@ -1,4 +1,4 @@
-//! What code under test writes to the log.
+//! Captures the log of code under test.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Write for Log {
     }
 }
 
-/// The lines that this writes.
+/// Returns the log lines of this operation.
 pub(super) fn logged_lines(happening: impl FnOnce()) -> Vec<String> {
     let log = Log::default();
     let writer = log.clone();

@@ -1,9 +1,12 @@
-//! Group commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
+//! Group commit: one transaction, and one disk flush, for all writes that arrived during the previous one.
 //!
-//! On SQLite all that a battle writes goes through here, on PostgreSQL only votes, by a connection that nothing else takes: there each of
-//! the other writes is one statement on a connection of the pool, and the server groups their commits. A caller is answered only after the commit.
-//! Both lanes are bounded, and every group takes from each of them, so that a flood of votes does not keep battles from
-//! beginning. Where a lane stays full, callers are refused.
+//! On SQLite all writes of battles are queued here, on PostgreSQL only votes, on a reserved connection: there each of the other writes is
+//! one statement on a pooled connection, and the server groups their commits. A caller gets its result only after the commit. Both lanes
+//! are bounded, and every group takes from each of them, so that a flood of votes does not block battles. If a lane stays full, callers are
+//! refused.
+
+pub(super) mod battle_writes;
+pub(super) mod vote_inserts;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,39 +17,39 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
-use crate::storage::vote_inserts::{InsertVotes, VoteInsert};
+use crate::storage::write_queue::battle_writes::{ApplyWrite, BattleWrite};
+use crate::storage::write_queue::vote_inserts::{InsertVotes, VoteInsert};
 
-/// Writes that wait in a lane at most.
+/// Maximum number of writes waiting in a lane.
 const LANE: usize = 4_096;
-/// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
-/// several turns between threads, whatever it holds.
+/// Minimum interval between the starts of two groups, unless [`ENOUGH`] are waiting: each commit costs a disk flush and several thread
+/// switches, whatever its size.
 const SPACING: Duration = Duration::from_millis(2);
 const ENOUGH: usize = 64;
-/// Writes of a lane in one commit at most.
+/// Maximum number of writes of a lane in one commit.
 const LARGEST_GROUP: usize = 1_024;
-/// How long a caller waits for a place in its lane.
+/// Maximum wait of a caller for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// What was stored of a group of votes.
+/// Result of inserting a group of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
-    /// Every vote in it.
+    /// Every vote was inserted.
     All,
-    /// Not every one, so that each caller has to look whose vote its battle has. A group that is sent again after a
-    /// lost answer ends here, too.
+    /// Not every vote was inserted, so each caller must check whose vote its battle has. A group repeated after a lost answer also ends
+    /// here.
     Some,
 }
 
-/// A write, and where its caller waits for the commit.
+/// A queued write with the channel to its caller.
 struct Pending<W, A> {
     write: W,
     answer: oneshot::Sender<Result<A, StoreError>>,
 }
 
-/// The way to the one task that writes.
+/// Handle of the writer task.
 #[derive(Debug, Clone)]
 pub(super) struct WriteQueue {
     battles: mpsc::Sender<Pending<BattleWrite, u64>>,
@@ -56,7 +59,7 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Starts the writer; it ends with [`WriteQueue::close`], or when the last handle is gone.
+    /// Starts the writer; it ends with [`WriteQueue::close`], or when the last handle is dropped.
     pub(super) fn start(database: Database) -> Self {
         let (battles, waiting_battles) = mpsc::channel(LANE);
         let (votes, waiting_votes) = mpsc::channel(LANE);
@@ -70,17 +73,17 @@ impl WriteQueue {
         Self { battles, votes, stop, writer: Arc::new(Mutex::new(Some(writer))) }
     }
 
-    /// Has a change of a battle written; returns after its commit how many battles it changed.
+    /// Queues a change of a battle; returns after its commit the number of battles changed.
     pub(super) async fn battle(&self, write: BattleWrite) -> Result<u64, StoreError> {
         enqueue(&self.battles, write).await
     }
 
-    /// Has a vote written; returns after its commit.
+    /// Queues a vote; returns after its commit.
     pub(super) async fn vote(&self, insert: VoteInsert) -> Result<Written, StoreError> {
         enqueue(&self.votes, insert).await
     }
 
-    /// Takes no more writes, and waits until those in the queue are done.
+    /// Accepts no more writes, and waits until the queued ones are done.
     pub(super) async fn close(&self) {
         self.stop.cancel();
         let writer = self.writer.lock().take();
@@ -95,21 +98,21 @@ impl WriteQueue {
 async fn enqueue<W, A>(lane: &mpsc::Sender<Pending<W, A>>, write: W) -> Result<A, StoreError> {
     let (answer, answered) = oneshot::channel();
     match lane.send_timeout(Pending { write, answer }, LONGEST_WAIT).await {
-        // The sender is gone only where the writer panicked; the next write goes through.
+        // The sender is gone only if the writer panicked; the next write succeeds.
         Ok(()) => answered.await.unwrap_or(Err(sqlx::Error::WorkerCrashed.into())),
         Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(StoreError::Busy),
         Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(sqlx::Error::PoolClosed.into()),
     }
 }
 
-/// What waits to be written.
+/// Queued writes.
 struct Lanes {
     battles: mpsc::Receiver<Pending<BattleWrite, u64>>,
     votes: mpsc::Receiver<Pending<VoteInsert, Written>>,
 }
 
 impl Lanes {
-    /// Writes group after group until both lanes are closed and empty.
+    /// Writes groups until both lanes are closed and empty.
     async fn write_all(mut self, writer: GroupWriter, stop: CancellationToken) {
         let depths = [metrics::queue_depth("battles"), metrics::queue_depth("votes")];
         let mut earliest = Instant::now();
@@ -117,7 +120,7 @@ impl Lanes {
             earliest = Instant::now() + SPACING;
             depths[0].set(metrics::float(group.battles.len() + self.battles.len()));
             depths[1].set(metrics::float(group.votes.len() + self.votes.len()));
-            // A task of its own, so that a panic costs this group and not the queue.
+            // A separate task, so that a panic costs this group and not the queue.
             if let Err(error) = tokio::spawn(writer.clone().write(group)).await {
                 tracing::error!(error = %error, "a group of writes panicked: its callers got an error");
             }
@@ -126,10 +129,10 @@ impl Lanes {
         }
     }
 
-    /// Everything that waits at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier where enough wait, later where
-    /// nothing does; `None` at the end.
+    /// Takes all writes queued at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier if enough are waiting, later if there are none;
+    /// `None` at the end.
     async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<CommitGroup> {
-        // A caller that was just answered may have the next write ready: it shall not miss the group.
+        // A caller that just got its result may have the next write ready: it must not miss the group.
         tokio::task::yield_now().await;
         let mut group = CommitGroup::default();
         while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {
@@ -155,7 +158,7 @@ fn is_over<T>(lane: &mpsc::Receiver<T>) -> bool {
     lane.is_closed() && lane.is_empty()
 }
 
-/// Takes what waits in a lane without waiting for more.
+/// Takes the queued writes of a lane without waiting for more.
 fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
     while taken.len() < LARGEST_GROUP
         && let Ok(pending) = lane.try_recv()
@@ -164,7 +167,7 @@ fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
     }
 }
 
-/// What one transaction writes.
+/// Writes of one transaction.
 #[derive(Default)]
 struct CommitGroup {
     battles: Vec<Pending<BattleWrite, u64>>,
@@ -187,8 +190,8 @@ struct GroupWriter {
 }
 
 impl GroupWriter {
-    /// Writes a group, and answers every caller. Where the database refuses it and one of its writes may be at fault, each is
-    /// tried alone, so that none pays for another.
+    /// Writes a group, and answers every caller. If the database refuses it and one of its writes may be the cause, each is retried alone,
+    /// so that none fails because of another.
     async fn write(self, group: CommitGroup) {
         let (writes, changes): (Vec<_>, Vec<_>) = group.battles.into_iter().map(Pending::split).unzip();
         let (inserts, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
@@ -217,12 +220,13 @@ impl GroupWriter {
         }
     }
 
-    /// A lock is waited for until its time is up; if each write did that, those behind them would wait for minutes.
+    /// Whether a single write may be the cause. A lock blocks until its timeout; if each write waited for it, those behind them would wait
+    /// for minutes.
     fn may_be_of_one_write(&self, error: &StoreError) -> bool {
         !error.is_outage() && !self.database.is_transient(error)
     }
 
-    /// Counts votes that a lock or a missing right keeps out.
+    /// Counts votes refused because of a lock or a missing privilege.
     fn note_refused(&self, error: &StoreError, votes: usize) {
         if let (Some(refusals), Some(kind)) = (self.database.refusals(), error.outage_kind()) {
             refusals.note_refused_votes(kind, votes);
@@ -235,7 +239,7 @@ impl GroupWriter {
         }
     }
 
-    /// Writes all of it in one commit: how many battles each change of a battle changed, and whether all votes are new.
+    /// Writes the group in one commit; returns the number of battles changed by each write, and whether all votes are new.
     async fn commit(&self, writes: &[BattleWrite], inserts: &[VoteInsert]) -> Result<(Vec<u64>, Written), StoreError> {
         on_writer!(self, |connection| {
             let mut changed = Vec::with_capacity(writes.len());
@@ -256,7 +260,7 @@ impl<W, A> Pending<W, A> {
 }
 
 fn answer<A>(caller: oneshot::Sender<Result<A, StoreError>>, answer: Result<A, StoreError>) {
-    // A caller that is gone has left the battle, too.
+    // A caller that was cancelled has left the battle, too.
     let _ = caller.send(answer);
 }
 
@@ -286,7 +290,7 @@ mod tests {
         QueueFixture { lanes, battles, stop: CancellationToken::new(), _votes: votes }
     }
 
-    /// Enqueues so many writes.
+    /// Enqueues this many writes.
     fn enqueue_all(battles: &mpsc::Sender<Pending<BattleWrite, u64>>, count: usize) {
         for _ in 0..count {
             let write = BattleWrite::Abandon { oldest: Timestamp(0), newest: Timestamp(1) };
@@ -294,9 +298,9 @@ mod tests {
         }
     }
 
-    /// The size of the group, if it is complete now.
+    /// Returns the size of the group, if it is complete now.
     async fn complete(group: &mut Pin<&mut impl Future<Output = Option<CommitGroup>>>) -> Option<usize> {
-        // The first look only lets others go first.
+        // The first poll only yields to others.
         for _ in 0..3 {
             if let Poll::Ready(group) = futures_util::poll!(group.as_mut()) {
                 return Some(group.expect("the queue is open").len());

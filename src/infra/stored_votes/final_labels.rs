@@ -9,12 +9,12 @@ use crate::domain::rating::counts::slice_vote_counts::SliceVoteCounts;
 use crate::domain::time::Timestamp;
 use crate::storage::{BattleLine, Store, StoreError, VoteRange};
 
-/// Numbers of the log that are looked at together.
+/// Log numbers in one page.
 const PAGE: i64 = 10_000;
-/// A recount of all votes that takes so long is followed by a rest.
+/// Duration of a full recount above which it is followed by a cool-down.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// The final labels of the votes of a range. Nothing is read where no prompt has a label.
+/// Reads the final labels of the votes of a range. Reads nothing if no prompt has a label.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -26,7 +26,7 @@ pub async fn final_labels_of(store: &Store, schemes: &[Scheme], range: VoteRange
     Ok(found)
 }
 
-/// Puts final labels in place of what visitors said, in battles in the order of their ids, all of them after `last`.
+/// Replaces visitors' labels by final ones in battles ordered by id, all of them after `last`.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -43,26 +43,25 @@ pub async fn settle_battles(
     Ok(())
 }
 
-/// By how much final labels change the counts of what votes are about. It is recomputed when a label has changed, and goes on
-/// with new votes, whose prompts may have had their labels before. In a long log, visitors who correct labels one after the
-/// other cannot keep it busy: after a slow recount the next one waits nine times as long.
+/// Changes of the slice vote counts by final labels. Recomputed when a label has changed, and extended with new votes, whose prompts may
+/// have been labelled before. In a long log, visitors who correct labels one after the other cannot keep it busy: after a slow recount the
+/// next one waits nine times as long.
 #[derive(Debug, Clone, Default)]
 pub struct SliceVoteChanges {
     /// Time of the last label change and number of changes to exclusions; `None` before the first refresh.
     known: Option<(Timestamp, i64)>,
-    /// The number of the last vote that was looked at.
+    /// Number of the last included vote.
     last: i64,
     changes: [LabelChanges; 2],
-    /// When all votes may be looked at again.
+    /// Earliest time of the next full recount.
     rests_until: Option<Instant>,
 }
 
 impl SliceVoteChanges {
-    /// Looks at the votes up to one: at all of them where labels have changed, else at the new ones. Returns whether there was
-    /// anything to look at.
+    /// Includes the votes up to one: all of them if labels have changed, else the new ones. Returns whether anything was read.
     ///
     /// # Errors
-    /// [`StoreError`]; the next call looks again.
+    /// [`StoreError`]; the next call retries.
     pub async fn refresh(&mut self, store: &Store, upto: i64) -> Result<bool, StoreError> {
         let changed_at = store.labels_changed_at().await?;
         let mut known = (changed_at, store.exclusion_changes().await?);
@@ -88,14 +87,14 @@ impl SliceVoteChanges {
         Ok(true)
     }
 
-    /// The counts by final labels.
+    /// Returns the counts by final labels.
     #[must_use]
     pub fn apply(&self, given: &SliceVoteCounts) -> LabeledSliceVotes {
         relabeled(given, &self.changes)
     }
 }
 
-/// Adds what the final labels of votes after one and up to another change.
+/// Adds the changes by the final labels of votes after one and up to another.
 async fn add_changes(
     store: &Store,
     scheme: Scheme,

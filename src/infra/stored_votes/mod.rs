@@ -1,8 +1,8 @@
-//! Reads the stored votes into what is computed of them: columns, counts, prompt clusters and final labels.
+//! Reads the stored votes into derived data: columns, counts, prompt clusters and final labels.
 //!
-//! The log is read in pages, so that memory holds what a reading keeps and no more. [`vote_log`] reads the columns that a fit needs,
-//! [`vote_tally`] and [`rated_votes`] go on with new votes only, [`prompt_index`] finds repeated prompts,
-//! [`selection`] what an operator asks for, and [`final_labels`] are the labels that count.
+//! The log is read in pages, so that memory holds only the derived data. [`vote_log`] reads the columns for a fit, [`vote_tally`] and
+//! [`rated_votes`] read new votes incrementally, [`prompt_index`] finds repeated prompts, [`selection`] finds votes by an operator's
+//! filter, and [`final_labels`] reads the labels that count.
 
 pub mod final_labels;
 pub mod prompt_index;

@@ -6,10 +6,10 @@ use crate::storage::{Store, StoreError, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page: a prompt may have thousands of characters.
 const PAGE: i64 = 1_000;
-/// What is read of each vote.
+/// Columns read of each vote.
 const COLUMNS: [VoteColumn; 3] = [VoteColumn::Seq, VoteColumn::Voter, VoteColumn::FirstPrompt];
 
-/// The index of all votes. `progress` is called with the last number read, and the last of all.
+/// Reads the index of all votes. Calls `progress` with the last number read and the last of all.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -19,7 +19,7 @@ pub async fn read_prompt_index(store: &Store, progress: impl Fn(i64, i64)) -> Re
     while after < last {
         let upto = after.saturating_add(PAGE).min(last);
         let page = store.cast_vote_page(VoteRange { after, upto, ..VoteRange::ALL }, &COLUMNS).await?;
-        // A task of a runtime thread must not compute for long.
+        // A task on a runtime thread must not compute for long.
         let added = tokio::task::spawn_blocking(move || with_page(index, &page)).await;
         index = added.unwrap_or_else(|panicked| std::panic::resume_unwind(panicked.into_panic()))?;
         after = upto;

@@ -1,4 +1,4 @@
-//! The rated votes with their voters in memory, for intervals that leave out one voter at a time.
+//! Rated votes with their voters in memory, for leave-one-voter-out intervals.
 //!
 //! A vote takes 13 bytes and a voter about a hundred, so two million votes of 200,000 voters take 50 MB.
 
@@ -8,7 +8,7 @@ use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::storage::{Store, VoteRange};
 
-/// Rated votes, and how far the log was read.
+/// Rated votes, and the position in the log.
 #[derive(Debug, Default)]
 pub struct RatedVotes {
     log: Arc<VoteLog>,
@@ -17,10 +17,10 @@ pub struct RatedVotes {
 }
 
 impl RatedVotes {
-    /// Reads the votes after those that are held, up to `upto`; all of them again if exclusions changed since.
+    /// Reads the votes after the present ones, up to `upto`; all of them again if exclusions changed since.
     ///
     /// # Errors
-    /// [`ReadLogError`]; the votes that are held stay.
+    /// [`ReadLogError`]; the present votes stay.
     pub async fn catch_up(
         &mut self,
         store: &Store,
@@ -34,7 +34,7 @@ impl RatedVotes {
         if self.last_seq < upto {
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
             let mut new = read_log(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
-            // The tally of the leaderboard counts these.
+            // The leaderboard's tally counts these.
             new.excluded.clear();
             Arc::make_mut(&mut self.log).append(&new);
             self.last_seq = upto;

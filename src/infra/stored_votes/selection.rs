@@ -1,7 +1,7 @@
 //! Finds votes by voter, model, rule, battle, prompt, number or time.
 //!
-//! The log is read once and filtered here: a voter's pseudonym cannot be turned back into what the database knows, and an index for
-//! each question that an operator asks now and then would cost every vote.
+//! The log is scanned once and filtered here: a voter's pseudonym cannot be reversed to the database's id, and an index for each rare
+//! filter of an operator would slow down every vote.
 
 use super::prompt_index::read_prompt_index;
 use crate::domain::integrity::exclusion_decision::SelectedVote;
@@ -11,10 +11,10 @@ use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, VoteColumn, V
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
-/// What is read of each vote.
+/// Columns read of each vote.
 const COLUMNS: [VoteColumn; 3] = [VoteColumn::Seq, VoteColumn::Voter, VoteColumn::CreatedAt];
 
-/// The votes of a filter, in log order. `progress` hears of the last number read, and of the last of all.
+/// Finds the votes that match a filter, in log order. Calls `progress` with the last number read and the last of all.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -41,7 +41,7 @@ pub async fn select(
     Ok(selection.into_votes())
 }
 
-/// The numbers to read: those of the filter, only the vote on its battle if it names one, and `None` for a battle without a vote.
+/// Returns the numbers to read: those of the filter, only the vote on its battle if it names one, and `None` for a battle without a vote.
 async fn numbers(store: &Store, filter: &VoteFilter) -> Result<Option<VoteRange>, StoreError> {
     let Some(battle) = &filter.battle else { return Ok(Some(filter.range)) };
     let range = filter.range;
@@ -52,7 +52,7 @@ async fn numbers(store: &Store, filter: &VoteFilter) -> Result<Option<VoteRange>
     }))
 }
 
-/// Offers the votes of a page to a selection.
+/// Passes the votes of a page to a selection.
 fn add_page(selection: &mut OngoingSelection<'_>, page: &VotePage) -> Result<(), StoreError> {
     let mut columns = page.columns().map(|(_, values)| values);
     let [seqs, voters, times] = std::array::from_fn(|_| columns.next().into_iter().flatten());

@@ -12,7 +12,7 @@ use crate::storage::{Store, StoreError, VotePageError, VoteRange, columns_of_log
 /// Sequence numbers in one page.
 const PAGE: usize = 10_000;
 
-/// Why the vote log cannot be read.
+/// Error of reading the vote log.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadLogError {
     /// The database failed.
@@ -36,14 +36,14 @@ impl From<VotePageError> for ReadLogError {
 }
 
 impl ReadLogError {
-    /// Whether the database is unavailable, which the log reports already.
+    /// Whether the database is unavailable, which is already logged.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
     }
 }
 
-/// How to read the log.
+/// Options for reading the log.
 #[derive(Debug, Clone, Copy)]
 pub struct LogQuery {
     /// Columns to read.
@@ -63,7 +63,7 @@ pub async fn read_log(store: &Store, options: LogQuery, progress: impl Fn(i64, i
     read_votes(store, options, Excluded::Counted, progress).await.map(|votes| votes.log)
 }
 
-/// Reads all votes that could be rated, excluded ones too, with their numbers. Votes on models of the voter's choice are counted.
+/// Reads all votes that could be rated, excluded ones too, with their numbers. Counts votes on models chosen by the voter.
 ///
 /// # Errors
 /// [`ReadLogError`].
@@ -75,12 +75,12 @@ pub async fn read_cast_votes(
     read_votes(store, options, Excluded::Read, progress).await
 }
 
-/// What a reading does with excluded votes.
+/// Treatment of excluded votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Excluded {
-    /// Counts them by rule.
+    /// Count them by rule.
     Counted,
-    /// Reads them like all others.
+    /// Read them like all others.
     Read,
 }
 
@@ -117,7 +117,7 @@ async fn read_votes(
     Ok(votes)
 }
 
-/// The label schemes of the requested columns, if any prompt is labelled.
+/// Returns the label schemes of the requested columns, if any prompt is labelled.
 async fn schemes(store: &Store, columns: ColumnSet) -> Result<Vec<Scheme>, ReadLogError> {
     let requested = [(columns.categories, Scheme::Superclue), (columns.intents, Scheme::Urs)];
     let mut schemes: Vec<Scheme> =

@@ -13,10 +13,10 @@ use crate::storage::{PackedOutcome, PackedVote, Store, StoreError, StoredCounts,
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
-/// New votes after which the counts are stored: reading this many takes a few hundredths of a second.
+/// Number of new votes after which the counts are stored: reading this many takes a few hundredths of a second.
 const STORE_AFTER: u64 = 5_000;
 
-/// Counts of the votes, and how far the log was read.
+/// Counts of the votes, and the position in the log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VoteTally {
     /// The counts.
@@ -24,20 +24,20 @@ pub struct VoteTally {
     last_seq: i64,
     /// Whether stored counts were looked up.
     restored: bool,
-    /// Votes read when the counts were last stored.
+    /// Number of votes read when the counts were last stored.
     stored_read: u64,
 }
 
-/// When to store the counts.
+/// Condition for storing the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreWhen {
-    /// When many votes are new.
+    /// Many votes are new.
     ManyNew,
-    /// When any vote is new, as at shutdown.
+    /// Any vote is new, as at shutdown.
     AnyNew,
 }
 
-/// The columns whose values are counted, in the order of [`counts_by_column`].
+/// Columns whose values are counted, in the order of [`counts_by_column`].
 const SLICE_COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
 
 fn counts_by_column(slices: &mut SliceVoteCounts) -> [&mut BTreeMap<String, u64>; 3] {
@@ -54,13 +54,13 @@ fn count<'a>(field: &mut BTreeMap<String, u64>, values: impl Iterator<Item = &'a
 }
 
 impl VoteTally {
-    /// Sequence number of the latest vote read.
+    /// Returns the sequence number of the latest vote read.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.last_seq
     }
 
-    /// Whether exclusions of votes that were cast before changed since the last count.
+    /// Whether exclusions of earlier votes have changed since the last count.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -68,8 +68,8 @@ impl VoteTally {
         Ok(store.exclusion_changes().await? != self.counts.exclusion_changes)
     }
 
-    /// Restores stored counts on the first call, then counts the new votes of the log; all of them again if votes were
-    /// excluded or an exclusion was withdrawn since. Returns the number of votes read and reports the counts to `counted`.
+    /// Restores stored counts on the first call, then counts the new votes of the log; all of them again if votes were excluded or an
+    /// exclusion was withdrawn since. Returns the number of votes read and reports the counts to `counted`.
     ///
     /// # Errors
     /// [`ReadLogError`]; votes read before the error stay counted.

@@ -26,7 +26,7 @@ pub use battle::{
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use moderation::{ModerationSettings, OnFailure};
-pub use oidc::{ClientSecret, OidcSettings, is_private_way};
+pub use oidc::{ClientSecret, OidcSettings, is_secure_transport};
 pub use public_log::{PublicLogSettings, WitnessSettings};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use retention::RetentionSettings;

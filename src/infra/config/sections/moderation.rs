@@ -11,7 +11,7 @@ use crate::domain::moderation::{ANY, CategoryRules, is_category};
 use crate::domain::settings_rule::{AddressRule, NumberRule, RefusedValue, TextRule, VariableRule};
 
 /// Maximum size of a compiled expression in bytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// `[moderation]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ pub struct PromptPattern(Regex);
 
 impl PromptPattern {
     fn parse(text: &str) -> Result<Self, regex::Error> {
-        RegexBuilder::new(text).size_limit(MOST_BYTES).build().map(Self)
+        RegexBuilder::new(text).size_limit(MAX_BYTES).build().map(Self)
     }
 }
 

@@ -156,12 +156,12 @@ fn is_scope_byte(byte: u8) -> bool {
 fn is_issuer(issuer: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(issuer) else { return false };
     let is_bare = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
-    is_bare && url.password().is_none() && is_private_way(&url)
+    is_bare && url.password().is_none() && is_secure_transport(&url)
 }
 
 /// Whether requests to an address cannot be intercepted: TLS, or within this machine.
 #[must_use]
-pub fn is_private_way(url: &reqwest::Url) -> bool {
+pub fn is_secure_transport(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let ip: Option<std::net::IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     let is_here = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());

@@ -21,7 +21,7 @@ use crate::llm::transport::Endpoint;
 const OWN_PATH: &str = "/messages";
 const BATCHES: &str = "/messages/batches";
 /// Maximum number of listed batches that a search reads.
-const MOST_SEARCHED: usize = 100;
+const MAX_SEARCHED: usize = 100;
 /// HTTP statuses of the error types.
 const STATUSES: [(&str, u16); 8] = [
     ("invalid_request_error", 400),
@@ -86,7 +86,7 @@ impl AnthropicBatches {
     /// Returns the latest batches with the same number of requests: the provider stores no metadata, so only the results identify the
     /// batch.
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
-        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MOST_SEARCHED}")).get();
+        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MAX_SEARCHED}")).get();
         let page: AnthropicPage = read_body(request).await?;
         let alike = page.data.iter().filter(|batch| batch.all() == search.requests as u64);
         alike.map(|batch| checked_id(&batch.id)).collect()

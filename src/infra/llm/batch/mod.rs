@@ -20,9 +20,9 @@ use super::{ChatError, ReplyPart};
 use crate::domain::time::Timestamp;
 
 /// Maximum number of requests in one batch; providers accept some 50,000.
-pub const MOST_REQUESTS: usize = 10_000;
+pub const MAX_REQUESTS: usize = 10_000;
 /// Maximum size of one batch in bytes; providers accept 200 MB.
-pub const MOST_BYTES: usize = 96 << 20;
+pub const MAX_BYTES: usize = 96 << 20;
 
 /// Parser of a stream event; a whole reply is parsed as one event.
 type ReadEvent = fn(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
@@ -138,7 +138,7 @@ pub enum BatchEnd {
     Gone,
     /// The database failed to record the batch, so nothing was sent.
     #[error("the batch could not be recorded in the database, so it was not sent")]
-    NotNoted,
+    NotRecorded,
     /// The batch continues at the provider, and a later run fetches its replies.
     #[error("the batch is still running at the provider: a later run collects its replies")]
     GoesOn,

@@ -22,7 +22,7 @@ use crate::llm::transport::Endpoint;
 /// Path behind a model's address.
 const OWN_PATH: &str = "/chat/completions";
 /// Maximum number of pages of the batch list that a search reads.
-const MOST_PAGES: usize = 20;
+const MAX_PAGES: usize = 20;
 /// Maximum lag of a provider's clock behind ours, in seconds.
 const CLOCK_SKEW: i64 = 3_600;
 
@@ -119,7 +119,7 @@ impl OpenAiBatches {
 
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
         let (mut after, earliest) = (String::new(), search.made_at.0 / 1_000 - CLOCK_SKEW);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let page: OpenAiPage = read_body(self.get(&format!("/batches?limit=100{after}"))).await?;
             let is_ours = |batch: &&OpenAiBatch| {
                 batch.metadata.as_ref().and_then(|data| data["langya"].as_str()).is_some_and(|tag| tag == search.tag)

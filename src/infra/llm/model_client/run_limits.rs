@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::RunEnd;
-use crate::domain::judging::budget::{Budget, BudgetTracker, NoRoom, Reservation, Tokens};
+use crate::domain::judging::budget::{Budget, BudgetTracker, Reservation, ReserveError, Tokens};
 
 /// Limits that all requests of a run share.
 #[derive(Debug, Default)]
@@ -37,8 +37,8 @@ impl RunLimits {
     pub(super) fn reserve(&self, cost: f64) -> Result<Option<BudgetShare<'_>>, RunEnd> {
         match self.budget.reserve(cost) {
             Ok(reserved) => Ok(Some(self.share(reserved))),
-            Err(NoRoom::ForNow) => Ok(None),
-            Err(NoRoom::ForGood) => Err(RunEnd::OverBudget),
+            Err(ReserveError::ForNow) => Ok(None),
+            Err(ReserveError::ForGood) => Err(RunEnd::OverBudget),
         }
     }
 

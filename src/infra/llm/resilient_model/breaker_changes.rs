@@ -1,21 +1,21 @@
-//! Changes of a model's circuit breaker: each one of its state is published, and one of its phase is logged.
+//! Changes of a model's circuit breaker: every change of state is published, and every change of phase is logged.
 
 use super::super::breaker::{Breaker, BreakerPhase, BreakerState};
 use super::{Shared, lock};
 
-/// Why a breaker opens.
+/// Reason why a breaker opens.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpeningReason {
-    /// Failures in a row, or a failed trial.
+    /// Consecutive failures, or a failed trial.
     Requests,
     /// The model failed most recent visitors on questions that other models answered.
     FailedAlone,
-    /// The breaker is open on another instance.
+    /// Open on another instance.
     OtherInstance,
 }
 
 impl OpeningReason {
-    /// The words for the log.
+    /// Returns the text for the log.
     fn as_str(self, former: BreakerPhase) -> &'static str {
         match self {
             Self::Requests if former == BreakerPhase::HalfOpen => "it failed when it was tried again",
@@ -27,12 +27,12 @@ impl OpeningReason {
 }
 
 impl Shared {
-    /// Changes the breaker by what became of a request, logs and publishes a change of its state.
+    /// Updates the breaker with the result of a request; publishes and logs a change of its state.
     pub(super) fn with_breaker<T>(&self, change: impl FnOnce(&mut Breaker) -> T) -> T {
         self.change_breaker(OpeningReason::Requests, change)
     }
 
-    /// The same, where the breaker may open for another reason.
+    /// Updates the breaker, which may open for this reason; publishes and logs a change of its state.
     pub(super) fn change_breaker<T>(&self, reason: OpeningReason, change: impl FnOnce(&mut Breaker) -> T) -> T {
         let mut breaker = lock(&self.breaker);
         let result = change(&mut breaker);

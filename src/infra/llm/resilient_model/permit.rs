@@ -1,4 +1,4 @@
-//! What a reply under way holds of its model: its place among those that arrive, and the circuit breaker's ticket.
+//! Resources of a running reply at its model: the count of arriving replies, and the circuit breaker's ticket.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,16 +8,16 @@ use tokio::time::Instant;
 use super::super::breaker::{Breaker, Ticket};
 use super::Shared;
 
-/// What a reply says about its model.
+/// Result of a reply for the circuit breaker.
 pub(super) enum ReplyOutcome {
     Answered,
     Failed,
-    /// This conversation may be the reason.
+    /// Failed, possibly because of this conversation.
     FailedOn(u64),
     None,
 }
 
-/// Counts a reply that is arriving, until it is dropped.
+/// Counts an arriving reply until it is dropped.
 pub(super) struct Arriving(Arc<Shared>);
 
 impl Arriving {
@@ -33,22 +33,22 @@ impl Drop for Arriving {
     }
 }
 
-/// The breaker's ticket; dropped without a verdict, it is given back as abandoned.
+/// Ticket of the circuit breaker; if it is dropped without a result, it is returned as abandoned.
 pub(super) struct BreakerPermit {
     shared: Arc<Shared>,
     ticket: Option<Ticket>,
 }
 
 impl BreakerPermit {
-    /// Lets a request through, unless the breaker is open.
+    /// Takes a ticket for a request; `None` if the breaker is open.
     pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
         let ticket = shared.with_breaker(|breaker| breaker.admit(Instant::now()))?;
         Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
     }
 
-    /// For the arena's own question, where the model is suspected.
-    pub(super) fn take_suspicion(shared: &Arc<Shared>) -> Option<Self> {
-        let ticket = shared.with_breaker(Breaker::take_suspicion)?;
+    /// Takes a ticket for a probe; `None` unless the model is suspected.
+    pub(super) fn take_probe_ticket(shared: &Arc<Shared>) -> Option<Self> {
+        let ticket = shared.with_breaker(Breaker::take_probe_ticket)?;
         Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
     }
 

@@ -1,7 +1,7 @@
-//! Waits for the parts of a reply, each within its limits of time.
+//! Waits for the parts of a reply, each within its timeouts.
 //!
-//! A limit that passed while this process stalled says nothing about the provider: what has come meanwhile is not read yet. The time of
-//! such a wait is given back to all limits, and where nothing had come the wait is repeated once.
+//! A timeout that expired while this process stalled says nothing about the provider: data that arrived in the meantime is not read yet.
+//! All deadlines are extended by the duration of such a wait, and if nothing had arrived the wait is repeated once.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::backoff::later;
 use crate::process_stalls::has_stalled_past;
 
 impl GuardedReply {
-    /// Waits for the next part that is handed on; `awaited` says in an error what did not come by then.
+    /// Waits for the next part to return; `awaited` names the missing step in a timeout error.
     pub(super) async fn part_by(
         &mut self,
         mut by: Instant,
@@ -40,7 +40,7 @@ impl GuardedReply {
         }
     }
 
-    /// Moves all limits on by the time since `began` if this process has stalled past `limit`; returns that time.
+    /// Extends all deadlines by the time since `began` if this process has stalled past `limit`; returns that time.
     pub(super) fn give_back_stall(&mut self, began: Instant, limit: Instant) -> Option<Duration> {
         let stalled = has_stalled_past(limit).then(|| began.elapsed())?;
         self.first_token_by = later(self.first_token_by, stalled);
@@ -54,13 +54,13 @@ impl GuardedReply {
         by.min(self.end_by).min(closed_by.unwrap_or(by))
     }
 
-    /// What comes next of the reply; `None` where nothing does in time.
+    /// Reads the next item of the reply; `None` if the deadline passes first.
     async fn read_by(&mut self, limit: Instant) -> Option<Option<Result<ReplyPart, ChatError>>> {
         let reply = self.reply.get_or_insert_with(|| self.shared.model.ask(&self.messages, &self.sampling));
         self.timer.until(limit, reply.next()).await
     }
 
-    /// What it means that nothing came in time.
+    /// Returns the result of a wait that timed out.
     fn nothing_by(&self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
         let timeouts = self.shared.limits.timeouts;
         match () {

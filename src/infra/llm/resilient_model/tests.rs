@@ -21,7 +21,7 @@ enum ScriptStep {
 }
 use ScriptStep::{Count, EndText, Fail, Say, Think, Wait, WaitMs};
 
-/// Plays one script a try and keeps the times of the tries.
+/// Plays one script per attempt and records the times of the attempts.
 #[derive(Default)]
 struct ScriptedTries {
     scripts: Mutex<VecDeque<Vec<ScriptStep>>>,
@@ -82,7 +82,7 @@ fn question_of(visitor: &str) -> VisitorQuestion {
 }
 
 impl GuardFixture {
-    /// Asks another question each time.
+    /// Sends a different question each time.
     async fn ask(&self) -> (String, Option<ChatError>) {
         self.ask_about(&format!("question {}", self.asked())).await
     }
@@ -238,7 +238,7 @@ async fn each_limit_of_time_is_kept() {
         let bench = bench([script]);
         let begun = Instant::now();
         assert_eq!(bench.ask().await.1, Some(ChatError::Timeout { awaited, after }));
-        // The wheel of timers ticks in milliseconds.
+        // The timer wheel ticks in milliseconds.
         assert!(begun.elapsed() < after + Duration::from_millis(5), "{:?}", begun.elapsed());
         bench.check_state(BreakerPhase::Closed, 1);
     }
@@ -287,7 +287,7 @@ async fn a_reply_of_endless_white_space_ends_as_an_empty_one() {
     let blank = Say("                                                                ");
     let endless: Vec<ScriptStep> = std::iter::repeat_n(blank, 1_000).collect();
     let (said, error) = bench([endless.clone()]).ask().await;
-    assert_eq!((said.len(), error), (MOST_BLANK, Some(ChatError::Empty)));
+    assert_eq!((said.len(), error), (MAX_BLANK, Some(ChatError::Empty)));
     let begun = [vec![Say("a")], endless].concat();
     assert_eq!(bench([begun]).ask().await, (format!("a{}", " ".repeat(64_000)), None));
 }
@@ -334,17 +334,17 @@ async fn questions_that_fail_never_open_the_breaker_and_the_arenas_own_question_
         assert_eq!(ask(visitor).await, [Err(ChatError::Reported)]);
     }
     bench.check_state(BreakerPhase::Closed, 2);
-    assert!(bench.model.settle_suspicion().is_none());
+    assert!(bench.model.probe_if_suspected().is_none());
     ask("three").await;
     bench.check_state(BreakerPhase::Closed, 3);
     assert!(bench.model.healthy(), "visitors alone take it from nobody");
-    bench.model.settle_suspicion().unwrap().await;
+    bench.model.probe_if_suspected().unwrap().await;
     bench.check_state(BreakerPhase::Closed, 0);
 
     for visitor in ["one", "two", "three"] {
         ask(visitor).await;
     }
-    bench.model.settle_suspicion().unwrap().await;
+    bench.model.probe_if_suspected().unwrap().await;
     bench.check_state(BreakerPhase::Open, 4);
     assert_eq!(bench.asked(), 9, "an empty reply to the arena's own question is a failure");
 }
@@ -362,7 +362,7 @@ async fn a_trial_with_a_question_that_fails_is_decided_by_the_arenas_own_questio
     bench.ask().await;
     bench.check_state(BreakerPhase::HalfOpen, 4);
     assert!(!bench.model.healthy(), "it is not drawn before that");
-    bench.model.settle_suspicion().unwrap().await;
+    bench.model.probe_if_suspected().unwrap().await;
     bench.check_state(BreakerPhase::Open, 5);
 }
 
@@ -378,7 +378,7 @@ async fn an_own_question_that_finds_no_room_beside_our_load_decides_nothing() {
     let mut under_way = bench.model.reply(&[]);
     assert!(under_way.next().await.unwrap().is_ok());
     bench.ask().await;
-    bench.model.settle_suspicion().unwrap().await;
+    bench.model.probe_if_suspected().unwrap().await;
     bench.check_state(BreakerPhase::Closed, 3);
 }
 

@@ -1,14 +1,14 @@
-//! The question of a visitor, as far as the result of a reply depends on it.
+//! Properties of a visitor's question that affect the result of a reply.
 
 use crate::domain::battle::{RunId, VisitorId};
 
-/// Whose question a model is asked, and where its reply is cut.
+/// Visitor, run and maximum reply length of a question.
 #[derive(Debug, Clone)]
 pub struct VisitorQuestion {
-    /// The visitor who asks.
+    /// Visitor who asked.
     pub visitor: VisitorId,
-    /// The answering that the question belongs to; `None` where no other model's reply is compared with this one.
+    /// Run that the question belongs to; `None` if no other model's reply is compared with this one.
     pub run: Option<RunId>,
-    /// Longest reply in bytes. It is cut there, so a model that has written so much has answered.
+    /// Maximum length of the reply in bytes. It is cut there, so a model that has written this much has answered.
     pub max_bytes: usize,
 }

@@ -106,7 +106,7 @@ fn a_key_is_not_in_the_debug_text_of_an_endpoint() {
     assert!(!format!("{endpoint:?}").contains("canary"));
 }
 
-/// A protocol in which one chunk alone is text.
+/// Protocol in which only the chunk `word` is text.
 struct OneWord;
 
 impl ReplyReader for OneWord {
@@ -128,7 +128,7 @@ impl ReplyReader for OneWord {
     }
 }
 
-/// A reply whose body is given to it.
+/// Creates a reply whose body is passed to it.
 fn exchange<R: ReplyReader>(reader: R) -> HttpExchange<R> {
     HttpExchange {
         request: None,
@@ -166,7 +166,7 @@ fn keep_alives_without_end_are_given_up_like_any_other_body_without_text() {
         ["data: ping\n\n", "data:\n\n", "data: {\"choices\":[null]}\n\n", "event: ping\ndata: {}\n\n", ": ping\n\n"];
     for keep_alive in keep_alives {
         let mut exchange = exchange(SseReader::new(openai::read_event));
-        exchange.without_text = MOST_WITHOUT_TEXT - READ_COST - keep_alive.len();
+        exchange.without_text = MAX_WITHOUT_TEXT - READ_COST - keep_alive.len();
         assert_eq!(exchange.read(keep_alive.as_bytes()), Ok(StreamProgress::More), "{keep_alive:?}");
         let error = ChatError::Malformed("more than 256 MiB without text".into());
         assert_eq!(exchange.read(keep_alive.as_bytes()), Err(error), "{keep_alive:?}");

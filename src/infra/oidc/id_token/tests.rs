@@ -1,4 +1,4 @@
-//! Tokens with real signatures, and every way in which one may be wrong.
+//! Tokens with real signatures, and every kind of invalid one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -54,7 +54,7 @@ fn by_ed25519(message: &[u8]) -> Vec<u8> {
     ed25519().sign(message).as_ref().to_vec()
 }
 
-/// A token that is right but for these claims; `null` takes one away.
+/// Verifies a valid token with these changed claims; `null` removes one.
 fn with(changes: &[(&str, Value)]) -> Result<Identity, TokenError> {
     let mut claims = claims();
     for (name, value) in changes {
@@ -130,10 +130,10 @@ fn a_key_counts_for_its_own_kind_and_purpose_alone() {
     let es256 = json!({ "alg": "ES256", "kid": "one" });
     assert_eq!(signed_as(&es256, &keys(&[ed25519_key()])), Err(TokenError::UnknownKey));
     assert_eq!(signed_as(&header, &keys(&[])), Err(TokenError::UnknownKey));
-    // Two that could have made it, and no word which.
+    // Two keys that could have made the signature, and no key id.
     let twice = keys(&[ed25519_key(), ed25519_key()]);
     assert_eq!(signed_as(&json!({ "alg": "EdDSA" }), &twice), Err(TokenError::UnknownKey));
-    // The key that the token brings itself, or a place to fetch one, is not looked at.
+    // A key inside the token, or an address to fetch one from, is ignored.
     let brought = json!({ "alg": "EdDSA", "jwk": ed25519_key(), "jku": "https://evil.example/keys" });
     assert_eq!(signed_as(&brought, &keys(&[])), Err(TokenError::UnknownKey));
 }
@@ -146,7 +146,7 @@ fn a_token_of_another_kind_is_not_read() {
         header[name] = value;
         assert_eq!(signed_as(&header, &all), Err(TokenError::Unreadable), "{header}");
     }
-    for garbage in ["", ".", "..", "...", "a.b.c", "é.é.é", "e30.e30.", &"x".repeat(MOST_BYTES + 1)] {
+    for garbage in ["", ".", "..", "...", "a.b.c", "é.é.é", "e30.e30.", &"x".repeat(MAX_BYTES + 1)] {
         assert!(verify(garbage, &all, EXPECTED).is_err(), "{garbage:.20}");
     }
 }

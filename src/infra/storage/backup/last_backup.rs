@@ -1,5 +1,5 @@
-//! When a database was copied last, in a file of the data folder: for those who ask how old the newest copy is. The file of one
-//! database says nothing of another, such as the one that an arena was moved into.
+//! Record of a database's latest backup, in a file of the data folder, for monitoring its age. The file is specific to one database, and
+//! does not apply to another one that the arena is moved to.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use crate::config::StorageSettings;
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 
-/// The name of an embedded database's file in the data folder; that of another one goes on.
+/// Name of an embedded database's file in the data folder; for a server a suffix is added.
 const NAME: &str = "last-backup";
-/// Hexadecimal digits that stand for the address of a database.
+/// Number of hexadecimal digits in the suffix for a server's address.
 const DIGITS: usize = 12;
 
-/// The copy that was made last.
+/// The latest backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastBackup {
-    /// When.
+    /// Time of the backup.
     pub at: Timestamp,
-    /// Where.
+    /// Path of the backup.
     pub path: PathBuf,
 }
 
 impl LastBackup {
-    /// What the data folder says of the database of these settings, if anything.
+    /// Reads the record of these settings' database, if any.
     #[must_use]
     pub fn read(settings: &StorageSettings) -> Option<Self> {
         let text = fs::read_to_string(file(settings)).ok()?;
@@ -33,7 +33,7 @@ impl LastBackup {
         Some(Self { at: Timestamp(at.parse().ok()?), path: path.into() })
     }
 
-    /// Notes this copy as the last one. A folder that cannot be written keeps its former note: the copy is made all the same.
+    /// Records this backup as the latest one. If the folder cannot be written, the former record stays: the backup is valid all the same.
     pub(super) fn write(&self, settings: &StorageSettings) {
         let noted = fs::write(file(settings), format!("{}\n{}\n", self.at.0, self.path.display()));
         if let Err(error) = noted {
@@ -42,9 +42,9 @@ impl LastBackup {
     }
 }
 
-/// The file for the database of these settings.
+/// Returns the file for the database of these settings.
 fn file(settings: &StorageSettings) -> PathBuf {
-    // The address as it is shown, without its user and password: these may change.
+    // The displayed address, without user and password: these may change.
     let of_server = || hex(&Sha256::digest(settings.database.to_string()))[..DIGITS].to_owned();
     let name = if settings.is_postgres() { format!("{NAME}-{}", of_server()) } else { NAME.to_owned() };
     settings.data_dir.join(name)

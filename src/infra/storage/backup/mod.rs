@@ -1,5 +1,5 @@
-//! Copies of a running arena's database in one file, and the way back. SQLite copies itself; PostgreSQL's own programs copy its
-//! databases. A file gets its name only when it is whole and was read back, and nothing that is there already is touched.
+//! Backups of a running arena's database to one file, and restores. SQLite copies itself; PostgreSQL's own programs copy its databases. A
+//! file gets its name only when it is complete and was verified, and existing files are never overwritten.
 
 mod last_backup;
 mod postgres;
@@ -21,39 +21,39 @@ use crate::unfinished_files::{COPY_PREFIX, COPY_SUFFIX, is_unfinished_copy, remo
 
 pub use last_backup::LastBackup;
 
-/// Permissions of a copy: it holds the keys that sign sessions and the public log.
+/// Permissions of a backup: it holds the keys that sign sessions and the public log.
 const PRIVATE: u32 = 0o600;
 
-/// What a copy holds.
+/// Result of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Where it is.
+    /// Path of the backup.
     pub path: PathBuf,
-    /// How long it is.
+    /// Size of the backup in bytes.
     pub bytes: u64,
-    /// How many votes are in it.
+    /// Number of votes in the backup.
     pub votes: i64,
 }
 
-/// What was restored.
+/// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// How many votes there are.
+    /// Number of votes.
     pub votes: i64,
-    /// Entries of the public log that it holds as signed.
+    /// Number of signed entries of the public log.
     pub log_entries: i64,
 }
 
-/// Why nothing was copied or restored.
+/// Error of a backup or restore.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The database cannot be used.
+    /// The database is unusable.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Something has the name already.
+    /// The path is already in use.
     #[error("{} exists already: choose another name, move it away, or name an existing folder, for a file named after the time", .0.display())]
     Exists(PathBuf),
-    /// An arena is there already.
+    /// The location already has an arena.
     #[error("{} exists already, and a restore replaces nothing: move it away with its -wal and -shm, or name another --data-dir", .0.display())]
     Occupied(PathBuf),
     /// A file cannot be read or written.
@@ -61,80 +61,80 @@ pub enum BackupError {
     Io {
         /// Its path.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file is no copy of an arena.
+    /// The file is not a backup of an arena.
     #[error("{} is not a backup of an arena: give a file that `langya backup` wrote", .0.display())]
     NotABackup(PathBuf),
-    /// The file is a database in use: its latest votes are in the file beside it.
+    /// The file is a database in use: its latest votes are in its write-ahead log.
     #[error("{} is the database of an arena and not whole without the -wal file beside it: copy it with `langya backup`, and restore the copy", .0.display())]
     InUse(PathBuf),
-    /// The copy is of the other kind of database.
+    /// The backup is of the other kind of database.
     #[error("{path} is a copy of {kind}: {advice}")]
     OtherKind {
         /// Its path.
         path: PathBuf,
         /// The kind of database.
         kind: &'static str,
-        /// The way out.
+        /// Remedy.
         advice: &'static str,
     },
-    /// The database cannot be read, or its copy.
+    /// The database or its backup is corrupt.
     #[error("{path} is damaged, or holds no arena: {reason}")]
     Damaged {
         /// Its path.
         path: PathBuf,
-        /// What the database says.
+        /// Error message of the database.
         reason: String,
     },
-    /// An arena has come to a database that was read as one that nobody writes.
+    /// An arena has opened a database that was copied without locking.
     #[error("an arena began to use {} while it was copied, and the copy was discarded: run the backup again", .0.display())]
     Started(PathBuf),
-    /// It was asked to stop.
+    /// The operation was cancelled.
     #[error("the backup was stopped, and no file was written")]
     Stopped,
-    /// The copy holds less than there was.
+    /// The backup has fewer votes than the database.
     #[error(
         "the copy holds {}, but the database held {before}: the copy was discarded; check the disk for errors",
         counted(.kept, "vote", "votes")
     )]
     Fewer {
-        /// Votes in the copy.
+        /// Number of votes in the backup.
         kept: i64,
-        /// Votes in the database before.
+        /// Number of votes in the database before.
         before: i64,
     },
-    /// Something is in the database already.
+    /// The target database is not empty.
     #[error("the database {0} is not empty: make a new one (createdb) and restore into that")]
     NotEmpty(String),
-    /// A program of PostgreSQL's is missing.
+    /// A program of PostgreSQL is missing.
     #[error(
         "{0} is not installed: install the client programs of the server's version or newer (Debian: postgresql-client)"
     )]
     NoTool(&'static str),
-    /// A program of PostgreSQL's failed; it has said why.
+    /// A program of PostgreSQL failed; it has printed the reason.
     #[error("{0} failed, and nothing was {1}: see its output above")]
     Tool(&'static str, &'static str),
-    /// The password stands where it cannot be hidden.
+    /// The password is in a place of the address where it cannot be hidden.
     #[error(
         "write the password before the @ of the address: after the ? it cannot be hidden from other users of this machine"
     )]
     PasswordInOptions,
 }
 
-/// The two kinds of copies.
+/// Kinds of backups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Sqlite,
     Postgres,
 }
 
-/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time. `stop` ends the copy early and
-/// removes what was written. So does dropping it, but then SQLite's write-ahead log may stay beside the database.
+/// Backs up the database while the arena runs. `out` is a file, or a folder that gets one named by the time. `stop` cancels the backup and
+/// removes its file. So does dropping the future, but then SQLite's write-ahead log may stay beside the database.
 ///
 /// # Errors
-/// [`BackupError`]; nothing was kept then.
+/// [`BackupError`]; then no backup was created.
 pub async fn back_up(
     settings: &StorageSettings,
     out: &Path,
@@ -147,7 +147,7 @@ pub async fn back_up(
     if path.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(path));
     }
-    // A folder that is not there; found only when the whole copy gets its name.
+    // A missing folder, which would be detected only at the final rename.
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(unusable(&path)(ErrorKind::NotFound.into()));
     }
@@ -164,10 +164,10 @@ pub async fn back_up(
     Ok(BackupReport { path, bytes, votes })
 }
 
-/// Puts a copy where nothing is: the database that the settings name. Dropping it leaves nothing there.
+/// Restores a backup to an empty location: the database of the settings. Dropping the future leaves nothing there.
 ///
 /// # Errors
-/// [`BackupError`]; nothing was restored then.
+/// [`BackupError`]; then nothing was restored.
 pub async fn restore(settings: &StorageSettings, file: &Path, now: Timestamp) -> Result<RestoreReport, BackupError> {
     let path = || file.to_owned();
     match (kind(file)?, Backend::new(settings)?) {
@@ -201,17 +201,17 @@ fn kind(file: &Path) -> Result<Kind, BackupError> {
     }
 }
 
-/// A private file beside the one that it becomes; dropping it removes it.
+/// Creates a private temporary file beside the target; dropping it removes it.
 fn partial_beside(path: &Path, now: Timestamp) -> Result<NamedTempFile, BackupError> {
     let folder = folder_of(path);
     remove_abandoned(folder, now, is_unfinished_copy);
     let mut builder = tempfile::Builder::new();
     builder.prefix(COPY_PREFIX).suffix(COPY_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
-    // By its kind alone: the text names the partial file.
+    // Only the error kind: the message names the temporary file.
     builder.tempfile_in(folder).map_err(|error| unusable(folder)(error.kind().into()))
 }
 
-/// Gives a whole file its name, unless that was taken in the meantime; returns its length.
+/// Renames a complete file to its target, unless that exists by now; returns its size.
 fn name(partial: NamedTempFile, path: &Path) -> Result<u64, BackupError> {
     let synced = File::open(partial.path()).and_then(|file| file.sync_all().and_then(|()| file.metadata()));
     let bytes = synced.map_err(unusable(path))?.len();

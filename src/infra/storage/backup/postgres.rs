@@ -1,5 +1,5 @@
-//! Copies of a PostgreSQL database, by `pg_dump` and `pg_restore`. The password goes to them by the environment, where other users of
-//! the machine do not see it.
+//! Backups of a PostgreSQL database by `pg_dump` and `pg_restore`. The password is passed in the environment, where other users of the
+//! machine do not see it.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::config::StorageSettings;
 use crate::storage::StoreError;
 use crate::storage::postgres::Server;
 
-/// A transaction that sees one moment, and stays open although it is silent while `pg_dump` starts.
+/// Begins a snapshot transaction without an idle timeout, which stays open while `pg_dump` starts.
 const BEGIN_SNAPSHOT: [&str; 2] =
     ["BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET LOCAL idle_in_transaction_session_timeout = 0"];
 const EXPORT_SNAPSHOT: &str = "SELECT pg_export_snapshot()";
@@ -22,17 +22,17 @@ const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
 const COUNT_RELATIONS: &str = "SELECT COUNT(*) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace \
      WHERE relkind IN ('r', 'p', 'v', 'S') AND nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'";
 
-/// Dumps the database into a file and reads it back; returns the votes in it.
+/// Dumps the database to a file and verifies it; returns the number of votes in it.
 pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i64, BackupError> {
     let mut connection = Server::from_settings(settings)?.connect().await?;
     let (snapshot, votes) = count_in_snapshot(&mut connection).await?;
     let address = PostgresAddress::new(settings)?;
     let mut dump = Command::new("pg_dump");
-    // Unlogged tables hold what nobody needs after a crash.
+    // Unlogged tables hold only data that is dispensable after a crash.
     dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--snapshot"]);
     dump.arg(snapshot).arg("--file").arg(partial);
     run("pg_dump", "kept", address.given_to(dump)).await?;
-    // The dump is whole, also where the server has ended the session of the snapshot meanwhile.
+    // The dump is complete, even if the server has ended the snapshot's session in the meantime.
     let _ = connection.close().await;
     // Reads and unpacks everything.
     let mut read_back = Command::new("pg_restore");
@@ -41,7 +41,7 @@ pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i
     Ok(votes)
 }
 
-/// Restores a dump into an empty database, all of it or nothing.
+/// Restores a dump to an empty database, all or nothing.
 pub(super) async fn restore(settings: &StorageSettings, file: &Path) -> Result<RestoreReport, BackupError> {
     let server = Server::from_settings(settings)?;
     let mut connection = server.connect().await?;
@@ -55,13 +55,13 @@ pub(super) async fn restore(settings: &StorageSettings, file: &Path) -> Result<R
     run("pg_restore", "restored", restore).await?;
     sqlx::query("ANALYZE").execute(&mut connection).await.map_err(StoreError::from)?;
     let votes = count(&mut connection, COUNT_VOTES).await?;
-    // Copies of earlier versions have no public log.
+    // Backups of earlier versions have no public log.
     let log_entries = count(&mut connection, LOG_SIZE).await.unwrap_or(0);
     connection.close().await.map_err(StoreError::from)?;
     Ok(RestoreReport { votes, log_entries })
 }
 
-/// The name of a snapshot for `pg_dump`, and the votes in it. The snapshot lasts as long as the connection.
+/// Exports a snapshot for `pg_dump` and counts the votes in it. The snapshot lasts as long as the connection.
 async fn count_in_snapshot(connection: &mut PgConnection) -> Result<(String, i64), BackupError> {
     for statement in BEGIN_SNAPSHOT {
         sqlx::query(statement).execute(&mut *connection).await.map_err(StoreError::from)?;
@@ -75,7 +75,7 @@ async fn count(connection: &mut PgConnection, statement: &'static str) -> Result
     Ok(sqlx::query_scalar(statement).fetch_one(connection).await.map_err(StoreError::from)?)
 }
 
-/// Runs a program to its end; dropping this ends the program.
+/// Runs a program to its end; dropping the future kills it.
 async fn run(tool: &'static str, done: &'static str, command: Command) -> Result<(), BackupError> {
     let mut command = tokio::process::Command::from(command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true);
@@ -86,7 +86,7 @@ async fn run(tool: &'static str, done: &'static str, command: Command) -> Result
     }
 }
 
-/// The address of a database as the programs get it, and its password.
+/// Address of a database for the programs, with the password separate.
 struct PostgresAddress {
     without_password: String,
     password: Option<String>,
@@ -119,7 +119,7 @@ impl PostgresAddress {
     }
 }
 
-/// A text of an address with its `%20` read.
+/// Decodes a percent-encoded text of an address.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

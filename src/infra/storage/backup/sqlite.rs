@@ -1,4 +1,4 @@
-//! Copies of the embedded database: `VACUUM INTO` gives one consistent state, also while votes come in.
+//! Backups of the embedded database: `VACUUM INTO` writes one consistent state, also while votes arrive.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use tokio_util::sync::CancellationToken;
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
-use crate::storage::moved_mark::refuse_moved;
+use crate::storage::sqlite::access::{FileAccess, UnwrittenFile};
+use crate::storage::sqlite::moved_mark::refuse_moved;
 use crate::storage::sqlite::{MIGRATIONS, applied, has_log, not_found, warn_of_other_names};
-use crate::storage::sqlite_access::{FileAccess, UnwrittenFile};
 use crate::storage::{DataLock, SELECT_VERSION, StoreError, compare_versions};
 use crate::unfinished_files::remove_with_side_files;
 
-/// SQLite's code for a disk without space.
+/// SQLite's error code for a full disk.
 const SQLITE_FULL: &str = "13";
-/// Bytes of a copy between two moments at which a signal can end a restore.
+/// Number of bytes copied between two checks for cancellation of a restore.
 const COPIED_AT_ONCE: u64 = 1 << 22;
-/// Steps of SQLite's virtual machine between two moments at which a copy can be stopped; a row takes a few.
+/// Number of SQLite virtual machine steps between two checks for cancellation; a row takes a few.
 const STEPS_AT_ONCE: i32 = 1_000;
-/// Its codes for files that may not be read, or beside which nothing may be made: read-only, not to be opened, a read-only folder.
+/// SQLite's error codes for missing permissions: read-only, cannot open, read-only folder.
 const SQLITE_NO_ACCESS: [&str; 3] = ["8", "14", "1544"];
 
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
 
-/// Copies a database that may be served meanwhile into an empty file; returns its votes. `stop` ends the copy early.
+/// Copies a database that may be in use to an empty file; returns the number of its votes. `stop` cancels the copy.
 pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
     let found = fs::metadata(database).map_err(|error| not_found(database, &error))?;
     if !found.is_file() {
@@ -55,7 +55,7 @@ pub(super) async fn copy(database: &Path, partial: &Path, stop: &CancellationTok
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
 }
 
-/// Copies a database that an arena may write meanwhile; returns the votes that it held before.
+/// Copies a database that an arena may write at the same time; returns the number of votes before.
 async fn copy_served(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
     let had_log = has_log(database);
     let mut connection = open(database, Opened::Beside).await.map_err(damaged(database))?;
@@ -69,8 +69,8 @@ async fn copy_served(database: &Path, partial: &Path, stop: &CancellationToken) 
     Ok(before)
 }
 
-/// Copies a database that no arena has open; returns the votes that it holds. What an arena of another user that starts meanwhile writes
-/// would make a mixture of the copy.
+/// Copies a database that no arena has open; returns the number of its votes. Detects writes of an arena of another user that starts
+/// meanwhile, which would make the copy inconsistent.
 async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken) -> Result<i64, BackupError> {
     let unwritten = UnwrittenFile::new(database);
     let mut connection = open(database, Opened::Alone).await.map_err(damaged(database))?;
@@ -84,7 +84,7 @@ async fn copy_unserved(database: &Path, partial: &Path, stop: &CancellationToken
     Ok(votes)
 }
 
-/// Writes the copy; returns the votes that the database held before.
+/// Writes the copy; returns the number of votes in the database before.
 async fn write_copy(
     connection: &mut SqliteConnection,
     database: &Path,
@@ -100,7 +100,7 @@ async fn write_copy(
     match applied(connection, database).await {
         Err(foreign @ StoreError::Foreign(_)) => return Err(foreign.into()),
         Ok(None) => return Err(StoreError::Missing(database.display().to_string()).into()),
-        // What is damaged is found below.
+        // Damage is detected below.
         Ok(Some(_)) | Err(_) => {}
     }
     refuse_moved(connection, database).await.map_err(|error| match error {
@@ -114,25 +114,25 @@ async fn write_copy(
     Ok(before)
 }
 
-/// Removes the empty write-ahead log that reading has made. Only a connection that may write does that, when it is closed as the last one of
-/// all programs, so the log of an arena that has started meanwhile stays.
+/// Removes the empty write-ahead log created by reading. Only a writable connection does that, if it is the last one of all processes to
+/// close, so the log of an arena that has started meanwhile stays.
 async fn remove_log(database: &Path) {
     if !has_log(database) {
         return;
     }
     let options = SqliteConnectOptions::new().filename(database).disable_statement_logging();
     if let Ok(mut connection) = options.connect().await {
-        // Where either fails, an empty log stays, which does no harm.
+        // If either fails, an empty log stays, which is harmless.
         let _ = sqlx::query("PRAGMA schema_version").execute(&mut connection).await;
         let _ = connection.close().await;
     }
 }
 
-/// An unfinished copy: dropping it removes its file and what SQLite has made beside that.
+/// An unfinished copy: dropping it removes its file and SQLite's files beside it.
 struct UnfinishedCopy<'p>(&'p Path);
 
 impl UnfinishedCopy<'_> {
-    /// It is whole: the file stays.
+    /// Keeps the complete file.
     fn keep(self) {
         std::mem::forget(self);
     }
@@ -144,17 +144,18 @@ impl Drop for UnfinishedCopy<'_> {
     }
 }
 
-/// Puts a copy where no database is. Nothing is made before the copy was read: the lock makes the folder. The database gets its name when it
-/// is whole, so what a killed restore leaves is no arena; one that fails or is dropped leaves nothing: the lock goes with its folders.
+/// Restores a backup to a location without a database. Creates nothing before the backup was verified: the lock creates the folder. The
+/// database gets its name when it is complete, so a killed restore leaves no arena; one that fails or is dropped leaves nothing: the lock
+/// is removed with its folders.
 pub(super) async fn restore(
     settings: &StorageSettings,
     file: &Path,
     database: &Path,
     now: Timestamp,
 ) -> Result<RestoreReport, BackupError> {
-    // To read a large copy takes minutes, and this place would not take it.
+    // Verifying a large backup takes minutes, and this location would refuse it.
     if let Some(taken) = occupying(database) {
-        // Where an arena is served, the error says so. Beside the file of another program no lock is made.
+        // If an arena is running, the error says so. No lock is created beside the file of another program.
         if database.with_extension("lock").exists() {
             lock_free_place(settings, database)?;
         }
@@ -172,8 +173,8 @@ pub(super) async fn restore(
     Ok(copied)
 }
 
-/// The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it. Part by part, so
-/// that a signal can end it.
+/// Copies only the bytes: `fs::copy` would copy the permissions too, and a backup may be read-only or world-readable. Copies in chunks, so
+/// that it can be cancelled.
 async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
     let mut kept = fs::File::open(file)?;
     while io::copy(&mut (&mut kept).take(COPIED_AT_ONCE), &mut to)? > 0 {
@@ -182,13 +183,13 @@ async fn copy_bytes(file: &Path, mut to: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the lock of a place where no database is.
+/// Locks a location without a database.
 fn lock_free_place(settings: &StorageSettings, database: &Path) -> Result<DataLock, BackupError> {
     let lock = DataLock::take(settings, "restore")?;
     occupying(database).map_or(Ok(lock), |taken| Err(BackupError::Occupied(taken)))
 }
 
-/// The first of a database's files that is there.
+/// Returns the first existing one of a database's files.
 fn occupying(database: &Path) -> Option<PathBuf> {
     let mut files = ["", "-wal", "-shm"].map(|ending| beside(database, ending)).into_iter();
     files.find(|file| file.symlink_metadata().is_ok())
@@ -200,7 +201,7 @@ fn beside(database: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Reads all of a file that nobody writes.
+/// Verifies all of a file that is not being written.
 async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
     let damaged = damaged(file);
     let mut connection = open(file, Opened::Alone).await.map_err(&damaged)?;
@@ -218,12 +219,12 @@ async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
         return Err(wrong("rows refer to others that are missing"));
     }
     let version = sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut connection).await.map_err(&damaged)?;
-    // An older copy is brought up to date when it is served.
+    // An older backup is migrated when an arena opens it.
     if let Err(newer @ StoreError::Newer(_)) = compare_versions(version, &MIGRATIONS) {
         return Err(newer.into());
     }
     let votes = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
-    // Copies of earlier versions have no public log.
+    // Backups of earlier versions have no public log.
     let log_entries = sqlx::query_scalar(LOG_SIZE).fetch_one(&mut connection).await.unwrap_or(0);
     connection.close().await.map_err(&damaged)?;
     Ok(RestoreReport { votes, log_entries })
@@ -231,9 +232,9 @@ async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Opened {
-    /// Others may write it.
+    /// Others may write the file.
     Beside,
-    /// Nobody writes it, so nothing is made beside it.
+    /// The file is not being written, so nothing is created beside it.
     Alone,
 }
 
@@ -246,7 +247,7 @@ async fn open(file: &Path, opened: Opened) -> Result<SqliteConnection, sqlx::Err
     options.disable_statement_logging().connect().await
 }
 
-/// The error where a copy is not written because its disk is full.
+/// Returns the error for a copy that does not fit on its disk.
 fn no_space(to: &Path, error: &sqlx::Error) -> Option<BackupError> {
     let is_full = error.as_database_error()?.code().is_some_and(|code| code == SQLITE_FULL);
     is_full.then(|| unusable(folder_of(to))(io::ErrorKind::StorageFull.into()))
@@ -268,7 +269,7 @@ fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
 mod tests {
     use super::*;
 
-    /// A database of ten thousand votes.
+    /// Creates a database of ten thousand votes.
     async fn with_votes(database: &Path) -> SqliteConnection {
         let options = SqliteConnectOptions::new().filename(database).create_if_missing(true);
         let mut connection = options.connect().await.unwrap();

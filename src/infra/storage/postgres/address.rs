@@ -1,6 +1,6 @@
-//! What may stand in the address of a server. Errors name no part of it that may belong to a password.
+//! Validation of a server's address. Errors repeat no part of it that may belong to a password.
 
-/// What an address may say after its `?`; whatever else stands there is a slip, and might be a secret.
+/// Allowed parameters after the `?` of an address; others are mistakes, and may be secrets.
 const ADDRESS_OPTIONS: [&str; 16] = [
     "application_name",
     "dbname",
@@ -19,11 +19,11 @@ const ADDRESS_OPTIONS: [&str; 16] = [
     "ssl-root-cert",
     "user",
 ];
-/// What to do where a password breaks an address.
+/// Remedy for a password that breaks an address.
 pub(super) const PERCENT_ENCODING: &str =
     "percent-encode what is not a letter or a digit in the password: %40 for @, %2F for /, %23 for #, %3F for ?";
 
-/// What is wrong with what stands after the `?` of an address, if anything.
+/// Returns the problem with the parameters of an address, if any.
 pub(super) fn option_fault(address: &str) -> Option<String> {
     let (_, rest) = address.split_once('?')?;
     let mut names = rest.split('&').filter_map(|option| option.split('=').next());

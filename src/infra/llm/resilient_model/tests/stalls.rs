@@ -1,4 +1,4 @@
-//! The process stalls while a reply is under way: what has come meanwhile is read before any limit of time counts.
+//! The process stalls during a reply: data that arrived in the meantime is read before any timeout counts.
 
 use tokio::time::advance;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Of a text that has come during a stall, the task that reads the connection knows a moment after it.
+/// Script of a text that arrives during a stall and is read by the connection's task a moment after it.
 fn read_a_moment_later(text: &'static str) -> [ScriptStep; 3] {
     [Wait(10), WaitMs(1), Say(text)]
 }
@@ -15,7 +15,7 @@ fn text(text: &str) -> Option<Result<ReplyPart, ChatError>> {
     Some(Ok(ReplyPart::Text(text.into())))
 }
 
-/// The next part, during the wait for which the process stalls for an hour.
+/// Returns the next part; during the wait the process stalls for an hour.
 async fn next_after_stall(reply: &mut ReplyStream) -> Option<Result<ReplyPart, ChatError>> {
     let (part, ()) = tokio::join!(reply.next(), advance(HOUR));
     part

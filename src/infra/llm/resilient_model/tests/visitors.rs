@@ -1,8 +1,8 @@
-//! What differs where a visitor asks.
+//! Behaviour specific to visitors' questions.
 
 use super::*;
 
-/// Visitors of whom each was failed alone, until the breaker opens.
+/// Number of visitors with a lone failure at which the breaker opens.
 const ENOUGH: usize = 8;
 
 fn visitor(number: usize) -> VisitorId {
@@ -10,25 +10,25 @@ fn visitor(number: usize) -> VisitorId {
 }
 
 impl GuardFixture {
-    /// A question of this visitor.
+    /// Sends a question of this visitor.
     async fn ask_for(&self, number: usize) -> Vec<Result<ReplyPart, ChatError>> {
         self.ask_in(number, &run()).await
     }
 
-    /// The same in another answering.
+    /// Sends a question of this visitor in the given run.
     async fn ask_in(&self, number: usize, run: &RunId) -> Vec<Result<ReplyPart, ChatError>> {
         let question = VisitorQuestion { run: Some(run.clone()), ..question_of(visitor(number).as_str()) };
         self.model.reply_to(question, &[Message::user("Hello")]).collect().await
     }
 
-    /// The same, which another model answers if this one fails.
+    /// Sends a question that another model answers if this one fails.
     async fn fail_alone(&self, number: usize) {
         let reply = self.ask_for(number).await;
         assert!(matches!(reply.as_slice(), [Err(_)]), "{reply:?}");
         self.model.failed_alone(&visitor(number), &run());
     }
 
-    /// A question of this visitor whose reply is cut after its first part.
+    /// Sends a question of this visitor whose reply is cut after its first part.
     async fn cut_for(&self, number: usize) {
         let question = VisitorQuestion { max_bytes: 4, ..question_of(visitor(number).as_str()) };
         let mut reply = self.model.reply_to(question, &[Message::user("Hello")]);
@@ -62,7 +62,7 @@ async fn a_visitor_waits_no_longer_for_a_provider_that_is_late_with_the_rest_tha
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_fails_several_visitors_alone_is_not_paired_although_it_answers_the_arenas_own_question() {
-    // Failures that a question may cause, of every kind: none of them opens the breaker by itself.
+    // Failures of every kind that a question may cause: none of them opens the breaker by itself.
     let kinds = [ChatError::Empty, status(400), status(500), ChatError::Reported];
     let failing = kinds.iter().cycle().take(ENOUGH).map(|error| vec![Fail(error.clone())]);
     let bench = without_retries(failing.chain([vec![Say("Paris.")], vec![Fail(status(400))]]).collect());
@@ -71,7 +71,7 @@ async fn a_model_that_fails_several_visitors_alone_is_not_paired_although_it_ans
         assert!(bench.model.healthy(), "after {number}");
     }
     bench.ask_for(ENOUGH).await;
-    bench.model.settle_suspicion().unwrap().await;
+    bench.model.probe_if_suspected().unwrap().await;
     bench.check_state(BreakerPhase::Closed, 0);
     bench.model.failed_alone(&visitor(ENOUGH), &run());
     assert_eq!(bench.model.state().phase, BreakerPhase::Open);
@@ -109,7 +109,7 @@ async fn one_visitor_and_failures_of_all_models_take_it_from_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_of_ours_does_not_make_an_earlier_one_a_lone_failure() {
-    // Three failures in a row of no question's are enough for the breaker by themselves.
+    // Three consecutive failures unrelated to the question would open the breaker by themselves.
     let often = BreakerPolicy { failures: 1_000, open_for: Duration::from_secs(30) };
     let limits = ReplyLimits { retries: 0, breaker: often, ..ReplyLimits::from(&ProviderSettings::default()) };
     let unreached = || vec![Fail(ChatError::Unreached("no free port".into()))];
