@@ -32,4 +32,4 @@ pub mod visible_text;
 pub mod webhook;
 pub mod wildcard;
 
-pub(crate) mod alike_names;
+pub(crate) mod confusable_names;

@@ -102,7 +102,7 @@ pub enum ModerationFlagState {
 /// Error of an unknown part or state name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown part or state of a flag")]
-pub struct UnknownFlagWord;
+pub struct UnknownFlagName;
 
 impl ModeratedPart {
     /// All parts.
@@ -135,18 +135,18 @@ impl ModerationFlagState {
 }
 
 impl FromStr for ModeratedPart {
-    type Err = UnknownFlagWord;
+    type Err = UnknownFlagName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {
-        Self::ALL.into_iter().find(|part| part.as_str() == text).ok_or(UnknownFlagWord)
+    fn from_str(text: &str) -> Result<Self, UnknownFlagName> {
+        Self::ALL.into_iter().find(|part| part.as_str() == text).ok_or(UnknownFlagName)
     }
 }
 
 impl FromStr for ModerationFlagState {
-    type Err = UnknownFlagWord;
+    type Err = UnknownFlagName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownFlagWord)
+    fn from_str(text: &str) -> Result<Self, UnknownFlagName> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownFlagName)
     }
 }
 

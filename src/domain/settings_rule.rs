@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::webhook::LEAST_SECRET_BYTES;
+use crate::webhook::MIN_SECRET_BYTES;
 
 /// Maximum size of a prompt, in bytes.
 pub const MAX_PROMPT_BYTES: usize = 60_000;
@@ -304,7 +304,7 @@ impl fmt::Display for VariableRule {
             Self::SendableKey => "the variable's value has characters that no key has, such as a line break",
             Self::ModerationKey => "export the variable with a key in it, or take api_key_env out",
             Self::WebhookSecret => {
-                return write!(f, "set the variable to a secret of {LEAST_SECRET_BYTES} characters or more");
+                return write!(f, "set the variable to a secret of {MIN_SECRET_BYTES} characters or more");
             }
             Self::ClientSecret => "export the variable where the arena runs, or take client_secret_env out",
         };

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::hex::hex;
 
 /// Minimum length of a secret, in bytes.
-pub const LEAST_SECRET_BYTES: usize = 16;
+pub const MIN_SECRET_BYTES: usize = 16;
 /// Maximum number of attempts per message: with [`wait_after`] the last one is more than a day after the first.
-pub const MOST_TRIES: u32 = 14;
+pub const MAX_TRIES: u32 = 14;
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
 
@@ -36,14 +36,14 @@ pub enum DeliveryState {
     Waiting,
     /// Accepted by the receiver.
     Delivered,
-    /// Given up after [`MOST_TRIES`] attempts.
+    /// Given up after [`MAX_TRIES`] attempts.
     Dead,
 }
 
 /// Error of an unknown event or state name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event or state of a webhook")]
-pub struct UnknownWebhookWord;
+pub struct UnknownWebhookName;
 
 impl WebhookEvent {
     /// All events.
@@ -75,18 +75,18 @@ impl DeliveryState {
 }
 
 impl std::str::FromStr for WebhookEvent {
-    type Err = UnknownWebhookWord;
+    type Err = UnknownWebhookName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWebhookWord> {
-        Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or(UnknownWebhookWord)
+    fn from_str(text: &str) -> Result<Self, UnknownWebhookName> {
+        Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or(UnknownWebhookName)
     }
 }
 
 impl std::str::FromStr for DeliveryState {
-    type Err = UnknownWebhookWord;
+    type Err = UnknownWebhookName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWebhookWord> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownWebhookWord)
+    fn from_str(text: &str) -> Result<Self, UnknownWebhookName> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownWebhookName)
     }
 }
 
@@ -159,7 +159,7 @@ pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
 #[must_use]
 pub fn wait_after(failures: u32) -> Option<Duration> {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
-    (failures < MOST_TRIES).then(|| doubled.min(LONGEST_WAIT))
+    (failures < MAX_TRIES).then(|| doubled.min(LONGEST_WAIT))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Names and passphrases of accounts.
 
 /// Minimum length of a passphrase.
-pub const LEAST_PASSPHRASE_CHARS: usize = 12;
+pub const MIN_PASSPHRASE_CHARS: usize = 12;
 /// Maximum length of a passphrase, which bounds the time of hashing.
-pub const MOST_PASSPHRASE_BYTES: usize = 512;
+pub const MAX_PASSPHRASE_BYTES: usize = 512;
 /// Maximum length of an account name, in characters.
-pub const MOST_NAME_CHARS: usize = 40;
+pub const MAX_NAME_CHARS: usize = 40;
 
 /// Reason for refusing a name or passphrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum AccountError {
 pub fn parse_name(typed: &str) -> Result<String, AccountError> {
     let name = typed.trim().to_ascii_lowercase();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
-    let is_name = (1..=MOST_NAME_CHARS).contains(&name.len()) && name.chars().all(is_plain);
+    let is_name = (1..=MAX_NAME_CHARS).contains(&name.len()) && name.chars().all(is_plain);
     if is_name { Ok(name) } else { Err(AccountError::Name) }
 }
 
@@ -40,10 +40,10 @@ pub fn parse_name(typed: &str) -> Result<String, AccountError> {
 /// # Errors
 /// [`AccountError`].
 pub fn check_passphrase(passphrase: &str, name: &str) -> Result<(), AccountError> {
-    if passphrase.chars().count() < LEAST_PASSPHRASE_CHARS {
+    if passphrase.chars().count() < MIN_PASSPHRASE_CHARS {
         return Err(AccountError::Short);
     }
-    if passphrase.len() > MOST_PASSPHRASE_BYTES {
+    if passphrase.len() > MAX_PASSPHRASE_BYTES {
         return Err(AccountError::Long);
     }
     let plain = passphrase.to_lowercase();

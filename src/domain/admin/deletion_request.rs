@@ -36,7 +36,7 @@ pub enum BattleReference {
 /// Error of an unknown scope or state name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope or state of a request")]
-pub struct UnknownRequestWord;
+pub struct UnknownRequestName;
 
 impl BattleReference {
     /// Parses an id or a link, of which only the path counts; `None` for any other text.
@@ -86,18 +86,18 @@ impl DeletionRequestState {
 }
 
 impl FromStr for DeletionScope {
-    type Err = UnknownRequestWord;
+    type Err = UnknownRequestName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownRequestWord> {
-        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or(UnknownRequestWord)
+    fn from_str(text: &str) -> Result<Self, UnknownRequestName> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or(UnknownRequestName)
     }
 }
 
 impl FromStr for DeletionRequestState {
-    type Err = UnknownRequestWord;
+    type Err = UnknownRequestName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownRequestWord> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownRequestWord)
+    fn from_str(text: &str) -> Result<Self, UnknownRequestName> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownRequestName)
     }
 }
 

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Prefix of every key, which distinguishes it from other tokens and lets secret scanners find leaked keys.
 pub const KEY_PREFIX: &str = "langya_";
 /// Maximum length of a key's name, in characters.
-pub const MOST_NAME_CHARS: usize = 60;
+pub const MAX_NAME_CHARS: usize = 60;
 /// Maximum lifetime of a key that expires, in days.
-pub const MOST_DAYS: u32 = 3_650;
+pub const MAX_DAYS: u32 = 3_650;
 
 /// Permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ pub fn split_scopes(text: &str) -> Result<Vec<KeyScope>, UnknownScope> {
 #[must_use]
 pub fn parse_name(typed: &str) -> Option<&str> {
     let name = typed.trim();
-    let is_name = (1..=MOST_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    let is_name = (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     is_name.then_some(name)
 }
 

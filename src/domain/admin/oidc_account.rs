@@ -7,14 +7,14 @@ use super::role::Role;
 
 /// Source of an account's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RoleFrom {
+pub enum RoleSource {
     /// Assigned by an owner.
     Owner,
     /// Determined by a claim of the provider at each sign-in.
     Claim,
 }
 
-impl RoleFrom {
+impl RoleSource {
     /// Returns the name in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {

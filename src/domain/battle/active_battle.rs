@@ -33,7 +33,7 @@ enum FollowState {
     Listening,
     /// The events did not arrive in time, and viewers were sent the database's state. Later events are ignored: their numbers would
     /// mean other events.
-    Deaf,
+    Unreachable,
 }
 
 /// Action that starts a turn.
@@ -185,14 +185,14 @@ impl ActiveBattle {
 
     /// Applies events of the answering instance, whose log begins with the event numbered `first`; returns `true` if some are missing.
     /// `Ready` is left to [`ActiveBattle::catch_up`]: until then this instance could accept neither a vote nor a prompt.
-    pub fn take_in(&mut self, first: u64, mut entries: Vec<EventEntry>) -> bool {
+    pub fn apply_events(&mut self, first: u64, mut entries: Vec<EventEntry>) -> bool {
         entries.pop_if(|last| last.event == BattleEvent::Ready);
         for entry in entries {
             if self.log.begins_with(first, &entry) {
                 // The log of the other instance begins with the battle's first turn and is complete.
                 self.exchanges.clear();
             }
-            match self.log.take_in(first, entry.clone()) {
+            match self.log.apply_events(first, entry.clone()) {
                 Incoming::Added => self.note(&entry),
                 Incoming::Known => {}
                 Incoming::Gap => return true,
@@ -222,7 +222,7 @@ impl ActiveBattle {
     /// Marks the other instance as unreachable: the log gets the database's state, and [`ActiveBattle::catch_up`] adds the rest.
     pub fn mark_unreachable(&mut self) {
         if self.listens() && self.log.is_empty() {
-            self.followed = Some(FollowState::Deaf);
+            self.followed = Some(FollowState::Unreachable);
             self.log_turns();
         }
     }

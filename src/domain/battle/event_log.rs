@@ -123,7 +123,7 @@ impl EventLog {
     }
 
     /// Adds an event of another instance, whose log begins with the number `first`, unless it is known or leaves a gap.
-    pub fn take_in(&mut self, first: u64, entry: EventEntry) -> Incoming {
+    pub fn apply_events(&mut self, first: u64, entry: EventEntry) -> Incoming {
         if self.begins_with(first, &entry) {
             self.next_seq = first;
         }
@@ -187,10 +187,10 @@ impl EventLog {
 
     /// Returns the logged state of this turn since it last began; empty where another turn is the latest.
     #[must_use]
-    pub fn latest_turn(&self, turn: u32) -> ToldTurn {
+    pub fn latest_turn(&self, turn: u32) -> LoggedTurn {
         let begin = self.entries.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
-        let Some(begin) = begin.filter(|at| self.entries[*at].turn == turn) else { return ToldTurn::default() };
-        let mut told = ToldTurn { begun: true, ..ToldTurn::default() };
+        let Some(begin) = begin.filter(|at| self.entries[*at].turn == turn) else { return LoggedTurn::default() };
+        let mut told = LoggedTurn { begun: true, ..LoggedTurn::default() };
         for entry in &self.entries[begin..] {
             match &entry.event {
                 BattleEvent::Turn { answer, .. } => told.answer.clone_from(answer),
@@ -216,7 +216,7 @@ impl EventLog {
 
 /// Logged state of a turn since it last began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToldTurn {
+pub struct LoggedTurn {
     /// Whether its `Turn` event is in the log.
     pub begun: bool,
     /// Public id of the announced run, where known.
@@ -244,15 +244,15 @@ mod tests {
     #[test]
     fn events_of_another_instance_come_without_gaps_and_once() {
         let mut log = EventLog::starting_at(EPOCH_GAP);
-        assert_eq!(log.take_in(1, entry(2, BattleEvent::Ready)), Incoming::Gap, "the first one is missing");
+        assert_eq!(log.apply_events(1, entry(2, BattleEvent::Ready)), Incoming::Gap, "the first one is missing");
         assert!(log.begins_with(1, &entry(1, turn("Which?"))));
-        assert_eq!(log.take_in(1, entry(1, turn("Which?"))), Incoming::Added);
-        assert_eq!(log.take_in(1, entry(1, turn("Which?"))), Incoming::Known);
-        assert_eq!(log.take_in(1, entry(3, BattleEvent::Ready)), Incoming::Gap);
-        assert_eq!(log.take_in(1, entry(2, BattleEvent::Done { side: Side::A })), Incoming::Added);
+        assert_eq!(log.apply_events(1, entry(1, turn("Which?"))), Incoming::Added);
+        assert_eq!(log.apply_events(1, entry(1, turn("Which?"))), Incoming::Known);
+        assert_eq!(log.apply_events(1, entry(3, BattleEvent::Ready)), Incoming::Gap);
+        assert_eq!(log.apply_events(1, entry(2, BattleEvent::Done { side: Side::A })), Incoming::Added);
         let far = 3 + EPOCH_GAP;
-        assert_eq!(log.take_in(1, entry(far, BattleEvent::Ready)), Incoming::Gap, "an epoch begins with a turn");
-        assert_eq!(log.take_in(1, entry(far, turn("Again?"))), Incoming::Added);
+        assert_eq!(log.apply_events(1, entry(far, BattleEvent::Ready)), Incoming::Gap, "an epoch begins with a turn");
+        assert_eq!(log.apply_events(1, entry(far, turn("Again?"))), Incoming::Added);
         assert_eq!((log.first_seq(), log.last_seq(), log.head()), (1, Some(far), far));
         assert_eq!((log.up_to(2).len(), log.after(2).len()), (2, 1));
     }
@@ -263,11 +263,11 @@ mod tests {
         let exchange = Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") };
         log.append_turn(1, exchange, Some("first".into()), &Side::BOTH);
         log.append(1, BattleEvent::Ready);
-        assert_eq!(log.latest_turn(2), ToldTurn::default());
+        assert_eq!(log.latest_turn(2), LoggedTurn::default());
         let told = log.latest_turn(1);
         assert_eq!((told.replies[0].as_str(), told.done, told.over), ("first", [true; 2], true));
         assert_eq!(told.answer.as_deref(), Some("first"));
         log.append(1, turn("Which?"));
-        assert_eq!(log.latest_turn(1), ToldTurn { begun: true, ..ToldTurn::default() });
+        assert_eq!(log.latest_turn(1), LoggedTurn { begun: true, ..LoggedTurn::default() });
     }
 }

@@ -26,6 +26,20 @@ pub struct Statistic {
     /// Reason why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
+    /// The same reason, for texts in other languages.
+    #[serde(skip)]
+    pub reason: Option<MissingReason>,
+}
+
+/// Reason why a statistic has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MissingReason {
+    /// The statistic is undefined for these observations.
+    #[error(transparent)]
+    Undefined(Undefined),
+    /// The judged battles do not connect all models.
+    #[error("the battles judged so far leave {0} groups of models that cannot be compared")]
+    SeparateGroups(usize),
 }
 
 impl Statistic {
@@ -33,15 +47,15 @@ impl Statistic {
     #[must_use]
     pub fn new(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
         match found {
-            Ok(value) => Self { value: Some(value), interval, undefined: None },
-            Err(reason) => Self::missing(reason.to_string()),
+            Ok(value) => Self { value: Some(value), interval, undefined: None, reason: None },
+            Err(undefined) => Self::missing(MissingReason::Undefined(undefined)),
         }
     }
 
     /// Creates a statistic without a value.
     #[must_use]
-    pub fn missing(reason: String) -> Self {
-        Self { value: None, interval: None, undefined: Some(reason) }
+    pub fn missing(reason: MissingReason) -> Self {
+        Self { value: None, interval: None, undefined: Some(reason.to_string()), reason: Some(reason) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::agreement::Statistic;
+use super::agreement::{MissingReason, Statistic};
 use super::verdicts::JudgedBattle;
 use crate::battle::Outcome;
 use crate::rating::FitError;
@@ -132,9 +132,7 @@ fn ratings(models: &[&ModelPlaces]) -> (Vec<f64>, Vec<f64>) {
 
 fn correlation(by: Coefficient, models: &[&ModelPlaces], components: usize, level: ConfidenceLevel) -> Statistic {
     if components > 1 {
-        return Statistic::missing(format!(
-            "the battles judged so far leave {components} groups of models that cannot be compared"
-        ));
+        return Statistic::missing(MissingReason::SeparateGroups(components));
     }
     let (votes, verdicts) = ratings(models);
     let found = by.correlate(&votes, &verdicts);

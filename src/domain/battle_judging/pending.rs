@@ -10,7 +10,7 @@ use crate::benchmark::judgement::Game;
 use crate::language::Language;
 
 /// Maximum length of a judged conversation in tokens, so that a judge can read all of it.
-pub const MOST_TOKENS: u64 = 24_000;
+pub const MAX_BATTLE_TOKENS: u64 = 24_000;
 
 /// Game that needs no further request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub struct Skipped {
     pub without_text: u64,
     /// Number of questions with images, which the judge would not see.
     pub with_images: u64,
-    /// Number of conversations with more than [`MOST_TOKENS`] tokens.
+    /// Number of conversations with more than [`MAX_BATTLE_TOKENS`] tokens.
     pub too_long: u64,
 }
 
@@ -76,7 +76,7 @@ pub enum BattleCheck {
     WithoutText,
     /// The question has images.
     WithImages,
-    /// The conversation has more than [`MOST_TOKENS`] tokens.
+    /// The conversation has more than [`MAX_BATTLE_TOKENS`] tokens.
     TooLong,
 }
 
@@ -85,6 +85,8 @@ pub enum BattleCheck {
 pub struct PendingWork {
     /// Number of battles of the sample that can be judged.
     pub battles: u64,
+    /// Number of sampled battles in which a judge took part itself.
+    pub own_battles: u64,
     /// Number of battles that cannot be judged.
     pub skipped: Skipped,
     /// Sequence number of the last vote examined.
@@ -110,6 +112,7 @@ impl PendingWork {
         let settled: HashSet<SettledGame> = settled.into_iter().collect();
         let mut found = Self {
             battles: 0,
+            own_battles: 0,
             skipped: Skipped::default(),
             last_seq: 0,
             more: false,

@@ -54,6 +54,8 @@ pub struct JudgeReport {
     pub prompt: String,
     /// Number of battles judged with other instructions, which are not counted here.
     pub by_other_prompts: usize,
+    /// Number of judged battles in which the judge took part itself. They count like others, although it may favour its own replies.
+    pub own_battles: usize,
     /// Time of the latest verdict, in milliseconds since 1970.
     pub latest: i64,
     /// Number of games by status.
@@ -118,6 +120,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         judge: judge.name.to_owned(),
         prompt: judge.prompt_sha256.chars().take(SHOWN).collect(),
         by_other_prompts: judge.by_other_prompts,
+        own_battles: battles.iter().filter(|battle| battle.vote.models.iter().any(|model| model == judge.name)).count(),
         latest: judge.latest.0,
         statuses: statuses(battles),
         judged: rate(bias.turns, u64::try_from(battles.len()).unwrap_or(u64::MAX)),
@@ -232,6 +235,15 @@ mod tests {
         assert_eq!(counts(&judge.agreement.with_ties), (4, 6), "1, 4, 5 and 6");
         assert_eq!(counts(&judge.agreement.without_ties), (1, 1));
         assert_eq!((judge.prompt.as_str(), judge.latest_at()), ("p", Timestamp(7)));
+    }
+
+    #[test]
+    fn the_battles_of_a_judge_with_itself_are_counted() {
+        let by = |judge: &str, seq| both(seq, AWins, [A, B]).map(|said| JudgedVote { judge: judge.into(), ..said });
+        let all = [by("x", 1), by("x", 2), by("j", 3)].concat();
+        let found = report(&all, &[], ConfidenceLevel::default()).unwrap();
+        let own: Vec<_> = found.judges.iter().map(|judge| (judge.judge.as_str(), judge.own_battles)).collect();
+        assert_eq!(own, [("j", 0), ("x", 2)]);
     }
 
     #[test]

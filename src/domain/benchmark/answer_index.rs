@@ -7,7 +7,7 @@ use super::item::{Answer, Ask, Item, request_sha256};
 use crate::sha256::sha256;
 
 /// Word of placeholder answers, for estimating the size of later questions.
-const STAND_IN: &str = "word ";
+const PLACEHOLDER: &str = "word ";
 /// Number of words of a placeholder answer, a typical length.
 const STAND_IN_LENGTH: usize = 400;
 
@@ -26,8 +26,8 @@ struct IndexedAnswer {
     text: String,
 }
 
-fn stand_in(ask: &Ask) -> Answer {
-    Answer { turn: ask.turn, text: STAND_IN.repeat(STAND_IN_LENGTH) }
+fn placeholder(ask: &Ask) -> Answer {
+    Answer { turn: ask.turn, text: PLACEHOLDER.repeat(STAND_IN_LENGTH) }
 }
 
 /// Computes the hash that identifies a question: its messages and sampling settings.
@@ -56,7 +56,7 @@ pub fn open_after(
         if asks.is_empty() {
             return open;
         }
-        answers.extend(asks.iter().map(stand_in));
+        answers.extend(asks.iter().map(placeholder));
         open.extend(asks);
     }
 }
@@ -123,8 +123,8 @@ impl AnswerIndex {
 
     /// Returns the answers, with placeholders for the missing ones.
     #[must_use]
-    pub fn with_stand_ins(&self, suite: &dyn Suite, item: &Item) -> Vec<Answer> {
-        let open = self.open(suite, item).into_iter().map(|ask| stand_in(&ask));
+    pub fn with_placeholders(&self, suite: &dyn Suite, item: &Item) -> Vec<Answer> {
+        let open = self.open(suite, item).into_iter().map(|ask| placeholder(&ask));
         self.to(suite, item).into_iter().chain(open).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::battle::ModelId;
 
 /// Answers that a plan covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlannedOver {
+pub enum AnswerScope {
     /// Stored answers.
     KeptAnswers,
     /// All answers, with placeholders of typical length for the missing ones.
@@ -28,7 +28,7 @@ pub struct EvaluatedModel<'c> {
     /// Keys of the judgements that exist.
     pub judged: HashSet<JudgementKey>,
     /// Answers that are judged.
-    pub over: PlannedOver,
+    pub over: AnswerScope,
 }
 
 /// Key that identifies a judgement.
@@ -81,14 +81,14 @@ impl EvaluatedModel<'_> {
     #[must_use]
     pub fn open_over(
         &self,
-        over: PlannedOver,
+        over: AnswerScope,
         suite: &dyn Suite,
         item: &Item,
         judge: Option<&ModelId>,
     ) -> Vec<PendingJudgement> {
         let of = |given: &AnswerIndex| match over {
-            PlannedOver::KeptAnswers => given.to(suite, item),
-            PlannedOver::AllAnswers => given.with_stand_ins(suite, item),
+            AnswerScope::KeptAnswers => given.to(suite, item),
+            AnswerScope::AllAnswers => given.with_placeholders(suite, item),
         };
         let answers = of(&self.answers);
         let baseline: Vec<Answer> = self.baseline.as_ref().map(of).unwrap_or_default();

@@ -4,8 +4,10 @@
 //! coverage.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
@@ -84,11 +86,34 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
 
 /// Options as in data files: a list, an object by letter, or one text with the letters in it.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the options are neither a list, nor an object with each letter once, nor a text")]
 pub(super) enum OptionTexts {
     List(Vec<String>),
-    ByLetter(BTreeMap<String, String>),
+    ByLetter(#[serde(deserialize_with = "each_once")] BTreeMap<String, String>),
     Text(String),
+}
+
+/// Deserializes an object whose keys differ; JSON itself allows the same key twice.
+fn each_once<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<String, String>, D::Error> {
+    struct EachOnce;
+    impl<'de> Visitor<'de> for EachOnce {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object with each letter once")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut texts = BTreeMap::new();
+            while let Some((letter, text)) = map.next_entry()? {
+                if texts.insert(letter, text).is_some() {
+                    return Err(A::Error::custom("a letter stands twice"));
+                }
+            }
+            Ok(texts)
+        }
+    }
+    object.deserialize_map(EachOnce)
 }
 
 /// Parses the options and the correct letter.

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Suite;
 use super::item::Item;
 use super::item_resampling::ItemDraws;
-use super::judgement::{Judgement, Status};
+use super::judgement::{Game, Judgement, Status};
 use super::score::{Coverage, Part, Score, Scores, Verdicts, mean, mean_samples};
 
 /// One judge, or a panel whose scores are averaged.
@@ -115,21 +115,64 @@ impl<'j> JudgementTable<'j> {
         &self.models
     }
 
-    /// Whether the judges are a panel: several, each of which has judged at least half of the models. A judge that was tried on a few
-    /// models does not make a panel.
-    fn is_panel(&self) -> bool {
-        let judged = |judge: usize| self.models.iter().filter(|model| !model.by_judge[judge].is_empty()).count();
-        self.judges.len() > 1 && (0..self.judges.len()).all(|judge| 2 * judged(judge) >= self.models.len())
+    /// Returns the judges in alphabetical order; judges without any verdict are left out if others have some.
+    #[must_use]
+    pub fn judges(&self) -> &[&'j str] {
+        &self.judges
     }
 
-    /// Returns every model's scores by each judge, in alphabetical order; for a panel, each model's mean over all judges follows.
+    /// Keeps only the judges whose scores are shown unless others are asked for: the panel, or else the judge with the most verdicts.
+    #[must_use]
+    pub fn of_default_judges(mut self) -> Self {
+        let shown = self.panel().or_else(|| Some(vec![self.fullest()?])).unwrap_or_default();
+        self.judges = shown.iter().map(|&judge| self.judges[judge]).collect();
+        for model in &mut self.models {
+            model.by_judge = shown.iter().map(|&judge| std::mem::take(&mut model.by_judge[judge])).collect();
+        }
+        self
+    }
+
+    /// Returns the positions of the judges of the panel, if there are several: those that have judged at least half of the models of the
+    /// judge with the most verdicts, and on each of these nearly everything that this judge has judged. A judge that was tried on a few
+    /// models or items, or whose run has not ended, does not belong to it: its scores are of other items.
+    fn panel(&self) -> Option<Vec<usize>> {
+        if self.judges.len() < 2 {
+            return None;
+        }
+        let fullest = self.fullest()?;
+        let judged: Vec<Vec<JudgedTurns<'_>>> = self.models.iter().map(ModelJudgements::judged).collect();
+        let by_fullest: Vec<_> = judged.iter().filter(|model| !model[fullest].is_empty()).collect();
+        let belongs = |judge: &usize| {
+            let by_both: Vec<_> = by_fullest.iter().filter(|model| !model[*judge].is_empty()).collect();
+            let is_full = |model: &[JudgedTurns<'_>]| !shared(&model[fullest], &model[*judge]).is_low();
+            2 * by_both.len() >= by_fullest.len() && by_both.iter().all(|model| is_full(model))
+        };
+        let members: Vec<usize> = (0..self.judges.len()).filter(belongs).collect();
+        (members.len() > 1).then_some(members)
+    }
+
+    /// Returns the position of the judge with the most verdicts, of the latest one on a tie; `None` without judges.
+    fn fullest(&self) -> Option<usize> {
+        let verdicts = |judge: &usize| {
+            let own: Vec<&Judgement> = self.models.iter().flat_map(|model| model.by_judge[*judge].clone()).collect();
+            let verdicts = own.iter().filter(|judgement| judgement.status == Status::Ok).count();
+            (verdicts, own.iter().map(|judgement| judgement.ts).max())
+        };
+        (0..self.judges.len()).max_by_key(verdicts)
+    }
+
+    /// Returns every model's scores by each judge, in alphabetical order; for a panel, each model's mean over its judges follows.
     #[must_use]
     pub fn scores(&self, suite: &dyn Suite, items: &[Item]) -> Vec<PanelScores> {
         let judges: Vec<String> = self.judges.iter().map(|&judge| judge.to_owned()).collect();
-        let is_panel = self.is_panel();
+        let panel = self.panel();
         let of_model = |model: &ModelJudgements| {
             let scores = model.scores_by_judge(suite, items);
-            let mean = is_panel.then(|| (JudgePanel::Several(judges.clone()), panel_mean(&scores)));
+            let mean = panel.as_ref().map(|members| {
+                let own: Vec<&Scores> = members.iter().map(|&judge| &scores[judge]).collect();
+                let names = members.iter().map(|&judge| judges[judge].clone()).collect();
+                (JudgePanel::Several(names), panel_mean(&own))
+            });
             let panels = judges.iter().cloned().map(JudgePanel::Judge).zip(scores).chain(mean);
             let row = |(panel, scores)| PanelScores { model: model.model.to_owned(), panel, scores };
             panels.map(row).collect::<Vec<_>>()
@@ -138,9 +181,33 @@ impl<'j> JudgementTable<'j> {
     }
 }
 
+/// Turns that a judge has judged: item, turn and game.
+type JudgedTurns<'j> = HashSet<(&'j str, u32, Game)>;
+
+/// Counts how much of what one judge has judged another has judged too.
+fn shared(all: &JudgedTurns<'_>, own: &JudgedTurns<'_>) -> Coverage {
+    all.iter().map(|turn| Coverage { ok: u64::from(own.contains(turn)), total: 1 }).sum()
+}
+
 impl<'j> ModelJudgements<'j> {
+    /// Returns what each judge has judged; a judge that was not reached has not judged.
+    fn judged(&self) -> Vec<JudgedTurns<'j>> {
+        let key = |judgement: &'j Judgement| (judgement.item_id.as_str(), judgement.turn, judgement.game);
+        let of_judge = |own: &Vec<&'j Judgement>| {
+            let reached = own.iter().copied().filter(|judgement| judgement.status != Status::TransportFailed);
+            reached.map(key).collect::<JudgedTurns<'j>>()
+        };
+        self.by_judge.iter().map(of_judge).collect()
+    }
+
     fn scores_by_judge(&self, suite: &dyn Suite, items: &[Item]) -> Vec<Scores> {
         self.by_judge.iter().map(|judgements| suite.score(items, judgements)).collect()
+    }
+
+    /// Whether each judge of the table has judged the model.
+    #[must_use]
+    pub fn is_judged_by_all(&self) -> bool {
+        self.by_judge.iter().all(|judgements| !judgements.is_empty())
     }
 
     /// Returns the verdicts of each judge of the table on the model, for means over resampled items as well.
@@ -154,7 +221,7 @@ impl<'j> ModelJudgements<'j> {
 #[must_use]
 pub fn mean_scores(suite: &dyn Suite, items: &[Item], by_judge: &[Verdicts<'_>]) -> Scores {
     let mut scores: Vec<Scores> = by_judge.iter().map(|verdicts| suite.score_verdicts(items, verdicts)).collect();
-    if scores.len() == 1 { scores.remove(0) } else { panel_mean(&scores) }
+    if scores.len() == 1 { scores.remove(0) } else { panel_mean(&scores.iter().collect::<Vec<_>>()) }
 }
 
 /// Filter of judgements by model and judge.
@@ -272,7 +339,7 @@ fn judgement_counts(judgements: &[Judgement]) -> JudgementCounts<'_> {
 
 /// Averages several judges' scores by part. A part that one of them could not score has no mean: over fewer judges it would not be
 /// comparable with other models.
-fn panel_mean(judges: &[Scores]) -> Scores {
+fn panel_mean(judges: &[&Scores]) -> Scores {
     let Some(first) = judges.first() else { return Scores::default() };
     let of_all = |part: &Part| -> Option<Score> {
         let scores: Vec<&Score> = judges.iter().map(|scores| scores.of(part)).collect::<Option<_>>()?;
@@ -289,7 +356,6 @@ mod tests {
     use super::*;
     use crate::benchmark::SuiteOptions;
     use crate::benchmark::item::{ItemSampling, Question};
-    use crate::benchmark::judgement::Game;
     use crate::benchmark::registry::suite;
     use crate::judging::verdict::{Letter, Verdict};
     use crate::language::Language;
@@ -333,6 +399,40 @@ mod tests {
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(model, judge)| ((*model).to_owned(), (*judge).to_owned())).collect()
+    }
+
+    fn on_item(item: usize, judgement: Judgement) -> Judgement {
+        Judgement { item_id: item.to_string(), ..judgement }
+    }
+
+    #[test]
+    fn a_judge_of_nearly_all_items_belongs_to_the_panel_and_one_of_some_items_does_not() {
+        let both = |items: usize, judge: &str| -> Vec<Judgement> {
+            let of = |model| (0..items).map(move |item| on_item(item, judgement(model, judge, Status::Ok)));
+            ["a", "b"].into_iter().flat_map(of).collect()
+        };
+        let beside = |items: usize| [both(20, "i"), both(items, "k")].concat();
+        assert_eq!(rows(&beside(18)), pairs(&[("a", "i"), ("a", "k"), ("b", "i"), ("b", "k")]));
+        assert_eq!(rows(&beside(19))[2], ("a".to_owned(), "i+k".to_owned()));
+        let tried = [beside(20), both(2, "j")].concat();
+        assert!(rows(&tried).contains(&("b".to_owned(), "i+k".to_owned())), "who tried some items takes nothing away");
+    }
+
+    #[test]
+    fn scores_are_shown_by_the_panel_or_else_by_the_judge_with_the_most_verdicts() {
+        let of = |judge: &str, items: usize, ts: i64| -> Vec<Judgement> {
+            let all = (0..items).map(|item| on_item(item, judgement("a", judge, Status::Ok)));
+            all.map(|judgement| Judgement { ts, ..judgement }).collect()
+        };
+        let shown = |judgements: &[Judgement]| JudgementTable::new(judgements).of_default_judges().judges().join("+");
+        assert_eq!(shown(&[of("i", 10, 1), of("j", 2, 2)].concat()), "i");
+        assert_eq!(shown(&[of("i", 10, 1), of("j", 10, 2), of("k", 2, 3)].concat()), "i+j");
+        let apart = |ts: i64| {
+            let others = of("j", 10, ts).into_iter().map(|judgement| Judgement { model: "b".to_owned(), ..judgement });
+            [of("i", 10, 2), others.collect()].concat()
+        };
+        assert_eq!((shown(&apart(1)), shown(&apart(3))), ("i".to_owned(), "j".to_owned()), "the latest on a tie");
+        assert_eq!(shown(&[]), "");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct RunResults {
     /// Mean scores over the run's judges.
     pub scores: BTreeMap<(String, String), f64>,
     /// Fingerprints of the answers of all turns.
-    pub answers: BTreeMap<(String, String), AnswerPrint>,
+    pub answers: BTreeMap<(String, String), AnswerFingerprint>,
 }
 
 impl RunResults {
@@ -41,12 +41,12 @@ impl RunResults {
         let scores = by_judge.values().map(|own| ItemScores::new(suite, items, own)).filter(ItemScores::is_scored);
         let scores = ItemScores::panel_mean(&scores.collect::<Vec<_>>());
         let keyed = |(item, model, score): (&str, &str, f64)| ((model.to_owned(), item.to_owned()), score);
-        Self { scores: scores.scores().map(keyed).collect(), answers: answer_prints(answers) }
+        Self { scores: scores.scores().map(keyed).collect(), answers: answer_fingerprints(answers) }
     }
 }
 
 /// Computes the fingerprints of the answers to each item; of several answers to one question the latest is used.
-fn answer_prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), AnswerPrint> {
+fn answer_fingerprints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), AnswerFingerprint> {
     answers.sort_by_key(|answer| (answer.turn, answer.created_at.0));
     let mut texts: BTreeMap<(String, String), BTreeMap<u32, String>> = BTreeMap::new();
     for answer in answers {
@@ -55,14 +55,17 @@ fn answer_prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String),
     let print = |turns: BTreeMap<u32, String>| {
         let characters = turns.values().map(|text| text.chars().count()).sum::<usize>();
         let all: Vec<String> = turns.iter().map(|(turn, text)| format!("{turn} {}", sha256(text.as_bytes()))).collect();
-        AnswerPrint { sha256: sha256(all.join("\n").as_bytes()), characters: characters.try_into().unwrap_or(u64::MAX) }
+        AnswerFingerprint {
+            sha256: sha256(all.join("\n").as_bytes()),
+            characters: characters.try_into().unwrap_or(u64::MAX),
+        }
     };
     texts.into_iter().map(|(key, turns)| (key, print(turns))).collect()
 }
 
 /// Fingerprint of an item's answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AnswerPrint {
+pub struct AnswerFingerprint {
     /// SHA-256 of the texts.
     pub sha256: String,
     /// Number of characters.
@@ -289,7 +292,9 @@ mod tests {
                 let varied = f64::from((item * 7 + noise * (item % 5)) % 5);
                 results.scores.insert(key.clone(), 5.0 + varied + score);
                 let characters = 200 + u64::from((item * 13 + noise) % 17) + length;
-                results.answers.insert(key, AnswerPrint { sha256: format!("{item} {score} {noise}"), characters });
+                results
+                    .answers
+                    .insert(key, AnswerFingerprint { sha256: format!("{item} {score} {noise}"), characters });
             }
         }
         results

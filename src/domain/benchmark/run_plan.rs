@@ -9,7 +9,7 @@ use super::JudgeMode;
 use crate::judging::budget::{Budget, Spent};
 
 /// Maximum number of runs in a plan.
-pub const MOST_RUNS: usize = 1_000;
+pub const MAX_RUNS: usize = 1_000;
 /// Maximum of a plan's whole numbers: the largest integer in a TOML file.
 const LARGEST: u64 = i64::MAX.unsigned_abs();
 
@@ -33,8 +33,8 @@ pub enum RunPlanError {
         /// Invalid name.
         name: String,
     },
-    /// The plan has more than [`MOST_RUNS`] runs.
-    #[error("the plan has {runs} runs, more than the {MOST_RUNS} allowed: split it into several plans")]
+    /// The plan has more than [`MAX_RUNS`] runs.
+    #[error("the plan has {runs} runs, more than the {MAX_RUNS} allowed: split it into several plans")]
     TooManyRuns {
         /// Number of runs.
         runs: usize,
@@ -244,7 +244,7 @@ impl RunPlan {
             return Err(RunPlanError::Name { key, name: name.clone() });
         }
         let runs = self.suites.iter().map(|suite| suite.rounds(&self.samples)).sum();
-        if runs > MOST_RUNS {
+        if runs > MAX_RUNS {
             return Err(RunPlanError::TooManyRuns { runs });
         }
         self.check_runs()

@@ -241,6 +241,13 @@ impl RunOutcome {
         }
     }
 
+    /// Whether this is the first run of a judge, and none of its replies contains a verdict.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        let unread = [Status::ParseFailed, Status::OutOfRange].map(|status| self.failed.get(status.in_words()));
+        self.before == 0 && self.kept > 0 && unread.into_iter().flatten().sum::<u64>() == self.kept
+    }
+
     /// Formats the failures; empty without any.
     #[must_use]
     pub fn failures(&self) -> String {
@@ -267,6 +274,19 @@ mod tests {
         planned.add(100, Some(200), EFFORT);
         planned.add(50, None, EFFORT);
         planned.plan(ModelId::new("m"), past, EFFORT, Some(PRICES))
+    }
+
+    #[test]
+    fn a_judge_none_of_whose_replies_has_a_verdict_is_unreadable() {
+        let after = |before: u64, ended: &[Status]| {
+            let mut outcome = RunOutcome { before, ..RunOutcome::new(ModelId::new("j")) };
+            ended.iter().for_each(|status| outcome.ended(*status));
+            outcome.is_unreadable()
+        };
+        let unread = [Status::ParseFailed, Status::OutOfRange];
+        assert!(after(0, &unread) && after(0, &[Status::ParseFailed, Status::TransportFailed]));
+        assert!(!after(0, &[Status::ParseFailed, Status::Ok]) && !after(0, &[Status::EmptyAnswer]));
+        assert!(!after(0, &[]) && !after(5, &unread), "earlier replies may have verdicts");
     }
 
     #[test]

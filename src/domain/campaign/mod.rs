@@ -28,4 +28,4 @@ pub mod suite_answers;
 pub mod unit_order;
 
 /// Maximum lifetime of annotators' links in days, for links that expire.
-pub const MOST_LINK_DAYS: u32 = 3_650;
+pub const MAX_LINK_DAYS: u32 = 3_650;

@@ -1,44 +1,44 @@
-//! Which other names a model goes by: in papers, in tables, in other people's leaderboards.
+//! Aliases of models: their names in papers, tables and other leaderboards.
 //!
-//! The table is TOML, a model's id with a list of its other names, in the section `[aliases]` of the settings, in a study, or
-//! in a file of its own: `"chatglm2-6b" = ["ChatGLM2-6B", "chatglm2"]`.
+//! The table is TOML, a model id with a list of aliases, in the section `[aliases]` of the settings, in a study, or in a separate file:
+//! `"chatglm2-6b" = ["ChatGLM2-6B", "chatglm2"]`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::correlation::SeriesError;
 
-/// Why an alias table cannot be used.
+/// Error of an alias table.
 #[derive(Debug, thiserror::Error)]
 pub enum AliasError {
-    /// The file cannot be read, or is no table of names.
+    /// The file cannot be read, or is not a table of names.
     #[error("{}: {reason}; write lines such as \"model-id\" = [\"Another name\"]", file.display())]
     File {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
-    /// One name stands for two models.
+    /// Two models have the same alias.
     #[error("the aliases give the name {name:?} to both {one:?} and {other:?}: give it to only one of them")]
     Twice {
-        /// The name.
+        /// Alias.
         name: String,
-        /// A model.
+        /// First model.
         one: String,
-        /// Another one.
+        /// Second model.
         other: String,
     },
 }
 
-/// The other names of models.
+/// Aliases of models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Aliases {
     models: BTreeMap<String, String>,
 }
 
 impl Aliases {
-    /// Takes a table of models with their other names.
+    /// Builds the aliases from a table of models with their other names.
     ///
     /// # Errors
     /// [`AliasError::Twice`].
@@ -67,7 +67,7 @@ impl Aliases {
         Self::new(&toml::from_str(text).map_err(bad)?)
     }
 
-    /// The models with their other names, as [`Self::new`] takes them.
+    /// Returns the models with their other names, the inverse of [`Self::new`].
     #[must_use]
     pub fn table(&self) -> BTreeMap<String, Vec<String>> {
         let mut table: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -78,7 +78,7 @@ impl Aliases {
         table
     }
 
-    /// The names of both; where they differ, the other's count.
+    /// Merges two alias tables; if they disagree, the other takes precedence.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let onward = |(name, model): (String, String)| (name, other.model(&model).to_owned());
@@ -87,22 +87,22 @@ impl Aliases {
         Self { models }
     }
 
-    /// The models that go by names.
+    /// Resolves names to model ids.
     #[must_use]
     pub fn models(&self, names: &[String]) -> Vec<String> {
         names.iter().map(|name| self.model(name).to_owned()).collect()
     }
 
-    /// The model that goes by a name: itself, unless the table says otherwise.
+    /// Resolves a name to a model id; an unknown name is returned unchanged.
     #[must_use]
     pub fn model<'a>(&'a self, name: &'a str) -> &'a str {
         self.models.get(name).map_or(name, String::as_str)
     }
 
-    /// Puts models in place of names.
+    /// Replaces the names in a series by model ids.
     ///
     /// # Errors
-    /// [`SeriesError::SameModel`] where two names are one model.
+    /// [`SeriesError::SameModel`] where two names are aliases of one model.
     pub fn apply<T>(&self, series: &str, points: BTreeMap<String, T>) -> Result<BTreeMap<String, T>, SeriesError> {
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         let mut found = BTreeMap::new();

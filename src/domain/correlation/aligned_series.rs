@@ -1,46 +1,46 @@
-//! Aligned series: several series over the models that all of them have, in one order.
+//! Alignment of several series on their common models, in one order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::correlation::{Point, Series, SeriesError};
 use crate::stats::correlation_matrix::DataColumn;
 
-/// Several series over the models that all of them have.
+/// Several series restricted to their common models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AlignedSeries {
-    /// The models, by name.
+    /// Model ids in alphabetical order.
     pub models: Vec<String>,
-    /// One list a series, in the order of the models.
+    /// Points of each series, in the order of the models.
     pub points: Vec<Vec<Point>>,
-    /// Models that were left out, since some series lacks them.
+    /// Models left out because at least one series lacks them.
     pub unmatched: Vec<String>,
     /// Requested models that no series has.
     pub unknown: Vec<String>,
-    /// For each series, those of the unmatched that it has.
+    /// For each series, the unmatched models that it has.
     pub only_in: Vec<Vec<String>>,
 }
 
 impl AlignedSeries {
-    /// The numbers of each series.
+    /// Returns the values of each series.
     #[must_use]
     pub fn values(&self) -> Vec<Vec<f64>> {
         self.points.iter().map(|points| points.iter().map(|point| point.value).collect()).collect()
     }
 
-    /// Each series with its samples, in the order of the models.
+    /// Returns each series as a column with its samples, in the order of the models.
     #[must_use]
     pub fn columns(&self) -> Vec<DataColumn> {
         self.points.iter().map(|points| column(points.iter().map(Some))).collect()
     }
 }
 
-/// The numbers of a series at positions; none where it has none.
+/// Builds a column from optional points; a missing point has no value.
 pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> DataColumn {
     let points: Vec<Option<&Point>> = points.collect();
     let replicates = points.iter().flatten().map(|point| point.samples.len()).max().unwrap_or_default();
     let drawn = |replicate: usize, point: &Option<&Point>| {
         let point = (*point)?;
-        // What is held fixed is the same in each replicate.
+        // A fixed value is the same in each replicate.
         if point.samples.is_empty() { Some(point.value) } else { point.samples.get(replicate).copied().flatten() }
     };
     DataColumn {
@@ -49,10 +49,10 @@ pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> DataColumn
     }
 }
 
-/// Puts series side by side; of `wanted` models only, where any are named.
+/// Aligns series on their common models, restricted to `wanted` unless it is empty.
 ///
 /// # Errors
-/// [`SeriesError::Subjects`] where one is of models and another of something else.
+/// [`SeriesError::Subjects`] where their subjects differ.
 pub fn align(series: &[&Series], wanted: &[String]) -> Result<AlignedSeries, SeriesError> {
     let of_other = |other: &&&Series| series.first().is_some_and(|first| first.subjects != other.subjects);
     if let Some(other) = series.iter().find(of_other) {

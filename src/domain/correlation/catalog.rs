@@ -1,4 +1,4 @@
-//! All series of an arena at one moment: their order, their groups, and the correlations that pages show.
+//! Catalog of an arena's series at one moment: their order, their groups, and the correlations that pages show.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::stats::correlation_matrix::{ColumnCorrelations, Matrix, matrix, pair}
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;
-/// Maximum number of series by one property of the votes; those with the most votes come first.
+/// Maximum number of series per property of the votes; those with the most votes come first.
 const MAX_SLICES: usize = 8;
 /// Number of series in a matrix.
 pub const MATRIX_SERIES: usize = 40;
@@ -26,7 +26,7 @@ const MAX_MIXED: usize = 4;
 /// Number of mixtures evaluated for one request: about a tenth of a second.
 const MAX_MIXTURES: f64 = 3e6;
 
-/// Where a series comes from, in the order of the lists.
+/// Source of a series, in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesSource {
@@ -38,12 +38,12 @@ pub enum SeriesSource {
     Imported,
     /// A table of one of the papers.
     Published,
-    /// Any of them, by intent instead of by model.
+    /// Series of any source by intent instead of by model.
     Intents,
 }
 
 impl SeriesSource {
-    /// The source of a series.
+    /// Returns the source of a series.
     #[must_use]
     pub fn from_series(series: &Series) -> Self {
         match &series.name {
@@ -59,7 +59,7 @@ impl SeriesSource {
     }
 }
 
-/// A group of series for one matrix.
+/// Group of series for one matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SeriesGroup {
     /// Series of this arena: votes, benchmarks and imported scores.
@@ -72,7 +72,7 @@ pub enum SeriesGroup {
 }
 
 impl SeriesGroup {
-    /// The name in addresses.
+    /// Returns the name in URLs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ pub struct CorrelationMatrix {
 }
 
 impl CorrelationMatrix {
-    /// The correlations of the series of a row and of a different column.
+    /// Returns the correlations of two different series of the matrix.
     #[must_use]
     pub fn cell(&self, row: usize, column: usize) -> ColumnCorrelations {
         self.matrix.cell(row, column)
@@ -122,10 +122,10 @@ pub struct MixtureQuestion {
     pub steps: Option<u32>,
 }
 
-/// Why the catalog cannot answer.
+/// Error of a catalog query.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// There is no such series.
+    /// Unknown series.
     #[error("unknown series {0:?}: /api/v1/correlation lists all series")]
     Unknown(String),
     /// Too few or too many series, or repeated ones.
@@ -151,7 +151,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Whether the request is at fault.
+    /// Returns whether the request is at fault.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
@@ -179,13 +179,13 @@ impl SeriesCatalog {
         Self { series, options, history }
     }
 
-    /// The series in the order of the lists.
+    /// Returns the series in display order.
     #[must_use]
     pub fn series(&self) -> &[Series] {
         &self.series
     }
 
-    /// A series by its name.
+    /// Finds a series by its name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.name.to_string() == name)
@@ -195,13 +195,13 @@ impl SeriesCatalog {
         self.find(name).ok_or_else(|| CatalogError::Unknown(name.to_owned()))
     }
 
-    /// Number of series in a group.
+    /// Returns the number of series in a group.
     #[must_use]
     pub fn group_len(&self, group: SeriesGroup) -> usize {
         self.group(group).len()
     }
 
-    /// Positions of a group's series that have one number per model, wholes before parts.
+    /// Returns the positions of a group's series with one number per model, wholes before parts.
     fn group(&self, group: SeriesGroup) -> Vec<usize> {
         let belongs = |series: &Series| {
             let published = SeriesSource::from_series(series) == SeriesSource::Published;
@@ -213,8 +213,8 @@ impl SeriesCatalog {
         positions
     }
 
-    /// The pair shown by default: the arena's rating beside the first benchmark, or else beside imported scores, or else beside
-    /// its own win or tie rate; without votes, two series that a paper compares.
+    /// Returns the default pair: the arena's rating with the first benchmark, else with imported scores, else with its own win or tie rate;
+    /// without votes, two series that a paper compares.
     #[must_use]
     pub fn default_pair(&self) -> Option<[String; 2]> {
         const PUBLISHED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
@@ -230,7 +230,7 @@ impl SeriesCatalog {
         PUBLISHED.iter().all(|name| self.find(name).is_some()).then(|| PUBLISHED.map(str::to_owned))
     }
 
-    /// Satisfaction and the means of a suite by intent, if both exist; a benchmark run in this arena comes first.
+    /// Returns satisfaction and a suite's means by intent, if both exist; a benchmark run in this arena comes first.
     #[must_use]
     pub fn intents(&self) -> Option<[String; 2]> {
         let by_intent =
@@ -296,12 +296,12 @@ fn grid_search(steps: u32, series: &[&Series], target: &Series) -> Result<Search
     Ok(Search::Grid { steps })
 }
 
-/// Number of mixtures on a grid: weights that are multiples of 1/`steps` with sum 1.
+/// Returns the number of mixtures on a grid: weights that are multiples of 1/`steps` with sum 1.
 fn mixtures(steps: u32, series: usize) -> f64 {
     (1..u32::try_from(series).unwrap_or(u32::MAX)).map(|place| f64::from(steps + place) / f64::from(place)).product()
 }
 
-/// Whether a series is a part of another one.
+/// Returns whether a series is a part of another one.
 fn is_part(series: &Series) -> bool {
     match &series.name {
         SeriesName::Arena { part, .. } => part.0 != Slice::default(),
@@ -313,7 +313,7 @@ fn is_part(series: &Series) -> bool {
     }
 }
 
-/// The series of the arena's votes: every metric of all votes, and the rating in each slice with enough votes.
+/// Lists the series of the arena's votes: every metric of all votes, and the rating in each slice with enough votes.
 #[must_use]
 pub fn arena_names(votes: &SliceVoteCounts) -> Vec<SeriesName> {
     let whole = [Metric::Rating, Metric::Elo, Metric::WinTieRate].map(|metric| (metric, Slice::default()));
@@ -329,13 +329,13 @@ pub fn arena_names(votes: &SliceVoteCounts) -> Vec<SeriesName> {
     whole.into_iter().chain(slices).map(name).chain([SeriesName::Satisfaction]).collect()
 }
 
-/// Whether the texts of all prompts are needed for a series.
+/// Returns whether a series needs the texts of all prompts.
 #[must_use]
 pub fn reads_prompts(name: &SeriesName) -> bool {
     matches!(name, SeriesName::Arena { part, .. } if part.0.long_prompts)
 }
 
-/// The slices with the most votes; none if all votes are in one.
+/// Returns the slices with the most votes; none if all votes are in one.
 fn largest(votes: &BTreeMap<String, u64>, slice: impl Fn(Option<String>) -> Slice) -> Vec<Slice> {
     let mut slices: Vec<(&String, u64)> =
         votes.iter().map(|(name, &votes)| (name, votes)).filter(|(_, votes)| *votes >= MIN_SLICE_VOTES).collect();

@@ -1,60 +1,60 @@
-//! Why series cannot be compared.
+//! Errors of series and their comparison.
 
 use crate::rating::FitError;
 use crate::stats::convex_mixture::MixtureError;
 
-/// Why series cannot be compared.
+/// Error of reading or comparing series.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
-    /// An unknown name.
+    /// Unknown name.
     #[error(
         "the series {0:?} is unknown: write arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as \
          language=English, arena:satisfaction, verdicts:JUDGE, campaign:ID, campaign:ID:QUESTION, campaign:ID@JUDGE, bench:SUITE, \
          bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or published:ID:PART, or a column of the table"
     )]
     Unknown(String),
-    /// Series of different things.
+    /// Series with different subjects.
     #[error(
         "{one} has one number for each of the {one_of} and {other} for each of the {other_of}: they cannot be compared"
     )]
     Subjects {
-        /// A series.
+        /// Name of the first series.
         one: String,
-        /// What it is of.
+        /// Its subjects.
         one_of: &'static str,
-        /// Another one.
+        /// Name of the second series.
         other: String,
-        /// What that is of.
+        /// Its subjects.
         other_of: &'static str,
     },
     /// A suite or a published series has no such part.
     #[error("{series} has no part {part:?}: expected one of {known}")]
     Part {
-        /// The suite or series.
+        /// Name of the suite or series.
         series: String,
-        /// The requested name.
+        /// Requested part.
         part: String,
-        /// What there is.
+        /// Existing parts.
         known: String,
     },
-    /// Two names of a series are one model by the alias table.
+    /// Two names in a series are aliases of one model.
     #[error(
         "{series} has both {one:?} and {other:?}, which the aliases call {model:?}: remove one of them from the aliases"
     )]
     SameModel {
-        /// The series.
+        /// Name of the series.
         series: String,
-        /// A name.
+        /// First name.
         one: String,
-        /// Another one.
+        /// Second name.
         other: String,
-        /// The model.
+        /// Model id.
         model: String,
     },
-    /// A series that takes part twice.
+    /// A series is listed twice.
     #[error("the series {0:?} is listed twice: name it once")]
     Twice(String),
-    /// The series have no best mixture.
+    /// The best mixture is undefined.
     #[error(transparent)]
     Mixture(#[from] MixtureError),
     /// The fit failed.
@@ -63,7 +63,7 @@ pub enum SeriesError {
 }
 
 impl SeriesError {
-    /// Whether the user gave something that cannot be used.
+    /// Returns whether the user's input is at fault.
     #[must_use]
     pub fn is_input(&self) -> bool {
         !matches!(self, Self::Fit(_))

@@ -1,5 +1,5 @@
-//! How a correlation with the arena's rating came about: the ratings after the votes up to each of some past moments, against
-//! the other series as it is now. Computed from the log; nothing is stored.
+//! History of a correlation with the arena's rating: past ratings, each from the votes up to that moment, against the current values of the
+//! other series. Computed from the log; nothing is stored.
 
 use crate::correlation::{Series, SeriesName, VotePart};
 use crate::rating::bootstrap_samples::Metric;
@@ -8,18 +8,18 @@ use crate::rating::slice::Slice;
 use crate::stats::Undefined;
 use crate::stats::correlation::Coefficient;
 
-/// A correlation as it was.
+/// Correlation at a past moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryPoint {
-    /// In seconds since 1970.
+    /// Time in seconds since 1970.
     pub seconds: f64,
-    /// Models that had a rating and are in the other series.
+    /// Number of models that had a rating and are in the other series.
     pub n: usize,
-    /// The correlation.
+    /// Correlation coefficient, or why it is undefined.
     pub r: Result<f64, Undefined>,
 }
 
-/// The course of two series, where one of them is the rating by all votes.
+/// Computes the history of two series, one of which is the rating by all votes; empty otherwise.
 #[must_use]
 pub fn correlation_history(history: &[Moment], x: &Series, y: &Series, coefficient: Coefficient) -> Vec<HistoryPoint> {
     let other = match [is_rating(x), is_rating(y)] {

@@ -1,4 +1,4 @@
-//! Metrics of the arena's leaderboard, of all votes or a part of them.
+//! Metrics of the arena's leaderboard over all votes or a part of them.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use crate::stats::Interval;
 use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
 
-/// As many votes are gone through for Elo in all replicates together.
-const MOST_STEPS: f64 = 1e8;
+/// Maximum number of Elo updates over all replicates.
+const MAX_STEPS: f64 = 1e8;
 const HELD: &str =
     "the votes are too many to be resampled one by one, so Elo is held fixed; fewer replicates draw them";
 const UNKNOWN_VOTERS: &str = "no vote names its voter, so votes are taken as independent: where some people cast many of \
     them, the intervals are too narrow";
 
-/// A metric of every model that has it.
+/// Metric of every model with a defined value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricPoints {
-    /// The metric by model.
+    /// Points by model id.
     pub points: BTreeMap<String, Point>,
-    /// What a reader must know of it.
+    /// Caveats for readers.
     pub notes: Vec<String>,
-    /// What was resampled; `None` where the votes were held fixed, or their voters not read.
+    /// Resampled unit; `None` where the votes were held fixed, or their voters not read.
     pub resampled: Option<ResamplingUnit>,
 }
 
-/// A metric of every model that has it. Ratings are those of the largest component, since ratings of several cannot be
-/// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
-/// of their samples.
+/// Computes a metric of every model with a defined value. Ratings are those of the largest component, since ratings of different components
+/// cannot be compared; a model whose rating is only a bound is left out. Ratings have the interval of the leaderboard, other metrics the
+/// percentile interval of their samples.
 ///
 /// # Errors
 /// [`SeriesError::Fit`].
@@ -74,7 +74,7 @@ fn resampled_unit(log: &VoteLog, samples: &BootstrapSamples) -> Option<Resamplin
     (log.voters.is_some() && !log.is_empty() && !samples.replicates.is_empty()).then_some(samples.resampled)
 }
 
-/// What intervals from these resamples do not allow for.
+/// Returns a note on what these intervals do not account for.
 fn note_on_voters(log: &VoteLog, unit: ResamplingUnit, scoring: Scoring) -> Option<String> {
     match (unit, log.voters_known()) {
         (ResamplingUnit::Voters, _) => few_voters_to_resample(log, scoring).map(|note| note.to_string()),
@@ -84,17 +84,17 @@ fn note_on_voters(log: &VoteLog, unit: ResamplingUnit, scoring: Scoring) -> Opti
     }
 }
 
-/// Whether Elo would go through too many votes: it takes them one by one in every replicate.
+/// Returns whether Elo would need too many updates: it processes votes one by one in every replicate.
 fn takes_too_long(votes: usize, replicates: u32) -> bool {
-    real_len(votes) * f64::from(replicates) > MOST_STEPS
+    real_len(votes) * f64::from(replicates) > MAX_STEPS
 }
 
-/// The models whose ratings can be compared, and why others are left out.
+/// Returns the models whose ratings can be compared, and notes on why others are left out.
 fn comparable(leaderboard: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
     let (bounded, unbounded): (Vec<&RankedModel>, Vec<&RankedModel>) =
         leaderboard.models.iter().partition(|model| model.unbounded.is_none());
     let size = |component: usize| bounded.iter().filter(|model| model.component == component).count();
-    // Of equally large ones the first.
+    // The first of equally large components.
     let largest = (0..leaderboard.components).rev().max_by_key(|&component| size(component));
     let (kept, apart): (Vec<&RankedModel>, Vec<&RankedModel>) =
         bounded.into_iter().partition(|model| Some(model.component) == largest);

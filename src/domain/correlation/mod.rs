@@ -1,9 +1,9 @@
 //! Correlation of score series of the same models, and agreement of judges with people.
 //!
-//! A [`SeriesName`] says what a series is. [`Aliases`] bring different names of one model together, [`align`](fn@align) puts
-//! series side by side, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides:
-//! battles and judged items are resampled. [`agreement`] compares judges with people, [`study`] is many comparisons in one file,
-//! [`snapshot`] all series of an arena at one moment.
+//! A [`SeriesName`] identifies a series. [`Aliases`] resolve different names of one model, [`align`](fn@align) restricts series to their
+//! common models, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides: battles and
+//! judged items are resampled. [`agreement`] compares judges with people, [`study`] is a set of comparisons in one file, [`snapshot`] all
+//! series of an arena at one moment.
 
 pub mod agreement;
 mod aliases;

@@ -1,48 +1,48 @@
-//! What series were made from, so that a study can say it and another can make the same.
+//! Provenance of series, which makes a study reproducible.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What the series of a reader were made from.
+/// Data from which series were computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Provenance {
-    /// The votes; none where no series needs them.
+    /// Votes; `None` if no series uses them.
     pub votes: Option<VotesUsed>,
-    /// Votes that say how satisfied the visitor was, with an intent; none where no series needs them.
+    /// Number of votes with a satisfaction and an intent; `None` if no series uses them.
     pub satisfied_votes: Option<usize>,
-    /// The suites, by name and judge.
+    /// Suites, by name and judge.
     pub suites: Vec<SuiteUsed>,
-    /// Where the published series stand, by name.
+    /// Sources of the published series, by name.
     pub published: BTreeMap<String, String>,
 }
 
-/// The votes that were read.
+/// Votes from which series were computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VotesUsed {
-    /// Those that are rated.
+    /// Number of rated votes.
     pub rated: usize,
-    /// Those that are not, by the rule that leaves them out.
+    /// Number of excluded votes by rule.
     pub excluded: BTreeMap<String, u64>,
-    /// The number of the last one in the log.
+    /// Sequence number of the last vote in the log.
     pub last_seq: i64,
 }
 
-/// The judgements of a suite that were read.
+/// Judgements of a suite from which series were computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SuiteUsed {
-    /// The suite.
+    /// Name of the suite.
     pub suite: String,
-    /// SHA-256 of its data file.
+    /// SHA-256 of the suite's data file.
     pub sha256: String,
-    /// The file's name.
+    /// Name of the data file.
     pub file: String,
-    /// The requested judge; `None` for all judges.
+    /// Requested judge; `None` for the panel, or else for the judge with the most verdicts.
     pub judge: Option<String>,
-    /// The judges.
+    /// Judges of the scores.
     pub judges: Vec<String>,
-    /// How many judgements.
+    /// Number of their judgements.
     pub judgements: usize,
-    /// Of how many models.
+    /// Number of judged models.
     pub models: usize,
 }

@@ -1,4 +1,4 @@
-//! Series that papers have published, which the program knows.
+//! Series published in papers, which are built into the program, and imported published scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use super::{SeriesError, Subjects};
 use crate::benchmark::published::{self, SubjectKind, ValueUnit};
 use crate::labeling::scheme::Scheme;
 
-/// The part that is meant where none is named.
+/// Default part of a series.
 pub const WHOLE: &str = "overall";
 
-/// A published series: whose values, and of what.
+/// Values of a published series.
 pub struct PublishedValues {
-    /// What it is, for people.
+    /// Title for readers.
     pub title: String,
-    /// Where it stands.
+    /// Citation of the source.
     pub source: String,
-    /// What it has one number of.
+    /// Subjects of the values.
     pub subjects: Subjects,
-    /// The numbers by subject.
+    /// Values by subject.
     pub values: BTreeMap<String, f64>,
 }
 
-/// Everything that the papers print, as `published:ID` or `published:ID:part`.
+/// Lists the names of all published series as `published:ID` or `published:ID:part`.
 pub fn published_names() -> impl Iterator<Item = String> {
     published::series().iter().flat_map(|series| {
         let intents = has_intents(series).then(|| format!("published:{}:{INTENTS}", series.id));
@@ -33,21 +33,21 @@ pub fn published_names() -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether the papers print it, so that no database is needed.
+/// Returns whether a series is built in, so that no database is needed.
 pub fn is_printed(id: &str) -> bool {
     split(id, |id| published::by_id(id).is_some()).is_some()
 }
 
-/// The name of a series, which may hold colons itself, and the part behind it.
+/// Splits an id into the name of a known series, which may contain colons, and the part after it.
 pub fn split(id: &str, is_known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     let colons = id.match_indices(':').map(|(at, _)| (&id[..at], &id[at + 1..]));
     std::iter::once((id, "")).chain(colons.collect::<Vec<_>>().into_iter().rev()).find(|(name, _)| is_known(name))
 }
 
-/// The values of a published series, or of a part of it.
+/// Returns the values of a published series, or of a part of it.
 ///
 /// # Errors
-/// [`SeriesError::Part`].
+/// [`SeriesError::Part`] for an unknown part.
 pub fn of_papers(series: &published::Published, part: &str) -> Result<PublishedValues, SeriesError> {
     let title = format!("{}{}", series.title, in_words(part));
     let source = match &series.note {
@@ -67,23 +67,23 @@ pub fn of_papers(series: &published::Published, part: &str) -> Result<PublishedV
     Ok(PublishedValues { title: title + unit(series.unit), source, subjects, values })
 }
 
-/// A published score that was imported.
+/// Imported published score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ImportedScore<'s> {
-    /// The part of the suite; empty for the whole.
+    /// Part of the suite; empty for the whole.
     pub part: &'s str,
-    /// The model, under the series' own name.
+    /// Model name as published.
     pub model: &'s str,
-    /// The score.
+    /// Value of the score.
     pub score: f64,
-    /// Where it can be read.
+    /// Citation or address of the source.
     pub source: &'s str,
 }
 
-/// The values of an imported series, or of a part of it.
+/// Returns the values of an imported series, or of a part of it.
 ///
 /// # Errors
-/// [`SeriesError::Part`].
+/// [`SeriesError::Part`] for an unknown part.
 pub fn of_imported(rows: Vec<ImportedScore<'_>>, name: &str, part: &str) -> Result<PublishedValues, SeriesError> {
     let own = |row: &ImportedScore<'_>| if row.part.is_empty() { WHOLE.to_owned() } else { row.part.to_owned() };
     let keys: BTreeSet<String> = rows.iter().map(own).collect();
@@ -107,13 +107,13 @@ fn unit(unit: ValueUnit) -> &'static str {
     }
 }
 
-/// The part behind a title.
+/// Formats the part as a suffix of a title.
 #[must_use]
 pub fn in_words(part: &str) -> String {
     if part.is_empty() { String::new() } else { format!(": {part}") }
 }
 
-/// The whole where no part is named, or the only part that there is.
+/// Resolves an empty part to the whole, or to the only part; `None` for an unknown part.
 pub fn default_part<'a>(part: &'a str, parts: &[&'a str]) -> Option<&'a str> {
     match (part, parts) {
         ("", [only]) => Some(only),
@@ -122,19 +122,19 @@ pub fn default_part<'a>(part: &'a str, parts: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// Whether it has a part for each of URS's intents.
+/// Returns whether a series has parts for at least three of URS's intents.
 fn has_intents(series: &published::Published) -> bool {
     series.of == SubjectKind::Model && series.parts().iter().filter(|part| intent(part).is_some()).count() >= 3
 }
 
-/// The mean over the models of each intent.
+/// Computes the mean over the models for each intent.
 fn by_intent(series: &published::Published) -> BTreeMap<String, f64> {
     let parts = series.parts();
     let of = |part: &&str| Some((intent(part)?.to_owned(), mean(series.part(part).into_values())?));
     parts.iter().filter_map(of).collect()
 }
 
-/// The arena's name of an intent. What came through an API is a part of another intent, and no intent of its own.
+/// Returns the arena's label of a URS intent. `API` marks the channel of prompts of other intents and is not an intent.
 pub fn intent(part: &str) -> Option<&'static str> {
     if part == "API" { None } else { Scheme::Urs.label(Scheme::Urs.position(part).ok()?) }
 }
@@ -143,8 +143,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     crate::stats::distribution::mean(&values.collect::<Vec<_>>()).ok()
 }
 
-/// The part of a suite or a published series that has one number an intent instead of a model.
-/// The part of a series that has one number an intent.
+/// Part of a suite or published series with one number per intent instead of per model.
 pub const INTENTS: &str = "intents";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How series go together, as the command line prints it, the API returns it and a page shows it.
+//! Report on the correlation of series, as printed by the command line, returned by the API and shown on pages.
 
 mod mixture;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 pub use mixture::{HeldOutCorrelations, MixtureReport, PermutationReport, mixture, search};
 
-use crate::alike_names::alike_names;
+use crate::confusable_names::confusable_names;
 use crate::correlation::{AlignedSeries, Point, Series, SeriesError, align};
 use crate::rating::intervals::bootstrap::ResamplingUnit;
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
@@ -19,7 +19,7 @@ use crate::stats::resample::BootstrapOptions;
 use crate::stats::resample::Resampled;
 use crate::stats::{Interval, Share, Undefined};
 
-/// Fewer models than this say little.
+/// Number of models below which a report warns that they are few.
 pub const FEW: usize = 8;
 const ALIKE_NAMES: &str = "these names look alike, and are taken for different ones; where two of them are one model, say so under \
     [aliases] in the settings or with --aliases";
@@ -27,41 +27,40 @@ const NOISE_TWICE: &str = "resampling adds the noise of votes and items a second
     interval lies too close to 0 and may not contain r: it says how far r moves with other votes and items, and contains a true \
     correlation such as 0.8 less often than its confidence says";
 
-/// How a study is made.
+/// Options of a study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StudyOptions {
-    /// The level of all intervals.
+    /// Confidence level of all intervals.
     pub level: ConfidenceLevel,
-    /// How battles and items were resampled.
+    /// Bootstrap of battles and items.
     pub bootstrap: BootstrapOptions,
 }
 
-/// How two series go together.
+/// Correlation of two series.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairReport {
-    /// The number of models.
+    /// Number of models.
     pub n: usize,
-    /// The models that both have.
+    /// Models that both series have.
     pub models: Vec<String>,
     /// Confidence level of all intervals.
     pub confidence: f64,
-    /// The three correlations.
+    /// Correlation coefficients.
     #[serde(flatten)]
     pub correlations: Correlations,
-    /// The first series.
+    /// First series.
     pub x: SeriesReport,
-    /// The second.
+    /// Second series.
     pub y: SeriesReport,
-    /// The numbers of each model.
+    /// Values of each model.
     pub points: Vec<PairPoint>,
-    /// Whether the first predicts the order of the second, allowing for what each leaves open; none unless every number
-    /// of both has an interval.
+    /// Prediction of the order of the second series by the first, with their intervals; none unless every value of both has an interval.
     pub leaderboards: Option<LeaderboardsReport>,
-    /// Models that one of them lacks.
+    /// Models that only one series has.
     pub unmatched: Vec<String>,
-    /// How battles and items were resampled; none where both series are held fixed.
+    /// Bootstrap of battles and items; none where both series are held fixed.
     pub bootstrap: Option<ResamplingReport>,
-    /// What a reader must know.
+    /// Caveats for readers.
     pub notes: Vec<String>,
 }
 
@@ -76,120 +75,121 @@ pub struct Correlations {
     pub kendall: CoefficientReport,
 }
 
-/// One correlation. What does not exist is none, with the reason beside it.
+/// One correlation. An undefined value is none, with the reason beside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CoefficientReport {
-    /// Between −1 and 1.
+    /// Coefficient between −1 and 1.
     pub r: Option<f64>,
-    /// Two-sided.
+    /// Two-sided p-value.
     pub p: Option<f64>,
-    /// The lower end of the interval by Fisher's z.
+    /// Lower end of the interval by Fisher's z.
     pub lower: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval by Fisher's z.
     pub upper: Option<f64>,
-    /// How `p` was found.
+    /// Method of `p`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_method: Option<PMethod>,
-    /// Two-sided, by all permutations of one series: for at most eight values of which some are tied, where `p` is an approximation. The
+    /// Exact two-sided p-value by all permutations of one series: for at most eight values with ties, where `p` is an approximation. The
     /// matrix of many series and `langya agree` leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_p: Option<f64>,
-    /// Why there is no correlation.
+    /// Reason why the correlation is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// Why there is no interval.
+    /// Reason why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_interval: Option<String>,
-    /// The interval when battles and judged items are resampled; none where both series are held fixed.
+    /// Interval over resampled battles and judged items; none where both series are held fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<ResampledReport>,
 }
 
-/// Between which percentiles the replicates lie.
+/// Percentile interval of the replicates.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ResampledReport {
-    /// The lower one.
+    /// Lower end.
     pub lower: Option<f64>,
-    /// The upper one.
+    /// Upper end.
     pub upper: Option<f64>,
-    /// Their median.
+    /// Median of the replicates.
     pub median: Option<f64>,
-    /// Replicates in which there is no correlation.
+    /// Number of replicates without a defined correlation.
     pub without: u32,
-    /// Why there is none.
+    /// Reason why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
 }
 
-/// A series as it takes part.
+/// Series in a report.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesReport {
     /// Name of the series.
     pub series: String,
-    /// What it is.
+    /// Title for readers.
     pub title: String,
-    /// The mean over the models that take part.
+    /// Mean over the compared models.
     pub mean: Option<f64>,
-    /// Their sample standard deviation.
+    /// Sample standard deviation over the compared models.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point, and where the mean is not positive.
+    /// Coefficient of variation: standard deviation over mean; none for ratings, which have no zero point, and where the mean is not
+    /// positive.
     #[serde(rename = "variation")]
     pub coefficient_of_variation: Option<f64>,
-    /// Models that only this one has.
+    /// Models that only this series has.
     pub only_here: Vec<String>,
-    /// What was resampled of people's votes: `voters` with all of their votes, or `votes` one by one where several voters are not known;
-    /// none for other series, and where voters are not read because the settings take votes as independent.
+    /// Resampled unit of people's votes: `voters` with all of their votes, or `votes` one by one where several voters are not known; none
+    /// for other series, and where voters are not read because the settings take votes as independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<ResamplingUnit>,
 }
 
-/// The numbers of a model.
+/// Values of one model in both series.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairPoint {
-    /// The model.
+    /// Model id.
     pub model: String,
-    /// In the first series.
+    /// Value in the first series.
     pub x: f64,
-    /// The lower end of its interval.
+    /// Lower end of the interval of `x`.
     pub x_lower: Option<f64>,
-    /// The upper end.
+    /// Upper end of the interval of `x`.
     pub x_upper: Option<f64>,
-    /// In the second series.
+    /// Value in the second series.
     pub y: f64,
-    /// The lower end of its interval.
+    /// Lower end of the interval of `y`.
     pub y_lower: Option<f64>,
-    /// The upper end.
+    /// Upper end of the interval of `y`.
     pub y_upper: Option<f64>,
 }
 
-/// How the first series, as a leaderboard, foretells the second (Li et al. 2024, Arena-Hard).
+/// Prediction of the second series by the first, as leaderboards (Li et al. 2024, Arena-Hard).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LeaderboardsReport {
-    /// Pairs of models whose intervals do not overlap in the first.
+    /// Share of pairs of models whose intervals do not overlap in the first series.
     pub separability_x: Share,
-    /// The same in the second.
+    /// Share of pairs of models whose intervals do not overlap in the second series.
     pub separability_y: Share,
-    /// From −1 to 1, the mean over all pairs: 1 for a pair that both separate in the same order, −1 for one in opposite
-    /// orders, 0 for one that either does not separate.
+    /// Mean over all pairs, from −1 to 1: 1 for a pair that both separate in the same order, −1 for one in opposite orders, 0 for one that
+    /// either does not separate.
     pub agreement_with_confidence: Option<f64>,
-    /// The mean square of what the first gets wrong of the order of pairs in the second; a coin gets 0.25.
+    /// Brier score: mean squared error of the first series' probabilities of the order of pairs in the second; a coin has 0.25.
     pub brier: Option<f64>,
 }
 
-/// How battles and items were resampled.
+/// Bootstrap of battles and items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResamplingReport {
-    /// How often.
+    /// Number of replicates.
     pub replicates: u32,
-    /// The seed of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// Compares two series over the models that both have; of `wanted` only, where any are named.
+/// Compares two series over their common models, restricted to `wanted` unless it is empty.
 ///
 /// # Errors
-/// [`SeriesError::Subjects`] where they are of different things.
+/// [`SeriesError::Subjects`] where their subjects differ.
 pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions) -> Result<PairReport, SeriesError> {
     let found = align(&[x, y], wanted)?;
     let columns = found.columns();
@@ -228,7 +228,7 @@ impl From<BootstrapOptions> for ResamplingReport {
 }
 
 impl Correlations {
-    /// Those of two columns.
+    /// Builds the reports of the coefficients of two columns.
     #[must_use]
     pub fn new(cell: &ColumnCorrelations, level: ConfidenceLevel) -> Self {
         let at = |place: usize| {
@@ -238,14 +238,14 @@ impl Correlations {
         Self { pearson: at(0), spearman: at(1), kendall: at(2) }
     }
 
-    /// The same with [`exact_p`] of the values.
+    /// Adds [`exact_p`] of the values.
     fn with_exact_p(mut self, x: &[f64], y: &[f64]) -> Self {
         self.spearman.exact_p = exact_p(Coefficient::Spearman, x, y);
         self.kendall.exact_p = exact_p(Coefficient::Kendall, x, y);
         self
     }
 
-    /// All three by name.
+    /// Returns the three coefficients with their names.
     #[must_use]
     pub fn named(&self) -> [(&'static str, &CoefficientReport); 3] {
         [("pearson", &self.pearson), ("spearman", &self.spearman), ("kendall", &self.kendall)]
@@ -253,7 +253,7 @@ impl Correlations {
 }
 
 impl CoefficientReport {
-    /// With the interval at this level.
+    /// Builds the report with the interval at this level.
     #[must_use]
     pub fn new(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
         let found = match found {
@@ -311,7 +311,7 @@ impl SeriesReport {
 fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<LeaderboardsReport> {
     let intervals = |points: &[Point]| {
         let all = points.iter().map(|point| point.interval).collect::<Option<Vec<Interval>>>();
-        // No pairs of models, nothing to say.
+        // Without pairs of models, there is nothing to report.
         all.filter(|intervals| intervals.len() > 1)
     };
     let (first, second) = (intervals(x)?, intervals(y)?);
@@ -329,7 +329,7 @@ fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<Lead
     })
 }
 
-/// What the series say of themselves, and how few models they share.
+/// Collects the notes of the series, and a note if they share few models.
 fn notes(series: &[&Series], found: &AlignedSeries) -> Vec<String> {
     let of_series = |series: &&Series| {
         let name = series.name.to_string();
@@ -337,7 +337,7 @@ fn notes(series: &[&Series], found: &AlignedSeries) -> Vec<String> {
     };
     let mut notes: Vec<String> = series.iter().flat_map(of_series).collect();
     notes.extend(found.unknown.iter().map(|model| format!("no series has {model:?}")));
-    let alike = alike_names(found.models.iter().chain(&found.unmatched).map(String::as_str));
+    let alike = confusable_names(found.models.iter().chain(&found.unmatched).map(String::as_str));
     if !alike.is_empty() {
         let alike: Vec<String> = alike.iter().map(|name| format!("{name:?}")).collect();
         notes.push(format!("{ALIKE_NAMES}: {}", alike.join(", ")));

@@ -9,7 +9,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::mean;
 use crate::stats::resample::{BootstrapOptions, replicates};
 
-/// The mean of each group, with its values resampled within the group.
+/// Computes the mean of each group, with its values resampled within the group.
 #[must_use]
 pub fn group_means(
     groups: &BTreeMap<String, Vec<f64>>,

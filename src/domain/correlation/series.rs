@@ -1,4 +1,4 @@
-//! Series of one number a model, wherever they come from.
+//! Score series: one number per model, intent or method, from any source.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use crate::stats::Interval;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, uncertainty};
 
-/// What a series has one number of.
+/// Kind of subject that a series has one number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Subjects {
     /// Models.
     Models,
-    /// What visitors want: URS's intents.
+    /// Intents of visitors, as in URS.
     Intents,
-    /// Ways of judging.
+    /// Methods of judging.
     Methods,
 }
 
 impl Subjects {
-    /// Its name in messages.
+    /// Returns the name in messages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,28 +34,28 @@ impl Subjects {
     }
 }
 
-/// One number of a series, and how sure it is.
+/// Value of a series with its uncertainty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Point {
-    /// The number.
+    /// Value.
     pub value: f64,
-    /// Where it lies at the confidence level of the study; none where nothing is known of it.
+    /// Interval at the confidence level of the study; `None` if the uncertainty is unknown.
     pub interval: Option<Interval>,
-    /// Its standard error, where the interval is not a normal one.
+    /// Standard error, if the interval is not a normal one.
     pub error: Option<f64>,
-    /// What it is when everything behind it is resampled, one a replicate; empty where it is held fixed.
+    /// Value in each replicate of the bootstrap; empty if the value is held fixed.
     pub samples: Vec<Option<f64>>,
 }
 
 impl Point {
-    /// A number that is held fixed.
+    /// Builds a point with a fixed value.
     #[must_use]
     pub fn fixed(value: f64) -> Self {
         Self { value, ..Self::default() }
     }
 
-    /// A number with what it is when it is resampled. The interval lies between the percentiles of the samples; where these
-    /// do not vary they do not show how sure the number is, and there is none.
+    /// Builds a point with resampled values. The interval is that of the percentiles of the samples; `None` if the samples do not vary,
+    /// since they then do not show the uncertainty.
     #[must_use]
     pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
         let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
@@ -68,35 +68,35 @@ impl Point {
 pub struct Series {
     /// Name of the series.
     pub name: SeriesName,
-    /// What it is, for people.
+    /// Title for readers.
     pub title: String,
-    /// What it has one number of.
+    /// Kind of the subjects.
     pub subjects: Subjects,
-    /// The numbers by subject; those of models under their ids.
+    /// Points by subject; models by their ids.
     pub points: BTreeMap<String, Point>,
-    /// What a reader must know of it.
+    /// Caveats for readers.
     pub notes: Vec<String>,
-    /// What was resampled of people's votes; `None` for other series, and for votes whose voters were not read.
+    /// Resampled unit of people's votes; `None` for other series, and for votes whose voters were not read.
     pub resampled: Option<ResamplingUnit>,
 }
 
-/// The values of a series before it has a name.
+/// Values of a series that has no name yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesValues {
-    /// Title for people.
+    /// Title for readers.
     pub title: String,
-    /// What it has one number of.
+    /// Kind of the subjects.
     pub subjects: Subjects,
-    /// The numbers by subject.
+    /// Points by subject.
     pub points: BTreeMap<String, Point>,
-    /// Notes for readers.
+    /// Caveats for readers.
     pub notes: Vec<String>,
-    /// What was resampled of people's votes; `None` for other series, and for votes whose voters were not read.
+    /// Resampled unit of people's votes; `None` for other series, and for votes whose voters were not read.
     pub resampled: Option<ResamplingUnit>,
 }
 
 impl SeriesValues {
-    /// Values that are held fixed.
+    /// Builds a series of fixed values.
     #[must_use]
     pub fn fixed(title: String, subjects: Subjects, values: BTreeMap<String, f64>) -> Self {
         let points = values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect();
@@ -104,7 +104,7 @@ impl SeriesValues {
     }
 }
 
-/// Random numbers for a source: what one samples says nothing of what another does.
+/// Derives bootstrap options with a seed for one source, so that the samples of different sources are independent.
 pub fn bootstrap_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
     let digest = Sha256::digest(source.as_bytes());
     let own = digest.iter().take(8).fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));

@@ -1,4 +1,4 @@
-//! How a series is asked for: `COLUMN`, `arena:METRIC[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
+//! Parses and formats names of series: `COLUMN`, `arena:METRIC[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
 //! `verdicts:JUDGE`, `campaign:ID[:question]`, `campaign:ID@JUDGE`, `published:ID[:part]`.
 
 use std::fmt;
@@ -10,61 +10,61 @@ use crate::correlation::SeriesError;
 use crate::rating::bootstrap_samples::Metric;
 use crate::rating::slice::{Slice, Turns};
 
-/// What a series is.
+/// Name of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SeriesName {
-    /// A column of the table.
+    /// Column of the table.
     Column(String),
-    /// A metric of the arena's leaderboard, of all votes or a part of them.
+    /// Metric of the arena's leaderboard, over all votes or a part of them.
     Arena {
-        /// Which metric.
+        /// Leaderboard metric.
         metric: Metric,
-        /// Of which votes.
+        /// Part of the votes.
         part: VotePart,
     },
-    /// How satisfied visitors are, by intent.
+    /// Mean satisfaction of visitors by intent.
     Satisfaction,
     /// Ratings by a judge's verdicts on the arena's own battles.
     Verdicts(String),
-    /// Ratings or mean scores by a campaign, in which people judge stored answers.
+    /// Ratings or mean scores of a campaign, in which people judge stored answers.
     Campaign {
-        /// The campaign.
+        /// Campaign id.
         id: String,
-        /// Of what in it.
+        /// Part of the campaign.
         part: CampaignPart,
     },
-    /// A score of a benchmark.
+    /// Score of a benchmark.
     Bench {
-        /// The suite.
+        /// Suite name.
         suite: String,
-        /// The judge; `None` for the mean of all judges.
+        /// Judge; `None` for the mean of all judges.
         judge: Option<String>,
-        /// The part's key; empty for the whole.
+        /// Key of the part; empty for the whole.
         part: String,
     },
-    /// What was published: `ID` or `ID:part`.
+    /// Published series: `ID` or `ID:part`.
     Published(String),
 }
 
-/// What of a campaign a series is of.
+/// Part of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CampaignPart {
-    /// What people said for its task.
+    /// People's judgements for the campaign's task.
     Task,
-    /// What they answered to this question.
+    /// People's answers to this question.
     Question(String),
-    /// What this judge said of the same answers.
+    /// This judge's judgements of the same answers.
     Judge(String),
 }
 
-/// A part of the votes that a series can be of.
+/// Part of the votes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VotePart(pub Slice);
 
 impl FromStr for SeriesName {
     type Err = SeriesError;
 
-    /// Reads a name. A slice is `language=…`, `category=…`, `intent=…`, `turns=first|multi`, `source=arena|import|campaign` or
+    /// Parses a name. A slice is `language=…`, `category=…`, `intent=…`, `turns=first|multi`, `source=arena|import|campaign` or
     /// `long_prompts`, or several of them joined by commas or, where a comma would end the name, by `+`.
     fn from_str(text: &str) -> Result<Self, SeriesError> {
         let unknown = || SeriesError::Unknown(text.to_owned());
@@ -99,7 +99,7 @@ impl FromStr for SeriesName {
     }
 }
 
-/// A campaign and what of it: `ID`, `ID:question` or `ID@JUDGE`. The id of a judge may have colons.
+/// Splits `ID`, `ID:question` or `ID@JUDGE` into the campaign and its part. A judge id may contain colons.
 fn campaign_part(text: &str) -> Option<(&str, CampaignPart)> {
     if let Some((id, judge)) = text.split_once('@') {
         return (is_id(id) && !judge.is_empty()).then(|| (id, CampaignPart::Judge(judge.to_owned())));
@@ -134,15 +134,15 @@ impl fmt::Display for SeriesName {
 }
 
 impl SeriesName {
-    /// The series of a part of a suite, by its key; the whole needs no part.
+    /// Names the series of a part of a suite by the part's key.
     #[must_use]
     pub fn of_suite(suite: &str, key: &str) -> Self {
         let part = if key == Part::overall().key() { String::new() } else { key.to_owned() };
         Self::Bench { suite: suite.to_owned(), judge: None, part }
     }
 
-    /// Series of the whole suite by each of its judges, where it has several. A judge id with a colon is left out: the name would parse as a
-    /// judge and a part.
+    /// Names the series of the whole suite by each of its judges, if it has several. A judge id with a colon is left out: the name would
+    /// parse as a judge and a part.
     #[must_use]
     pub fn by_single_judges(suite: &str, judges: &[String]) -> Vec<Self> {
         let of_judge =
@@ -151,14 +151,14 @@ impl SeriesName {
         if judges.len() > 1 { judges.iter().map(of_judge).filter(is_readable).collect() } else { Vec::new() }
     }
 
-    /// Whether its numbers have a zero point, so that a ratio of them says something. That of a rating is a convention: an anchor moves
-    /// it. What a column, a campaign or a publication holds its name does not say.
+    /// Returns whether the values have a zero point, so that their ratios are meaningful. The zero of a rating is a convention: an anchor
+    /// moves it. For a column, a campaign or a publication the name does not determine it.
     #[must_use]
     pub fn has_zero_point(&self) -> bool {
         !matches!(self, Self::Arena { metric: Metric::Rating | Metric::Elo, .. } | Self::Verdicts(_))
     }
 
-    /// Whether it is read out of the database.
+    /// Returns whether the series is read from the database.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         match self {
@@ -172,7 +172,7 @@ impl SeriesName {
         }
     }
 
-    /// The same by one judge, where it is of a benchmark and names none.
+    /// Returns the name with this judge, if it is of a benchmark and names none.
     #[must_use]
     pub fn judged_by(self, judge: &str) -> Self {
         match self {
@@ -181,7 +181,7 @@ impl SeriesName {
         }
     }
 
-    /// The same of a part of the votes; none where it is not of votes, or of a part already.
+    /// Returns the name for a part of the votes; `None` if it is not of votes, or already of a part.
     #[must_use]
     pub fn of_part(&self, part: &VotePart) -> Option<Self> {
         match self {
@@ -194,7 +194,7 @@ impl SeriesName {
 }
 
 impl VotePart {
-    /// The title of a metric of these votes.
+    /// Returns the title of a metric of these votes.
     #[must_use]
     pub fn title(&self, metric: Metric) -> String {
         let metric = match metric {
@@ -208,7 +208,7 @@ impl VotePart {
         }
     }
 
-    /// Reads a slice as it stands in the name of a series; an empty text is all votes.
+    /// Parses a slice in the name of a series; an empty text is all votes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split([',', '+']).filter(|part| !part.is_empty());

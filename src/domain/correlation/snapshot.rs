@@ -16,43 +16,43 @@ use crate::rating::options::LeaderboardOptions;
 use crate::stats::resample::BootstrapOptions;
 use crate::time::Timestamp;
 
-/// How votes and judged items are resampled. The command line draws more often, with the same seed.
+/// Bootstrap of votes and judged items. The command line uses more replicates with the same seed.
 pub const SNAPSHOT_BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
 
-/// Everything that a snapshot depends on.
+/// Version of all inputs of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesVersion {
-    /// The latest vote.
+    /// Sequence number of the latest vote.
     pub votes: i64,
     /// Number of changes to exclusions of votes.
     pub exclusion_changes: i64,
-    /// Data files, answers and judgements of benchmarks.
+    /// Version of data files, answers and judgements of benchmarks.
     pub judged: u64,
     /// Number of judge queries about the arena's battles.
     pub verdicts: u64,
-    /// When labels last changed.
+    /// Time of the latest change of labels.
     pub labelled: Timestamp,
     /// Hash of the imported published scores.
     pub imported: u64,
-    /// The rating options.
+    /// Rating options.
     pub rating: LeaderboardOptions,
-    /// Other names of models.
+    /// Aliases of models.
     pub aliases: Aliases,
-    /// The series of the arena's votes.
+    /// Names of the series of the arena's votes.
     pub names: Vec<SeriesName>,
 }
 
-/// What was read for a snapshot.
+/// Input of a snapshot.
 pub struct SnapshotInput {
-    /// What it depends on.
+    /// Version of the inputs.
     pub version: SeriesVersion,
     /// Time of the snapshot.
     pub made_at: Timestamp,
-    /// The series that have values.
+    /// Series with values.
     pub series: Vec<Series>,
-    /// The ratings at past moments.
+    /// Ratings at past moments.
     pub history: Vec<Moment>,
-    /// Why other series cannot be read, where the user can change that.
+    /// Messages about unreadable series that the user can repair.
     pub unusable: Vec<String>,
     /// Scores of suites.
     pub suites: SuiteCache,
@@ -60,13 +60,13 @@ pub struct SnapshotInput {
 
 /// All series of the arena at one moment.
 pub struct CorrelationSnapshot {
-    /// What it depends on; `None` before the first.
+    /// Version of the inputs; `None` before the first snapshot.
     pub input_version: Option<SeriesVersion>,
     /// Time of the snapshot; `None` before the first.
     pub made_at: Option<Timestamp>,
-    /// The series.
+    /// Catalog of the series.
     pub catalog: SeriesCatalog,
-    /// Why other series cannot be read, where the user can change that.
+    /// Messages about unreadable series that the user can repair.
     pub unusable: Vec<String>,
     /// Scores of suites, resampled only after new judgements.
     pub suites: SuiteCache,
@@ -90,7 +90,7 @@ impl Default for CorrelationSnapshot {
 }
 
 impl CorrelationSnapshot {
-    /// A snapshot of what was read.
+    /// Builds a snapshot.
     #[must_use]
     pub fn new(input: SnapshotInput) -> Self {
         let SnapshotInput { version, made_at, series, history, unusable, suites } = input;
@@ -104,18 +104,18 @@ impl CorrelationSnapshot {
         }
     }
 
-    /// The matrix of a group, computed on the first call: call it on a blocking thread.
+    /// Returns the matrix of a group, computed on the first call: call it on a blocking thread.
     pub fn matrix(&self, group: SeriesGroup) -> &CorrelationMatrix {
         self.matrices[group as usize].get_or_init(|| self.catalog.matrix(group))
     }
 
-    /// Whether the matrix of a group is computed.
+    /// Returns whether the matrix of a group is computed.
     #[must_use]
     pub fn has_matrix(&self, group: SeriesGroup) -> bool {
         self.matrices[group as usize].get().is_some()
     }
 
-    /// The models beside the suites, with what each score cost by these prices.
+    /// Builds the table of models and suites, with the cost of each score by these prices.
     #[must_use]
     pub fn suite_score_table(&self, prices: &dyn Fn(&str) -> Option<Prices>) -> SuiteScoreTable {
         let table = SuiteScoreTable::new(self.catalog.series());
@@ -123,7 +123,7 @@ impl CorrelationSnapshot {
         table.with_facts(|suite, model| self.suites.get(suite, None)?.facts(model, &inputs.aliases, prices))
     }
 
-    /// The models of the score table beside one of them, on the same items; `None` where no suite has a score of the model.
+    /// Compares one model of the score table with all others, on the same items; `None` if no suite has a score of the model.
     #[must_use]
     pub fn compare_with(&self, with: &str) -> Option<ScoreTableComparison> {
         let inputs = self.input_version.as_ref()?;
@@ -138,7 +138,7 @@ impl CorrelationSnapshot {
         *self.cost.lock() += time;
     }
 
-    /// Computing time so far, including the matrices.
+    /// Returns the computing time so far, including the matrices.
     #[must_use]
     pub fn cost(&self) -> Duration {
         *self.cost.lock()

@@ -1,4 +1,4 @@
-//! Models beside suites: the whole's score of each suite, with its interval over resampled items.
+//! Table of models and suites: the overall score in each suite, with its interval over resampled items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,95 +13,95 @@ use crate::benchmark::score::Coverage;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::{Interval, ranks, real_len};
 
-/// The scores of all models in all suites of an arena.
+/// Scores of all models in all suites of an arena.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteScoreTable {
-    /// The suites.
+    /// Suites (columns).
     pub suites: Vec<ScoreTableSuite>,
-    /// The models: those with more suites first, then the better mean rank, then the name.
+    /// Models (rows), by number of suites, then mean rank, then name.
     pub models: Vec<ScoreTableModel>,
-    /// The total of SuperCLUE where a model has both of its suites, the best first.
+    /// SuperCLUE totals of models with both of its suites, the best first.
     pub superclue: Vec<SuperClueTotal>,
 }
 
-/// SuperCLUE's total of its later editions: 0.6 · OPEN + 0.4 · OPT, where OPEN counts a win three, a tie one and a loss nothing, and OPT is
-/// the share of right answers in the CLOSE set.
+/// SuperCLUE total of its later editions: 0.6 · OPEN + 0.4 · OPT, where OPEN scores a win 3, a tie 1 and a loss 0, and OPT is the share of
+/// right answers in the CLOSE set.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SuperClueTotal {
-    /// The model.
+    /// Model id.
     pub model: String,
-    /// The total, in percent.
+    /// Total in percent.
     pub score: f64,
-    /// Where it lies when the items of both suites are resampled.
+    /// Interval over resampled items of both suites.
     pub interval: Option<Interval>,
 }
 
-/// A suite, as a column.
+/// Suite, as a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScoreTableSuite {
-    /// Its name.
+    /// Suite id.
     pub suite: String,
-    /// Its name for people.
+    /// Title for readers.
     pub title: String,
 }
 
-/// A model, as a row.
+/// Model, as a row.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreTableModel {
-    /// The model.
+    /// Model id.
     pub model: String,
-    /// Its scores by suite; null where it has none.
+    /// Scores by suite; null where it has none.
     pub scores: Vec<Option<SuiteScore>>,
-    /// Suites that it has a score in.
+    /// Number of suites with a score.
     pub scored: usize,
-    /// Mean of its ranks in these suites, 1 for the best; equal scores share the mean of their ranks.
+    /// Mean of the ranks in these suites, 1 for the best; equal scores share the mean of their ranks.
     pub mean_rank: f64,
 }
 
-/// A score of the whole of a suite: the mean over its judges, in the suite's unit.
+/// Overall score in a suite: the mean over its judges, in the suite's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteScore {
-    /// The score.
+    /// Score in the suite's unit.
     pub score: f64,
-    /// Where it lies when the suite's items are resampled within their categories; null where they cannot vary.
+    /// Interval over items resampled within their categories; null where they cannot vary.
     pub interval: Option<Interval>,
-    /// Its rank in the suite.
+    /// Rank in the suite.
     pub rank: f64,
-    /// What is behind it; null for a score that is not this arena's own.
+    /// Coverage, date and cost; null for a score that is not this arena's own.
     pub facts: Option<ScoreFacts>,
 }
 
-/// What is behind a score.
+/// Coverage, date and cost of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreFacts {
-    /// What of the answers could be judged.
+    /// Number of judged answers out of all.
     pub coverage: Coverage,
-    /// The latest judgement, in milliseconds since 1970.
+    /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
-    /// What answers and judgements cost by the prices of the settings; null where somebody has no price or no token was counted.
+    /// Cost of answers and judgements by the prices of the settings; null where a model has no price or no token was counted.
     pub cost: Option<f64>,
 }
 
-/// One model beside the others, suite by suite, on the same items.
+/// Comparison of one model with all others, suite by suite, on the same items.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreTableComparison {
-    /// The model.
+    /// Id of the model.
     pub with: String,
-    /// The suites that it has judgements in.
+    /// Suites with judgements of the model.
     pub suites: Vec<SuiteComparison>,
 }
 
-/// The models of a suite beside one of them.
+/// Comparison of one model with the others in a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteComparison {
-    /// The suite.
+    /// Suite id.
     pub suite: String,
-    /// The other models, by the mean of all judges; p values are adjusted within the suite.
+    /// Other models, by the mean of all judges; p-values are adjusted within the suite.
     pub models: Vec<ModelComparison>,
 }
 
 impl ScoreTableComparison {
-    /// A model in a suite, where it is compared there.
+    /// Returns the comparison with a model in a suite, if there is one.
     #[must_use]
     pub fn of(&self, suite: &str, model: &str) -> Option<&ModelComparison> {
         let suite = self.suites.iter().find(|compared| compared.suite == suite)?;
@@ -110,13 +110,13 @@ impl ScoreTableComparison {
 }
 
 impl SuiteScoreTable {
-    /// Whether a model is on it.
+    /// Returns whether a model is in the table.
     #[must_use]
     pub fn has(&self, model: &str) -> bool {
         self.models.iter().any(|row| row.model == model)
     }
 
-    /// Takes the series that are the whole of a suite by all of its judges, and leaves the others.
+    /// Builds the table from overall scores of suites by all judges; other series are ignored.
     #[must_use]
     pub fn new<'s>(series: impl IntoIterator<Item = &'s Series>) -> Self {
         let series: Vec<&Series> = series.into_iter().collect();
@@ -131,7 +131,7 @@ impl SuiteScoreTable {
         Self { suites: columns.into_iter().map(|(suite, _)| suite).collect(), models, superclue }
     }
 
-    /// The same with what is behind each score, by suite and model.
+    /// Adds coverage, date and cost of each score, by suite and model.
     #[must_use]
     pub fn with_facts(mut self, facts: impl Fn(&str, &str) -> Option<ScoreFacts>) -> Self {
         for row in &mut self.models {

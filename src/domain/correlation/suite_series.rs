@@ -1,6 +1,6 @@
-//! The scores of every model in a suite as series, with resampled items.
+//! Scores of every model in a suite as series, with resampled items.
 //!
-//! How items are resampled is [`ItemDraws`]'; every mean over items is taken over all replicates at once.
+//! [`ItemDraws`] resamples the items; every mean over items is computed for all replicates at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,42 +24,47 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::mean;
 use crate::stats::resample::BootstrapOptions;
 
-/// The scores of every model in a suite by one judge or the mean of all, and the scores of each replicate.
+/// Scores of every model in a suite by one judge or the mean of a panel, with the scores of each replicate.
 pub struct SuiteSeries {
-    /// The judgements behind the scores.
+    /// Provenance: judgements from which the scores were computed.
     pub used: SuiteUsed,
+    /// Judges with judgements, also those whose scores are not used.
+    pub judges: Vec<String>,
     title: String,
     /// Notes on all parts.
     notes: Vec<String>,
     parts: Vec<Part>,
     models: Vec<ModelSamples>,
-    /// The scores of single items by the mean of all judges.
+    /// Scores of single items by the mean of the judges.
     items: ItemScores,
-    /// What is behind the score of each model.
-    efforts: BTreeMap<String, ModelEffort>,
+    /// Coverage, date and tokens by model.
+    efforts: BTreeMap<String, ScoreProvenance>,
 }
 
-/// What is behind a model's score.
+/// Coverage, date and tokens of a model's score.
 #[derive(Default)]
-struct ModelEffort {
+struct ScoreProvenance {
     coverage: Coverage,
     judged_at: i64,
-    /// By who was asked: judges, and the model itself.
+    /// Tokens by queried model: judges, and the model itself.
     tokens: BTreeMap<String, Tokens>,
 }
 
 struct ModelSamples {
     model: String,
-    /// By part.
+    /// Score by part.
     values: Vec<Option<f64>>,
-    /// How much of each part could be judged.
+    /// Coverage by part.
     coverages: Vec<Coverage>,
-    /// By part and replicate.
+    /// Score by part and replicate.
     samples: Vec<Vec<Option<f64>>>,
+    /// Whether each of the judges has judged the model.
+    is_judged_by_all: bool,
 }
 
 impl SuiteSeries {
-    /// Scores the judgements, and again for each replicate.
+    /// Scores the judgements, and again for each replicate: those of the panel, or else of the judge with the most verdicts, as the suite's
+    /// page does.
     #[must_use]
     pub fn new(
         suite: &dyn Suite,
@@ -70,26 +75,34 @@ impl SuiteSeries {
     ) -> Self {
         let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
         let draws = ItemDraws::new(items, bootstrap);
-        let (table, mut efforts) = rayon::join(|| JudgementTable::new(judgements), || efforts(judgements));
+        let (table, spent) =
+            rayon::join(|| JudgementTable::new(judgements).of_default_judges(), || spent_by_judge(judgements));
+        let judges: Vec<String> = table.judges().iter().map(|&judge| judge.to_owned()).collect();
+        let mut efforts = efforts(spent, &judges);
         let verdicts: Vec<Vec<Verdicts<'_>>> = table.models().par_iter().map(|model| model.verdicts(&draws)).collect();
         let whole: Vec<Scores> = verdicts.par_iter().map(|own| mean_scores(suite, items, own)).collect();
         let parts = parts(&whole);
         let models = table.models().iter().zip(&whole);
-        let models: Vec<ModelSamples> =
-            models.map(|(model, scores)| ModelSamples::new(model.model, &parts, scores, draws.replicates())).collect();
-        let used = SuiteUsed { models: models.len(), ..used };
-        let notes = single_item_categories(items).into_iter().collect();
+        let models = models.map(|(model, scores)| ModelSamples {
+            is_judged_by_all: model.is_judged_by_all(),
+            ..ModelSamples::new(model.model, &parts, scores, draws.replicates())
+        });
+        let models: Vec<ModelSamples> = models.collect();
+        let notes = single_item_categories(items).into_iter().chain(left_out(&judges, &used.judges)).collect();
+        let judgements = judgements.iter().filter(|judgement| judges.contains(&judgement.judge_model)).count();
+        let known = used.judges.clone();
+        let used = SuiteUsed { models: models.len(), judges, judgements, ..used };
         let names: Vec<&str> = table.models().iter().map(|model| model.model).collect();
         let items = item_scores(suite, items, &names, &verdicts);
         for (model, scores) in table.models().iter().zip(&whole) {
             let coverage = scores.of(&Part::overall()).map(|score| score.coverage).unwrap_or_default();
             efforts.entry(model.model.to_owned()).or_default().coverage = coverage;
         }
-        Self { efforts, used, title: suite.title().to_owned(), notes, parts, models, items }
+        Self { efforts, used, judges: known, title: suite.title().to_owned(), notes, parts, models, items }
     }
 
-    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement. Models are
-    /// named as the series are.
+    /// Compares every other model with this one on the same items, by the mean of the judges; `None` if the model has no judgement. Models
+    /// are named as in the series.
     #[must_use]
     pub fn compare_with(&self, reference: &str, aliases: &Aliases, level: ConfidenceLevel) -> Option<SuiteComparison> {
         let own_name = self.items.models().iter().find(|model| aliases.model(model) == reference)?;
@@ -98,7 +111,7 @@ impl SuiteSeries {
         Some(SuiteComparison { suite: self.used.suite.clone(), models })
     }
 
-    /// The same with a note on every model and judge that was asked with several settings.
+    /// Adds a note on every model and judge that was queried with several settings.
     #[must_use]
     pub fn with_mixed_settings(mut self, mixed: &[MixedSettings]) -> Self {
         let note = |mixed: &MixedSettings| format!("the scores mix what several settings of one id said: {mixed}");
@@ -106,7 +119,7 @@ impl SuiteSeries {
         self
     }
 
-    /// The same with the tokens of each model's answers.
+    /// Adds the tokens of each model's answers.
     #[must_use]
     pub fn with_answers(mut self, tokens: BTreeMap<String, Tokens>) -> Self {
         for (model, tokens) in tokens {
@@ -118,7 +131,7 @@ impl SuiteSeries {
         self
     }
 
-    /// What is behind a model's score, with the cost by these prices; the model is named as the series name it.
+    /// Returns coverage, date and cost (by these prices) of a model's score; the model is named as in the series.
     #[must_use]
     pub fn facts(&self, model: &str, aliases: &Aliases, prices: &dyn Fn(&str) -> Option<Prices>) -> Option<ScoreFacts> {
         let (_, effort) = self.efforts.iter().find(|(own, _)| aliases.model(own) == model)?;
@@ -131,17 +144,17 @@ impl SuiteSeries {
         })
     }
 
-    /// The keys of the parts, as series names spell them.
+    /// Returns the keys of the parts, as series names spell them.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let intents = (self.intents().count() >= 3).then(|| INTENTS.to_owned());
         self.parts.iter().map(Part::key).chain(intents).collect()
     }
 
-    /// The series of a part; the overall score for an empty key.
+    /// Returns the series of a part; the overall score for an empty key.
     ///
     /// # Errors
-    /// [`SeriesError::Part`].
+    /// [`SeriesError::Part`] for an unknown part.
     pub fn part(&self, key: &str, level: ConfidenceLevel) -> Result<SeriesValues, SeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
             let (title, points) = (format!("{}: intents", self.title()), self.by_intent(level));
@@ -166,7 +179,7 @@ impl SuiteSeries {
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes, resampled: None })
     }
 
-    /// The suite's title, with the judge where one was asked for.
+    /// Returns the suite's title, with the judge if one was requested.
     fn title(&self) -> String {
         match &self.used.judge {
             Some(judge) => format!("{} · {judge}", self.title),
@@ -174,15 +187,27 @@ impl SuiteSeries {
         }
     }
 
-    /// A note that names the models without a score in a part, if there are any.
-    fn without_score(&self, part: usize) -> Option<String> {
+    /// Returns notes that name the models without a score in a part and say why, if there are any.
+    fn without_score(&self, part: usize) -> Vec<String> {
         let missing = self.models.iter().filter(|model| model.values[part].is_none());
-        let missing: Vec<&str> = missing.map(|model| model.model.as_str()).collect();
-        let note = || format!("left out are {}: not every judge has judged them; @JUDGE names one", missing.join(", "));
-        (!missing.is_empty()).then(note)
+        let (judged, unjudged): (Vec<_>, Vec<_>) = missing.partition(|model| model.is_judged_by_all);
+        let note = |models: Vec<&ModelSamples>, why: &str| {
+            let named = |model: &&ModelSamples| {
+                let Coverage { ok, total } = model.coverages[part];
+                format!("{} ({ok} of {total})", model.model)
+            };
+            let named: Vec<String> = models.iter().map(named).collect();
+            (!named.is_empty()).then(|| format!("left out are {}: {why}", named.join(", ")))
+        };
+        let unjudged_why = match self.used.judges.as_slice() {
+            [judge] => format!("{judge} has not judged them; @JUDGE names another judge"),
+            _ => "not every judge has judged them; @JUDGE names one".to_owned(),
+        };
+        let unread = "a score needs a verdict in each of its categories, and in one none could be read";
+        note(unjudged, &unjudged_why).into_iter().chain(note(judged, unread)).collect()
     }
 
-    /// A note that names the models of whose answers in a part too few could be judged.
+    /// Returns a note that names the models with low coverage in a part, if there are any.
     fn hardly_judged(&self, part: usize) -> Option<String> {
         let is_low = |model: &&ModelSamples| model.values[part].is_some() && model.coverages[part].is_low();
         let named = |model: &ModelSamples| {
@@ -193,13 +218,13 @@ impl SuiteSeries {
         (!named.is_empty()).then(|| format!("less than 95 % of the answers could be judged of {}", named.join(", ")))
     }
 
-    /// The positions of the parts that are intents of URS.
+    /// Returns the positions of the parts that are intents of URS.
     fn intents(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let categories = self.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Category);
         categories.filter(|(_, part)| part.within.is_none()).filter_map(|(at, part)| Some((intent(&part.name)?, at)))
     }
 
-    /// The mean over the models of each intent.
+    /// Computes the mean over the models for each intent.
     fn by_intent(&self, level: ConfidenceLevel) -> BTreeMap<String, Point> {
         let over_models =
             |values: &mut dyn Iterator<Item = Option<f64>>| mean(&values.flatten().collect::<Vec<_>>()).ok();
@@ -214,7 +239,7 @@ impl SuiteSeries {
 }
 
 impl ModelSamples {
-    /// A part without a score of the model has a sample without a value in each replicate.
+    /// Builds the samples; a part without a score of the model has a missing value in each replicate.
     fn new(model: &str, parts: &[Part], scores: &Scores, replicates: usize) -> Self {
         let found: Vec<Option<&Score>> = parts.iter().map(|part| scores.of(part)).collect();
         let none = || vec![None; replicates];
@@ -223,21 +248,31 @@ impl ModelSamples {
             values: found.iter().map(|score| score.and_then(|score| score.value)).collect(),
             coverages: found.iter().map(|score| score.map_or_else(Coverage::default, |score| score.coverage)).collect(),
             samples: found.iter().map(|score| score.map_or_else(none, |score| score.samples.clone())).collect(),
+            is_judged_by_all: true,
         }
     }
 }
 
-/// When each model was last judged, and the tokens that its judges took.
-fn efforts(judgements: &[Judgement]) -> BTreeMap<String, ModelEffort> {
-    let mut by_judge: HashMap<(&str, &str), (i64, Tokens)> = HashMap::new();
+/// Time of the last judgement and tokens, by model and judge.
+type SpentByJudge<'j> = HashMap<(&'j str, &'j str), (i64, Tokens)>;
+
+/// Collects what each judge has spent on each model.
+fn spent_by_judge(judgements: &[Judgement]) -> SpentByJudge<'_> {
+    let mut by_judge = SpentByJudge::new();
     for said in judgements {
         let (judged_at, tokens) = by_judge.entry((&said.model, &said.judge_model)).or_default();
         *judged_at = said.ts.max(*judged_at);
         let own = said.tokens.unwrap_or_default();
         *tokens = Tokens { input: tokens.input + own.prompt, output: tokens.output + own.reply };
     }
-    let mut efforts: BTreeMap<String, ModelEffort> = BTreeMap::new();
-    for ((model, judge), (judged_at, tokens)) in by_judge {
+    by_judge
+}
+
+/// Collects the time of each model's last judgement by these judges, and their tokens.
+fn efforts(by_judge: SpentByJudge<'_>, judges: &[String]) -> BTreeMap<String, ScoreProvenance> {
+    let is_used = |judge: &str| judges.iter().any(|used| used == judge);
+    let mut efforts: BTreeMap<String, ScoreProvenance> = BTreeMap::new();
+    for ((model, judge), (judged_at, tokens)) in by_judge.into_iter().filter(|((_, judge), _)| is_used(judge)) {
         let effort = efforts.entry(model.to_owned()).or_default();
         effort.judged_at = effort.judged_at.max(judged_at);
         effort.tokens.insert(judge.to_owned(), tokens);
@@ -245,7 +280,7 @@ fn efforts(judgements: &[Judgement]) -> BTreeMap<String, ModelEffort> {
     efforts
 }
 
-/// The mean over all judges that gave any score.
+/// Computes the mean over all judges with any score.
 fn item_scores(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[Vec<Verdicts<'_>>]) -> ItemScores {
     let judges = verdicts.first().map_or(0, Vec::len);
     let of_judge = |judge: usize| {
@@ -256,7 +291,16 @@ fn item_scores(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[V
     ItemScores::panel_mean(&scores.into_iter().filter(ItemScores::is_scored).collect::<Vec<_>>())
 }
 
-/// A note that names the categories with a single item, which resampling cannot vary, if there are any.
+/// Returns a note that names the judges whose scores are not used, if there are any.
+fn left_out(used: &[String], known: &[String]) -> Option<String> {
+    let others: Vec<&str> = known.iter().filter(|judge| !used.contains(judge)).map(String::as_str).collect();
+    let (used, others) = (used.join(", "), others.join(", "));
+    let note =
+        || format!("scores by {used}: {others} judged too little of it to be of the panel; @JUDGE names another judge");
+    (!others.is_empty()).then(note)
+}
+
+/// Returns a note that names the categories with a single item, which resampling cannot vary, if there are any.
 fn single_item_categories(items: &[Item]) -> Option<String> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     items.iter().for_each(|item| *sizes.entry(&item.category).or_default() += 1);
@@ -265,7 +309,7 @@ fn single_item_categories(items: &[Item]) -> Option<String> {
     (!single.is_empty()).then(|| format!("each of the categories {} {why}", single.join(", ")))
 }
 
-/// Every part in which some model has a score, in the order of the scores.
+/// Lists every part in which some model has a score, in the order of the scores.
 fn parts(scores: &[Scores]) -> Vec<Part> {
     let mut known = BTreeSet::new();
     let all = scores.iter().flat_map(|scores| &scores.0).map(|score| &score.part);

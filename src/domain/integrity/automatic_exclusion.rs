@@ -1,5 +1,4 @@
-//! The votes of voters whom the tests flag, for an operator who has them excluded without a look at each, and what is published as
-//! the reason.
+//! Votes of flagged voters for automatic exclusion, for an operator who does not review each voter, with the published reason.
 //!
 //! The score test and Fisher's combination decide, each at its own α. The likelihood test does not: of 124 real people it flags 17
 //! (DESIGN.md, "What does each control cost honest people?"); `langya votes flagged --test likelihood` lists them.
@@ -12,35 +11,34 @@ use super::ratable_votes::RatableVotes;
 use super::rigging_detection::{SuspectModel, VoterResult, VoterTest, test_voters};
 use crate::rating::FitError;
 
-/// α of a test that nobody looks at before it excludes: stricter than where an operator reads the list
-/// ([`super::rigging_detection::DEFAULT_ALPHA`]).
+/// α of a test that excludes without review: stricter than where an operator reads the list ([`super::rigging_detection::DEFAULT_ALPHA`]).
 const ALPHA: f64 = 0.01;
-/// The tests that decide.
+/// Tests that flag voters for automatic exclusion.
 const DECIDING: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
 
 /// A flagged voter with votes that the rule does not exclude yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnomalousVoter {
-    /// The voter as the log names it.
+    /// Voter id in the log.
     pub voter: String,
-    /// What the tests found; published, so it names no voter.
+    /// Finding of the tests; published, so it names no voter.
     pub reason: String,
-    /// Numbers of the votes in the log.
+    /// Sequence numbers of the votes in the log.
     pub votes: Vec<i64>,
 }
 
-/// What the tests that decide find.
+/// Result of the tests for automatic exclusion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VotesToExclude {
-    /// By voter, the votes of flagged voters that [`ExclusionRule::AnomalousVoter`] does not exclude yet.
+    /// Flagged voters with the votes that [`ExclusionRule::AnomalousVoter`] does not exclude yet.
     pub voters: Vec<AnomalousVoter>,
-    /// Number of voters who seem suspicious to a test that flags nobody, since they are more than a quarter of all voters
-    /// ([`VoterReport::withheld`](super::rigging_detection::VoterReport::withheld)); the larger number if both tests flag nobody.
+    /// Number of voters that a test found suspicious without flagging them, since they are more than a quarter of all voters
+    /// ([`VoterReport::withheld`](super::rigging_detection::VoterReport::withheld)); the larger number if both tests withhold their flags.
     pub withheld: Option<u64>,
 }
 
-/// Tests all voters. Votes that the rule excludes are tested with the others: were they left out, the crowd would change with each
-/// exclusion, and the next test would flag more.
+/// Tests all voters. Votes that the rule excludes are tested with the others: without them the crowd would change with each exclusion, and
+/// the next test would flag more.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
@@ -54,7 +52,7 @@ pub fn votes_to_exclude(
     let (mut reasons, mut withheld) = (BTreeMap::<String, Vec<String>>::new(), None::<u64>);
     for test in DECIDING {
         let report = match test_voters(&tested, test, seed) {
-            // Nobody has voted yet, or all votes were imported without their voters.
+            // No votes yet, or all votes were imported without their voters.
             Err(FitError::NoVoters) => return Ok(VotesToExclude::default()),
             tested => tested?,
         };
@@ -71,7 +69,7 @@ pub fn votes_to_exclude(
     Ok(VotesToExclude { voters: reasons.into_iter().filter_map(flagged).collect(), withheld })
 }
 
-/// The votes of these voters that pass, in log order.
+/// Returns the votes of these voters that the filter passes, in log order.
 fn votes_of(
     cast: &RatableVotes,
     voters: &BTreeMap<String, Vec<String>>,
@@ -88,7 +86,7 @@ fn votes_of(
     votes
 }
 
-/// What a test found of a voter, as it is published.
+/// Formats the published finding of a test about a voter.
 #[must_use]
 pub fn finding(result: &VoterResult) -> String {
     let name = match result.test {
@@ -117,7 +115,7 @@ mod tests {
     use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
     use crate::rating::simulate::{Simulation, SimulationOptions};
 
-    /// Honest votes of 60 voters on 8 models, and three riggers with 100 votes each.
+    /// Simulates honest votes of 60 voters on 8 models, and three riggers with 100 votes each.
     fn rigged() -> RatableVotes {
         let options = SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() };
         let log = Simulation::new(options).unwrap().log(3_000);

@@ -1,4 +1,4 @@
-//! A decision of the operator: exclude votes by a rule, or withdraw exclusions.
+//! Decision of an operator: exclude votes by a rule, or withdraw exclusions.
 
 use std::sync::Arc;
 
@@ -7,42 +7,42 @@ use super::exclusions_in_force::ExclusionsInForce;
 use crate::battle::Outcome;
 use crate::time::Timestamp;
 
-/// A vote that a filter selects.
+/// Vote selected by a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedVote {
-    /// Number in the log.
+    /// Sequence number in the log.
     pub seq: i64,
     /// Pseudonym of the voter; empty where unknown.
     pub voter: Arc<str>,
-    /// The models on sides A and B.
+    /// Models on sides A and B.
     pub models: [Arc<str>; 2],
-    /// What the person said.
+    /// Outcome of the vote.
     pub outcome: Outcome,
     /// Time of the vote.
     pub cast_at: Timestamp,
-    /// The rules that exclude it, in alphabetical order.
+    /// Names of the rules that exclude the vote, in alphabetical order.
     pub rules: Vec<Arc<str>>,
 }
 
-/// What is decided of the selected votes.
+/// Decision about the selected votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExclusionDecision {
-    /// Exclude them.
+    /// Exclude the votes.
     Exclude {
-        /// By this rule.
+        /// Rule of the exclusion.
         rule: ExclusionRule,
-        /// Why; published.
+        /// Published reason.
         reason: String,
     },
-    /// Withdraw what excludes them.
+    /// Withdraw exclusions of the votes.
     Include {
-        /// Only exclusions by the rule of this name.
+        /// Name of the rule whose exclusions to withdraw; `None` for all rules.
         rule: Option<String>,
     },
 }
 
 impl ExclusionDecision {
-    /// Whether it changes something about a vote.
+    /// Returns whether the decision changes the exclusions of a vote.
     #[must_use]
     pub fn concerns(&self, vote: &SelectedVote) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl ExclusionDecision {
         }
     }
 
-    /// The exclusions in force after it.
+    /// Returns the exclusions in force after the decision.
     #[must_use]
     pub fn apply(&self, votes: &[SelectedVote], mut in_force: ExclusionsInForce) -> ExclusionsInForce {
         for vote in votes.iter().filter(|vote| self.concerns(vote)) {

@@ -1,4 +1,4 @@
-//! What exclusions change on a leaderboard, rule by rule.
+//! Effect of exclusions on a leaderboard, rule by rule.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use crate::rating::FitError;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
 
-/// What the votes of each rule would change if they were rated.
+/// Effect of rating the votes that each rule excludes.
 #[derive(Debug, Default)]
 pub struct ExclusionReport {
-    /// By rule, in alphabetical order.
+    /// Effects by rule, in alphabetical order.
     pub rules: Vec<RuleEffect>,
 }
 
-/// What would change without a rule.
+/// Effect of one rule's exclusions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleEffect {
     /// Name of the rule.
     pub rule: String,
-    /// Votes that would be rated.
+    /// Number of votes that would be rated without the rule.
     pub votes: u64,
-    /// Models whose rank would change.
+    /// Number of models whose rank would change.
     pub ranks_changed: usize,
-    /// The largest change of a rating, in points; `None` where no model has a rating on both leaderboards.
+    /// Largest change of a rating, in points; `None` if no model has a rating on both leaderboards.
     pub largest_change: Option<f64>,
 }
 
 impl ExclusionReport {
-    /// Fits all votes once for each rule in force.
+    /// Refits the leaderboard once without each rule in force.
     ///
     /// # Errors
     /// [`FitError`].
@@ -54,7 +54,7 @@ impl ExclusionReport {
         Ok(Self { rules })
     }
 
-    /// What would change without a rule, once that is known.
+    /// Returns the effect of a rule, if it was computed.
     #[must_use]
     pub fn effect_of(&self, rule: &str) -> Option<&RuleEffect> {
         self.rules.iter().find(|effect| effect.rule == rule)

@@ -1,4 +1,4 @@
-//! The rules that exclude votes from the ratings.
+//! Rules that exclude votes from the ratings.
 //!
 //! A rule is stored under its name, and stored names are never parsed to read a vote: a row of an older or newer version, or of a
 //! script of the operator, excludes its vote whatever its rule is called.
@@ -11,21 +11,21 @@ use std::str::FromStr;
 pub enum ExclusionRule {
     /// A reply names its model or maker, or the visitor's text does.
     IdentityLeak,
-    /// A side failed before the vote. Only an operator sets it: no vote is taken on a battle with a failed side.
+    /// A side failed before the vote. Only set by an operator: votes on a battle with a failed side are refused.
     FailedSide,
     /// The visitor chose the models.
     NamedMode,
-    /// The voter went over the arena's limits. Only an operator sets it: votes over the limits are refused.
+    /// The voter exceeded the arena's rate limits. Only set by an operator: votes over the limits are refused.
     RateLimited,
-    /// Statistical tests find that the voter votes unlike all others.
+    /// Statistical tests flag the voter.
     AnomalousVoter,
     /// The voter has voted on the same prompt, or nearly the same, before.
     DuplicatePrompt,
-    /// The operator decided it.
+    /// The operator decided to exclude the vote.
     Admin,
-    /// An annotator of a campaign took the judgement back.
+    /// An annotator of a campaign withdrew the judgement.
     TakenBack,
-    /// The annotator is left out of the campaign.
+    /// The annotator is excluded from the campaign.
     LeftOut,
 }
 
@@ -43,7 +43,7 @@ impl ExclusionRule {
         Self::LeftOut,
     ];
 
-    /// The name under which the rule is stored and exported.
+    /// Returns the name under which the rule is stored and exported.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,11 +66,11 @@ impl fmt::Display for ExclusionRule {
     }
 }
 
-/// A name that no rule has.
+/// Error of an unknown rule name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no rule is called {name:?}: choose one of {}", names())]
 pub struct UnknownRule {
-    /// The name.
+    /// Unknown name.
     pub name: String,
 }
 

@@ -1,17 +1,17 @@
-//! The exclusions in force, as a set that can be changed in thought: what would the leaderboard be with these votes or without that rule?
+//! Set of the exclusions in force. Changed copies answer how the leaderboard would look with other exclusions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Which rules exclude which votes. A vote is rated while no rule excludes it.
+/// Pairs of excluded votes and rules. A vote is rated while no rule excludes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExclusionsInForce {
-    /// Numbers of votes in the log with the name of a rule.
+    /// Sequence numbers of votes in the log with the name of a rule.
     pairs: BTreeSet<(i64, Arc<str>)>,
 }
 
 impl ExclusionsInForce {
-    /// No exclusion.
+    /// Returns the empty set.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -34,25 +34,26 @@ impl ExclusionsInForce {
         self
     }
 
-    /// The rules that exclude a vote, in alphabetical order.
+    /// Lists the rules that exclude a vote, in alphabetical order.
     pub fn rules_of(&self, vote: i64) -> impl Iterator<Item = &Arc<str>> {
         let first = (vote, Arc::from(""));
         self.pairs.range(first..).take_while(move |(other, _)| *other == vote).map(|(_, rule)| rule)
     }
 
-    /// The rule under which an excluded vote is counted: the first in alphabetical order, as in the vote log. `None` for a rated vote.
+    /// Returns the rule under which an excluded vote is counted: the first in alphabetical order, as in the vote log. `None` for a rated
+    /// vote.
     #[must_use]
     pub fn rule_of(&self, vote: i64) -> Option<&str> {
         self.rules_of(vote).next().map(|rule| &**rule)
     }
 
-    /// How many votes are excluded.
+    /// Counts the excluded votes.
     #[must_use]
     pub fn excluded_votes(&self) -> usize {
         self.pairs.iter().map(|(vote, _)| vote).collect::<BTreeSet<_>>().len()
     }
 
-    /// The names of the rules in use, in alphabetical order.
+    /// Lists the names of the rules in use, in alphabetical order.
     #[must_use]
     pub fn rules(&self) -> BTreeSet<Arc<str>> {
         self.pairs.iter().map(|(_, rule)| Arc::clone(rule)).collect()

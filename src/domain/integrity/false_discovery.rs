@@ -1,11 +1,11 @@
-//! The false discovery rate of many tests (Benjamini and Hochberg 1995).
+//! False discovery rate of multiple tests (Benjamini and Hochberg 1995).
 
 use crate::stats::real_len;
 
-/// The q-value of each p-value: the least rate at which its test is a discovery, min over p' ≥ p of p'·n / #{p'' ≤ p'}.
+/// Computes the q-value of each p-value: the smallest rate at which its test is a discovery, min over p' ≥ p of p'·n / #{p'' ≤ p'}.
 ///
-/// Flagging every voter with q ≤ α makes the expected share of honest voters among the flagged ones at most α, whatever the
-/// number of voters, if the voters are independent or positively dependent.
+/// Flagging every voter with q ≤ α makes the expected share of honest voters among the flagged ones at most α, whatever the number of
+/// voters, if the voters are independent or positively dependent.
 pub(super) fn q_values(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&x, &y| p_values[y].total_cmp(&p_values[x]));

@@ -1,4 +1,4 @@
-//! Fisher's combination with checkpoints (Chiang et al. 2024, arXiv 2403.04132, section 5.1), for each model.
+//! Fisher's combination with checkpoints (Chiang et al. 2024, arXiv 2403.04132, section 5.1), applied to each model.
 //!
 //! For the i-th vote of a voter on a pair with history H of other people's votes, p_i = (1 + #{h ∈ H : h ≥ v_i})/(|H| + 1);
 //! M_j = −2 Σ_{i≤j} ln p_i exceeds the quantile of χ²(2j) where the votes are too large. At each of 5 random checkpoints j the
@@ -19,24 +19,24 @@ use crate::rating::crowd_expectation::CrowdVote;
 use crate::stats::{real, real_len};
 
 const CHECKPOINTS: usize = 5;
-/// Fewer votes on a model are not tested.
-const FEWEST_ON_MODEL: usize = 5;
+/// Minimum number of votes on a model for a test.
+const MIN_ON_MODEL: usize = 5;
 
-/// Votes of one pair, the model with the lower parameter first: for the first, for neither, for the second.
+/// Numbers of votes for the first model, for neither and for the second; the first is the one with the lower parameter.
 type PairHistory = [u64; 3];
 
-/// The votes of all pairs.
+/// Vote counts of all pairs.
 #[derive(Debug, Default)]
 pub(super) struct History(HashMap<(usize, usize), PairHistory>);
 
-/// What the test found of the model with the smallest p-value.
+/// Test result for the model with the smallest p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FisherResult {
     pub(super) model: usize,
     pub(super) favours: bool,
-    /// Votes on the model.
+    /// Number of votes on the model.
     pub(super) votes: usize,
-    /// M at the decisive checkpoint.
+    /// Statistic M at the decisive checkpoint.
     pub(super) statistic: f64,
     pub(super) p: f64,
 }
@@ -50,14 +50,14 @@ impl History {
         history
     }
 
-    /// p_i of a vote, by the points of `model`, without the `own` votes.
+    /// Computes p_i of a vote by the points of `model`, without the voter's `own` votes.
     fn share_as_large(&self, own: &Self, vote: &CrowdVote, model: usize) -> f64 {
         let others = |place: usize| {
             let of = |history: &Self| history.0.get(&pair(vote)).map_or(0, |votes| votes[place]);
             of(self).saturating_sub(of(own))
         };
         let is_first = model == vote.a.min(vote.b);
-        // Place 0 is the best for the first model and place 2 for the second.
+        // Index 0 is the best for the first model and index 2 for the second.
         let as_large = |&at: &usize| if is_first { at <= place(vote, model) } else { 2 - at <= place(vote, model) };
         let large: u64 = (0..3).filter(as_large).map(others).sum();
         (1.0 + real(large)) / (1.0 + real((0..3).map(others).sum()))
@@ -68,7 +68,7 @@ fn pair(vote: &CrowdVote) -> (usize, usize) {
     (vote.a.min(vote.b), vote.a.max(vote.b))
 }
 
-/// 0 for a vote for the model, 1 for neither, 2 for its rival.
+/// Returns 0 for a vote for the model, 1 for neither, 2 for its rival.
 fn place(vote: &CrowdVote, model: usize) -> usize {
     match vote.outcome {
         Outcome::AWins => {
@@ -89,14 +89,14 @@ fn place(vote: &CrowdVote, model: usize) -> usize {
     }
 }
 
-/// The most suspicious model of a voter; `None` without enough votes on one model.
+/// Tests each model of a voter and returns the most suspicious one; `None` without enough votes on one model.
 pub(super) fn fisher_test(history: &History, votes: &[CrowdVote], rng: &mut ChaCha8Rng) -> Option<FisherResult> {
     let own = History::new(votes.iter());
     let mut models: Vec<usize> = votes.iter().flat_map(|vote| [vote.a, vote.b]).collect();
     models.sort_unstable();
     models.dedup();
     let on = |model: usize| votes.iter().filter(move |vote| vote.a == model || vote.b == model);
-    models.retain(|&model| on(model).count() >= FEWEST_ON_MODEL);
+    models.retain(|&model| on(model).count() >= MIN_ON_MODEL);
     let mut best: Option<FisherResult> = None;
     for &model in &models {
         for favours in [true, false] {
@@ -116,7 +116,7 @@ pub(super) fn fisher_test(history: &History, votes: &[CrowdVote], rng: &mut ChaC
     best
 }
 
-/// M and the p-value at the checkpoint with the smallest one.
+/// Returns M and the p-value at the checkpoint with the smallest p-value.
 fn combine(p_values: &[f64], rng: &mut ChaCha8Rng) -> (f64, f64) {
     let checkpoints = sample(rng, p_values.len(), CHECKPOINTS.min(p_values.len()));
     let mut best = (0.0, 1.0);

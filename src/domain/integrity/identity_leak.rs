@@ -1,24 +1,24 @@
-//! Whether a battle's texts give a model away.
+//! Detection of texts that reveal the identity of a model in a battle.
 //!
-//! **The rule.** A vote is marked where, in any turn,
-//! - a reply, or reasoning that is shown after the vote, says who its own author is: it names a model or a maker as what the
+//! **The rule.** A vote is marked if, in any turn,
+//! - a reply, or reasoning that is shown after the vote, identifies its own author: it names a model or a maker as what the
 //!   speaker is, is called, is made by, is based on or belongs to, or signs with a name; or begins with its own name as a
 //!   heading or a label, where no prompt named a model; or, asked for its identity, answers with a name alone, or with a name
 //!   in a sentence about itself;
 //! - the visitor's text addresses the models by such a name, asks whether one of them is it, or asks them to be it; or asks
 //!   for their identity and proposes a name.
 //!
-//! A name in other talk is no leak: what somebody else is or made, comparisons, animals, winds, star signs, people. Nor is a
-//! question for the identity that stays unanswered, a denial ("I am not X") alone, what others guess ("some think I'm X") or
-//! say, what is only supposed ("whether I'm X"), or what a quotation or a code block says, unless it names the author itself.
-//! Names are those of `names.toml` and of the arena's own models.
+//! A name in another context is no leak: other people's identity or products, comparisons, animals, winds, star signs, people. Nor is an
+//! unanswered question for the identity, a denial ("I am not X") alone, guesses ("some think I'm X") or statements of others, a supposition
+//! ("whether I'm X"), or a quotation or a code block, unless it names the author itself. Names are those of `names.toml` and of the arena's
+//! own models.
 //!
-//! **The method.** `normalized_text` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
-//! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
-//! `word_class_patterns` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns
-//! of phrase. `classifier` adds what no rule foresees, by weights that labelled texts teach. `voice` sorts out what others say.
-//! All rules are regular expressions without look-around, so the work is linear in the text. What a text says
-//! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
+//! **The method.** `normalized_text` removes disguises, `names` finds names in one pass (`spelling` defines how they may be spelled),
+//! `sentences` keeps the sentences with a name. `words` converts such a sentence to word classes that two languages share, and
+//! `word_class_patterns` are the patterns in which it identifies the speaker; `english`, `chinese`, `relations` and `questions` add rules
+//! for single languages. `classifier` adds cases beyond the rules, with weights trained on labelled texts. `voice` filters statements of
+//! others. All rules are regular expressions without look-around, so the work is linear in the text. An identity without a name ("the maker
+//! of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
 mod chinese;
 mod classifier;
@@ -46,21 +46,21 @@ use self::voice::RuleMatch;
 use crate::battle::Side;
 use crate::battle::record::{BattleRecord, TurnRow};
 
-/// One question and what both sides answered.
+/// Texts of one turn: the prompt and both replies.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnTexts<'t> {
-    /// Number of the turn.
+    /// Number of the turn in the battle.
     pub turn: u32,
-    /// The visitor's text.
+    /// Prompt of the visitor.
     pub prompt: &'t str,
-    /// The replies of sides A and B.
+    /// Replies of sides A and B.
     pub replies: [&'t str; 2],
-    /// Their reasoning; empty where there is none.
+    /// Reasoning of sides A and B; empty where there is none.
     pub reasoning: [&'t str; 2],
 }
 
 impl<'t> TurnTexts<'t> {
-    /// The turns of a battle.
+    /// Returns the turns of a battle.
     #[must_use]
     pub fn of_battle(record: &'t BattleRecord) -> Vec<Self> {
         let of_turn = |turn: &'t TurnRow| {
@@ -75,7 +75,7 @@ impl<'t> TurnTexts<'t> {
         record.turns.iter().map(of_turn).collect()
     }
 
-    /// Whether nothing is written in it.
+    /// Returns whether all texts are blank.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         let mut texts = [self.prompt].into_iter().chain(self.replies).chain(self.reasoning);
@@ -83,23 +83,23 @@ impl<'t> TurnTexts<'t> {
     }
 }
 
-/// The text that gives a model away.
+/// Text that reveals a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeakPlace {
-    /// The visitor's text.
+    /// Prompt of the visitor.
     Prompt,
-    /// A reply.
+    /// Reply of a side.
     Reply(Side),
-    /// A model's reasoning.
+    /// Reasoning of a side.
     Reasoning(Side),
 }
 
-/// Where a battle gives a model away. It says nothing of the name.
+/// Location of a leak in a battle. It does not contain the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leak {
-    /// Number of the turn.
+    /// Number of the turn in the battle.
     pub turn: u32,
-    /// The text.
+    /// Leaking text of the turn.
     pub place: LeakPlace,
 }
 
@@ -118,16 +118,16 @@ impl fmt::Display for Leak {
     }
 }
 
-/// By what texts are searched.
+/// Method of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeakSearch {
-    /// By rules alone, where a language model reads the texts too: see [`leak_check`](super::identity_leak_check).
+    /// Rules alone, where a language model reads the texts too: see [`leak_check`](super::identity_leak_check).
     Rules,
-    /// By rules, and by what labelled texts teach, which finds more leaks and marks a few harmless texts more.
+    /// Rules and weights trained on labelled texts, which find more leaks and mark a few more harmless texts.
     RulesAndWeights,
 }
 
-/// The texts of a battle that give a model away, in their order; `models` are the ids of the models on sides A and B.
+/// Finds the texts of a battle that reveal a model, in their order; `models` are the ids of the models on sides A and B.
 #[must_use]
 pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'_>], search: LeakSearch) -> Vec<Leak> {
     let (mut leaks, mut is_cited) = (Vec::new(), false);
@@ -177,7 +177,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
     })
 }
 
-/// Whether a sentence of a prompt that asks for work on a text is that text: quoted, after a colon, or not the first.
+/// Returns whether a sentence of a prompt that asks for work on a text is part of that text: quoted, after a colon, or not the first.
 fn is_material(sentence: &Sentence) -> bool {
     let first = sentence.names.first().map_or(0, |name| name.at[0]);
     sentence.number > 0 || is_quoted(sentence) || sentence.text[..first].contains(':')
@@ -188,20 +188,20 @@ fn is_quoted(sentence: &Sentence) -> bool {
     sentence.names.last().is_some_and(|name| sentence.is_quoted(SentenceForm::Spaced, name.at[0]))
 }
 
-/// Characters on either side of a turn's end in which a name may be split over two replies.
+/// Number of characters on either side of a turn's end in which a name split over two replies is searched.
 const SEAM: usize = 160;
 
-/// The author of a reply.
+/// Author of a reply, with its context.
 #[derive(Clone, Copy)]
 struct Speaker<'n> {
     names: &'n IdentityNames,
     model: &'n str,
     search: LeakSearch,
-    /// Whether the visitor asked who it is.
+    /// Whether the visitor asked for its identity.
     asks: bool,
-    /// Whether the visitor wrote of a name without speaking to a model by it.
+    /// Whether the visitor mentioned a name without addressing a model by it.
     cites: bool,
-    /// Whether that text was to be translated, corrected or the like, so that the reply repeats it.
+    /// Whether the visitor asked to translate, correct or process that text, so that the reply repeats it.
     repeats: bool,
 }
 
@@ -220,7 +220,7 @@ impl Speaker<'_> {
         })
     }
 
-    /// Whether a reply begins with its own author's name as a heading or as the label of a speaker, as in `# X` or `*X:* yes`.
+    /// Returns whether a reply begins with its own author's name as a heading or as the label of a speaker, as in `# X` or `*X:* yes`.
     fn heads(&self, reply: &str) -> bool {
         let reply = reply.trim_start();
         let (head, rest) = reply.split_at(reply.find(['\n', ':', '：']).unwrap_or(reply.len()));
@@ -234,7 +234,7 @@ impl Speaker<'_> {
             })
     }
 
-    /// Whether the end of a reply and the beginning of the next one say together what neither says alone.
+    /// Returns whether the end of a reply and the beginning of the next one form a leak that neither has alone.
     fn leaks_across(&self, former: &str, text: &str) -> bool {
         if former.is_empty() || text.is_empty() {
             return false;
@@ -260,7 +260,7 @@ impl Speaker<'_> {
                     .any(|rules| rules.matches(dense).any(|range| self.speaks(sentence, SentenceForm::Dense, &range)))
     }
 
-    /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
+    /// Returns whether a rule match is the author's own statement and not only quoted, or names the author itself.
     fn speaks(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
         let text = sentence.form(form);
         let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + NAME_LENGTH);

@@ -1,8 +1,8 @@
-//! How a language model is asked which texts of a battle give a model away, and how its reply is read.
+//! Leak check by a language model: builds the question about the texts of a battle and parses the reply.
 //!
-//! [`super::identity_leak`] finds by rules what texts say in so many words; a language model also understands what they only describe. What
-//! visitors and models wrote is filled in once, apart by a [mark](prompt_delimiter) that no text holds; nothing of the reply is kept or shown
-//! but which texts it names.
+//! [`super::identity_leak`] finds literal statements by rules; a language model also understands descriptions. The texts of visitors and
+//! models are inserted once, delimited by a [mark](prompt_delimiter) that no text contains; only the names of the listed texts are stored
+//! or shown from the reply.
 
 use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
@@ -16,37 +16,37 @@ use crate::benchmark::judgement::JudgeRequest;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
 use crate::judging::prompt_delimiter::prompt_delimiter;
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::reasoning::Thought;
+use crate::judging::reasoning::SplitReply;
 
-/// What a model is asked for once more after a reply that cannot be read.
+/// Reminder after a reply that cannot be parsed.
 pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" and the names of the texts that give a model away, such as \
      \"leaks: reply B 1\".";
 
 const PROMPT: &str = include_str!("identity_leak_check/prompt.toml");
 const FIELDS: JudgePromptFields = JudgePromptFields { required: &["texts"], optional: &["mark"] };
-/// A reply is no longer than this, with what a model thinks before it.
+/// Maximum number of tokens of a reply, including the model's reasoning.
 const MAX_TOKENS: u32 = 4_096;
 
-/// The line that lists the leaks.
+/// Matches the line that lists the leaks.
 static LEAKS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?im)^[^\p{L}\n]*leaks?[^\p{L}\n:：]*[:：](.*)$").expect("the pattern is valid"));
-/// The name of a text.
+/// Matches the name of a text.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^(prompt|reply|reasoning)\s*([ab]?)\s*(\d{1,9})$").expect("the pattern is valid")
 });
 
-/// Why a reply says nothing.
+/// Error of parsing a reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeakReplyError {
-    /// It ends without the line that was asked for.
+    /// The requested last line is missing.
     #[error("the reply has no line \"leaks: …\"")]
     NoLine,
-    /// The line names something else than the texts.
+    /// The line names an unknown text.
     #[error("the reply names a text that does not exist")]
     UnknownText,
 }
 
-/// The instructions to a model that checks for leaks.
+/// Instructions to a model that checks for leaks.
 #[derive(Debug, Clone)]
 pub struct LeakCheckPrompt {
     judge_prompt: JudgePrompt,
@@ -54,23 +54,23 @@ pub struct LeakCheckPrompt {
 }
 
 impl LeakCheckPrompt {
-    /// The program's own instructions.
+    /// Loads the built-in instructions.
     ///
     /// # Errors
-    /// [`JudgePromptError`]; a test reads them.
+    /// [`JudgePromptError`]; a test ensures that they are valid.
     pub fn new() -> Result<Self, JudgePromptError> {
         let judge_prompt = JudgePrompt::new("leak", &PromptFile::parse(PROMPT).variant("leak"), FIELDS)?;
         let unfilled = [("texts", "{texts}"), ("mark", "{mark}")];
         Ok(Self { sha256: prompt_sha256(&judge_prompt.messages(&unfilled)), judge_prompt })
     }
 
-    /// SHA-256 of the instructions before texts are put in.
+    /// Returns the SHA-256 of the instructions before texts are inserted.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The question about a battle.
+    /// Builds the request about a battle.
     #[must_use]
     pub fn request(&self, turns: &[TurnTexts<'_>]) -> JudgeRequest {
         let named = named_texts(turns);
@@ -86,12 +86,12 @@ impl LeakCheckPrompt {
     }
 }
 
-/// Reads a reply about these texts: the leaks that its last line names, in the order of the battle.
+/// Parses a reply about these texts: the leaks that its last line names, in the order of the battle.
 ///
 /// # Errors
 /// [`LeakReplyError`].
 pub fn read_reply(reply: &str, turns: &[TurnTexts<'_>]) -> Result<Vec<Leak>, LeakReplyError> {
-    let line = LEAKS.captures_iter(Thought::split(reply).reply).last().ok_or(LeakReplyError::NoLine)?;
+    let line = LEAKS.captures_iter(SplitReply::split(reply).reply).last().ok_or(LeakReplyError::NoLine)?;
     let said = line[1].trim_matches(|c: char| !c.is_alphanumeric());
     if said.eq_ignore_ascii_case("none") {
         return Ok(Vec::new());
@@ -120,7 +120,7 @@ fn leak_of(name: &str) -> Result<Leak, LeakReplyError> {
     Ok(Leak { turn, place })
 }
 
-/// The texts that are not empty, each with the leak that it would be.
+/// Lists the texts that are not empty, each with the leak that it would be.
 fn named_texts<'t>(turns: &[TurnTexts<'t>]) -> Vec<(Leak, &'t str)> {
     let of_turn = |texts: &TurnTexts<'t>| {
         let of_side = |side: Side| {
@@ -135,7 +135,7 @@ fn named_texts<'t>(turns: &[TurnTexts<'t>]) -> Vec<(Leak, &'t str)> {
     turns.iter().flat_map(of_turn).filter(|(_, text)| !text.trim().is_empty()).collect()
 }
 
-/// What a text is called in the question and in the reply.
+/// Name of a text in the question and in the reply.
 #[derive(Debug, Clone, Copy)]
 pub struct TextName(pub Leak);
 
@@ -150,7 +150,7 @@ impl fmt::Display for TextName {
     }
 }
 
-/// What is published as the reason of an exclusion for the leaks that a language model found.
+/// Formats the published reason of an exclusion for the leaks that a language model found.
 #[must_use]
 pub fn exclusion_reason(leaks: &[Leak], judge: &ModelId) -> String {
     let leaks: Vec<String> = leaks.iter().map(Leak::to_string).collect();

@@ -1,4 +1,4 @@
-//! What other exclusions change on the leaderboard: which models move, and by how much.
+//! Difference between two leaderboards under different exclusions.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use serde::Serialize;
 use crate::rating::leaderboard::{Leaderboard, RankRange, RankedModel};
 use crate::rating::options::IntervalMethod;
 
-/// Two leaderboards of the same votes under different exclusions.
+/// Comparison of two leaderboards of the same votes under different exclusions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LeaderboardChange {
-    /// Rated votes of the first leaderboard.
+    /// Number of rated votes on the first leaderboard.
     pub votes_before: u64,
-    /// Rated votes of the second.
+    /// Number of rated votes on the second leaderboard.
     pub votes_after: u64,
-    /// Models whose rank differs.
+    /// Number of models whose rank differs.
     pub ranks_changed: usize,
-    /// The largest difference of a rating, in points; `None` where no model has a rating on both.
+    /// Largest difference of a rating, in points; `None` where no model has a rating on both.
     pub largest_change: Option<f64>,
-    /// All models of either, in the order of the second.
+    /// All models of either leaderboard, in the order of the second.
     pub models: Vec<ChangedModel>,
 }
 
-/// A model on two leaderboards.
+/// Model on two leaderboards.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChangedModel {
-    /// The model.
+    /// Model id.
     pub model: String,
-    /// Where it stands on the first leaderboard; `None` if it has no rated vote there.
+    /// Place on the first leaderboard; `None` without rated votes there.
     pub before: Option<LeaderboardPlace>,
-    /// Where it stands on the second.
+    /// Place on the second leaderboard; `None` without rated votes there.
     pub after: Option<LeaderboardPlace>,
 }
 
-/// The place of a model on a leaderboard.
+/// Place of a model on a leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LeaderboardPlace {
     /// Rank.
@@ -45,15 +45,15 @@ pub struct LeaderboardPlace {
     pub worst_rank: Option<u64>,
     /// Rating; `None` for an unbounded model.
     pub rating: Option<f64>,
-    /// Rated votes.
+    /// Number of rated votes.
     pub battles: u64,
-    /// The ranks that people read; `None` where the votes determine none.
+    /// Rank range for display; `None` where the votes determine none.
     #[serde(skip)]
     pub shown_ranks: Option<RankRange>,
 }
 
 impl LeaderboardPlace {
-    /// The place of a row on a leaderboard with intervals by this method.
+    /// Builds the place from a row of a leaderboard whose intervals have this method.
     fn new(row: &RankedModel, interval: IntervalMethod) -> Self {
         let RankedModel { rank, best_rank, worst_rank, rating, battles, .. } = *row;
         Self { rank, best_rank, worst_rank, rating, battles, shown_ranks: row.rank_range(interval) }
@@ -61,7 +61,7 @@ impl LeaderboardPlace {
 }
 
 impl ChangedModel {
-    /// Whether the model has another rank, another range of ranks, a rank on one leaderboard only, or appears on one only.
+    /// Returns whether the rank or its range differs, or the model has a rank or appears on one leaderboard only.
     #[must_use]
     pub fn changes_rank(&self) -> bool {
         let ranks =
@@ -69,7 +69,7 @@ impl ChangedModel {
         ranks(self.before) != ranks(self.after)
     }
 
-    /// Difference of the ratings.
+    /// Returns the difference of the ratings, in points.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         Some(self.after?.rating? - self.before?.rating?)

@@ -1,11 +1,10 @@
-//! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
+//! Protection of the leaderboard against rigging: pseudonyms of voters, exclusion rules and tests.
 //!
-//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the
-//! likelihood test of Huang et al. (`voter_likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`).
-//! [`simulated_riggers`] makes riggers whose votes are known, to measure the tests, [`rigging_simulation`] simulates what they
-//! gain, and [`rigging_report`] says what that means for a leaderboard. [`identity_leak`] finds texts that give a model away by
-//! rules, and [`identity_leak_check`] has a language model read them. A test reports; it excludes a vote only where the operator
-//! says so beforehand ([`automatic_exclusion`]).
+//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the likelihood test
+//! of Huang et al. (`voter_likelihood`) and Fisher's combination of Chiang et al. (`fisher_combination`). [`simulated_riggers`] adds
+//! riggers with known votes to measure the tests, [`rigging_simulation`] simulates their gains, and [`rigging_report`] reports the effect
+//! on a leaderboard. [`identity_leak`] finds texts that reveal a model by rules, and [`identity_leak_check`] by a language model. A test
+//! reports; it excludes a vote only if the operator enabled that beforehand ([`automatic_exclusion`]).
 
 pub mod automatic_exclusion;
 pub mod exclusion_decision;
@@ -32,10 +31,10 @@ pub mod voter_check_state;
 mod false_discovery;
 mod fisher_combination;
 mod overdispersion;
+mod overdispersion_calibration;
 mod poisson_binomial;
 mod rao_score;
 #[cfg(test)]
 mod real_votes_tests;
-mod taste_calibration;
 mod voter_consistency_slope;
 mod voter_likelihood;

@@ -1,17 +1,17 @@
-//! How far the tastes of honest voters move several of their votes together: the overdispersion beyond the ratings.
+//! Overdispersion of votes beyond the ratings: correlation of the votes of one honest voter due to taste.
 
 use crate::stats::distribution::quantile;
 
-/// Pairs of votes in one group of voters.
+/// Minimum number of pairs of votes in a group of voters.
 const PAIRS_OF_GROUP: f64 = 100.0;
-/// Fewer groups say too little.
-const FEWEST_GROUPS: usize = 10;
-/// What is assumed then: as much as in the votes of llmfao (124 people on 59 models).
+/// Minimum number of groups for an estimate.
+const MIN_GROUPS: usize = 10;
+/// Default correlation with fewer groups: that of the votes of llmfao (124 people on 59 models).
 const ASSUMED: f64 = 0.11;
-/// Largest correlation that counts as taste.
+/// Maximum correlation attributed to taste.
 const MOST: f64 = 0.9;
 
-/// Products of the residuals of any two votes of a voter on the same model.
+/// Sum of the products of the residuals of any two votes of a voter on the same model.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SharedResiduals {
     /// Σ r_i·r_j over ordered pairs, r = (y − p)/√(p(1−p)).
@@ -34,13 +34,13 @@ impl SharedResiduals {
     }
 }
 
-/// The correlation ρ that a taste gives two votes of one voter on one model, in the normal variables of
+/// Estimates the correlation ρ that a taste gives two votes of one voter on one model, in the normal variables of
 /// [`super::poisson_binomial`]: sin(π/2·c), c the correlation of the votes (exact for p = ½: Sheppard 1899).
 ///
-/// c is the median over groups of voters, those with most votes first and each of at least 100 pairs of votes. A mean would be
-/// the riggers' own, whose votes on their target all go together; the median bears them until they are half of the groups. Where
-/// half of the groups are those of outliers, the taste is that of the voters in the crowd, and at least what is assumed, since
-/// honest voters with a taste are among the outliers too.
+/// c is the median over groups of voters, those with most votes first and each of at least 100 pairs of votes. A mean would be dominated by
+/// riggers, whose votes on their target all agree; the median tolerates them until they are half of the groups. If half of the groups are
+/// those of outliers, the estimate is that of the voters in the crowd, and at least the default, since honest voters with a taste are among
+/// the outliers too.
 pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<SharedResiduals>) -> f64 {
     if shows_taste_of_all(&crowd, &outliers) {
         return taste_of(correlations([crowd, outliers].concat())).unwrap_or(ASSUMED);
@@ -48,20 +48,21 @@ pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<Share
     taste_of(correlations(crowd)).unwrap_or(ASSUMED).max(ASSUMED)
 }
 
-/// Whether the taste is that of all voters: fewer than half of the groups are those of outliers, or all groups are too few.
+/// Returns whether the taste is estimated from all voters: fewer than half of the groups are those of outliers, or there are too few groups
+/// in all.
 pub(super) fn shows_taste_of_all(crowd: &[SharedResiduals], outliers: &[SharedResiduals]) -> bool {
     let (of_crowd, all) = (correlations(crowd.to_vec()).len(), correlations([crowd, outliers].concat()).len());
-    2 * of_crowd > all || all < FEWEST_GROUPS
+    2 * of_crowd > all || all < MIN_GROUPS
 }
 
-/// The taste that the correlations of enough groups show.
+/// Estimates the taste from the correlations of enough groups.
 fn taste_of(mut groups: Vec<f64>) -> Option<f64> {
     groups.sort_by(f64::total_cmp);
-    let enough = groups.len() >= FEWEST_GROUPS;
+    let enough = groups.len() >= MIN_GROUPS;
     enough.then(|| (std::f64::consts::FRAC_PI_2 * quantile(&groups, 0.5).clamp(0.0, MOST)).sin())
 }
 
-/// The correlation of the votes of each group of voters.
+/// Computes the correlation of the votes in each group of voters.
 fn correlations(mut voters: Vec<SharedResiduals>) -> Vec<f64> {
     voters.sort_by(|x, y| y.pairs.total_cmp(&x.pairs).then(y.products.total_cmp(&x.products)));
     let (mut groups, mut group) = (Vec::new(), SharedResiduals::default());

@@ -1,17 +1,17 @@
-//! The number of wins among votes whose win probabilities differ, and which one taste may move together.
+//! Distribution of the number of wins among votes with different win probabilities, optionally correlated by one taste.
 //!
-//! Without a taste the number is Poisson binomial, here by the exact recursion. With a taste it is a mixture: vote i is won
-//! if Φ⁻¹(p_i) + √ρ·t + √(1−ρ)·e_i > 0 with standard normal t, the voter's taste, and e_i (a one-factor Gaussian copula). The
-//! probability p_i of every single vote stays, and any two votes have correlation ρ in these normal variables.
+//! Without a taste it is Poisson binomial, computed by the exact recursion. With a taste it is a mixture: vote i is won if
+//! Φ⁻¹(p_i) + √ρ·t + √(1−ρ)·e_i > 0 with standard normal t, the voter's taste, and e_i (a one-factor Gaussian copula). The
+//! probability p_i of every single vote is unchanged, and any two votes have correlation ρ in these normal variables.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Distance of the tastes over which the mixture sums. The trapezoidal rule is exact to rounding for so smooth a function.
+/// Step between the tastes over which the mixture sums. The trapezoidal rule is exact to rounding for such a smooth function.
 const STEP: f64 = 0.2;
-/// Number of tastes: those from −6 to 6.
+/// Number of summed tastes, from −6 to 6.
 const TASTES: u32 = 61;
 
-/// P(X ≥ `wins`), X the number of wins of independent votes.
+/// Computes P(X ≥ `wins`), X the number of wins of independent votes.
 pub(super) fn tail(probabilities: &[f64], wins: usize) -> f64 {
     let mut distribution = vec![1.0];
     for &p in probabilities {
@@ -24,7 +24,7 @@ pub(super) fn tail(probabilities: &[f64], wins: usize) -> f64 {
     distribution.iter().skip(wins).sum()
 }
 
-/// As [`tail`], where a taste gives any two votes the correlation ρ.
+/// Like [`tail`], where a taste gives any two votes the correlation ρ.
 pub(super) fn tail_with_taste(probabilities: &[f64], wins: usize, rho: f64) -> f64 {
     if rho <= 0.0 {
         return tail(probabilities, wins);
@@ -32,7 +32,7 @@ pub(super) fn tail_with_taste(probabilities: &[f64], wins: usize, rho: f64) -> f
     mean_over_tastes(probabilities, rho, |moved| tail(moved, wins))
 }
 
-/// The probability of winning every vote: the least that [`tail_with_taste`] can be.
+/// Computes the probability of winning every vote: the minimum of [`tail_with_taste`].
 pub(super) fn all_with_taste(probabilities: &[f64], rho: f64) -> f64 {
     if rho <= 0.0 {
         return probabilities.iter().product();

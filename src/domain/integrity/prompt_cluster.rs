@@ -1,11 +1,11 @@
-//! Groups prompts that are the same, or nearly the same, so that one prompt sent a thousand times counts as what it is.
+//! Clusters of identical or nearly identical prompts, so that a prompt sent a thousand times is recognised.
 //!
-//! **The same** are prompts that agree once case, character width, whitespace and sentence punctuation are gone ([`normalized`]). **Nearly
-//! the same** are prompts whose shingles have a Jaccard similarity of at least [`SIMILARITY`]: pieces of two characters in
-//! Chinese, Japanese and Korean, of three elsewhere. Candidates are found by MinHash (Broder 1997): 64 hash functions
-//! `(a·x + b) mod 2⁶⁴ >> 32` with seeded `a` and `b`, in 16 bands of 4 rows, so that a pair of similarity `s` becomes a candidate with
-//! probability 1 − (1 − s⁴)¹⁶: 0.9998 at 0.8, 0.64 at 0.5. Each candidate is then compared by its shingles themselves, or by the 512 smallest
-//! of their hashes where there are more, so a chance agreement of MinHash merges nothing.
+//! **Identical** prompts agree without case, character width, whitespace and sentence punctuation ([`normalized`]). **Nearly identical**
+//! prompts have shingles with a Jaccard similarity of at least [`SIMILARITY`]: pieces of two characters in Chinese, Japanese and Korean, of
+//! three elsewhere. Candidates are found by MinHash (Broder 1997): 64 hash functions `(a·x + b) mod 2⁶⁴ >> 32` with seeded `a` and `b`, in
+//! 16 bands of 4 rows, so that a pair of similarity `s` becomes a candidate with probability 1 − (1 − s⁴)¹⁶: 0.9998 at 0.8, 0.64 at 0.5.
+//! Each candidate is then compared by its shingles themselves, or by the 512 smallest of their hashes where there are more, so a chance
+//! agreement of MinHash merges nothing.
 //!
 //! Prompts are assigned in log order. The first prompt of a cluster is its leader, and others join by their similarity to the
 //! leader alone: clusters do not grow in chains, and no later prompt changes the cluster of an earlier one.
@@ -20,28 +20,28 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-/// The least Jaccard similarity of a prompt with the leader of its cluster.
+/// Minimum Jaccard similarity of a prompt with the leader of its cluster.
 pub const SIMILARITY: f64 = 0.8;
 
-/// Bands of a MinHash signature.
+/// Number of bands of a MinHash signature.
 const BANDS: usize = 16;
-/// Hash functions of a band.
+/// Number of hash functions per band.
 const ROWS: usize = 4;
-/// Seed of the hash functions. Another one finds the same clusters but for pairs that MinHash misses.
+/// Seed of the hash functions. A different seed finds the same clusters except for pairs that MinHash misses.
 const SEED: u64 = 20_261_124;
-/// Hashes of shingles that are kept of a prompt, the smallest.
+/// Maximum number of stored shingle hashes per prompt; the smallest are kept.
 const KEPT: u32 = 512;
-/// Leaders that a prompt is compared with in each bucket of a band, the latest ones: a flood of prompts that are alike, and not alike
-/// enough, must not make every further one cost more.
+/// Maximum number of leaders compared with a prompt in each bucket of a band, the latest ones: it bounds the cost of a flood of prompts
+/// that are alike, but not alike enough.
 const LOOKED_AT: usize = 16;
-/// No leader.
+/// Marker for no leader.
 const NONE: u32 = u32::MAX;
 
 /// Sentence punctuation and quotation marks. Brackets and operators stay: they distinguish `(1+2)*3` from `1+(2*3)`.
 const PUNCTUATION: &str = ".,;:!?\"'`~…‥。、·‘’“”«»‹›「」『』《》〈〉—–";
 
-/// A prompt in lower case and one character width, without sentence punctuation and control characters, with single spaces, and
-/// without spaces beside Chinese, Japanese and Korean characters.
+/// Normalises a prompt: lower case, one character width, single spaces, no sentence punctuation and control characters, no spaces beside
+/// Chinese, Japanese and Korean characters.
 #[must_use]
 pub fn normalized(prompt: &str) -> String {
     let mut text = String::with_capacity(prompt.len());
@@ -60,18 +60,18 @@ pub fn normalized(prompt: &str) -> String {
     text
 }
 
-/// Controls and characters without a shape, which change nothing that a reader sees.
+/// Returns whether a character is a control or has no glyph.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Characters that are words, or syllables, of their own.
+/// Returns whether a character is a word or syllable by itself.
 fn is_cjk(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Name of a cluster: the digest of its leader.
+/// Id of a cluster: the digest of its leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterId(u64);
 
@@ -82,7 +82,7 @@ impl fmt::Display for ClusterId {
 }
 
 impl ClusterId {
-    /// Reads the 16 hexadecimal digits of a name.
+    /// Parses an id of 16 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -90,23 +90,23 @@ impl ClusterId {
     }
 }
 
-/// All that is compared of a prompt.
+/// Sketch of a prompt for comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSketch {
     digest: u64,
     bands: [u64; BANDS],
-    /// The smallest hashes of the shingles, ascending.
+    /// Smallest hashes of the shingles, ascending.
     shingles: Box<[u32]>,
 }
 
 impl PromptSketch {
-    /// The sketches of prompts, made on all cores; `None` for an empty prompt.
+    /// Computes the sketches of prompts on all cores; `None` for an empty prompt.
     #[must_use]
     pub fn of_prompts(prompts: &[&str]) -> Vec<Option<Self>> {
         prompts.par_iter().map(|prompt| (!prompt.is_empty()).then(|| Self::new(prompt))).collect()
     }
 
-    /// The sketch of a prompt. A prompt of punctuation alone is compared as it stands.
+    /// Computes the sketch of a prompt. A prompt of punctuation alone is not normalised.
     #[must_use]
     pub fn new(prompt: &str) -> Self {
         let mut text = normalized(prompt);
@@ -123,7 +123,7 @@ impl PromptSketch {
         Self { digest, bands, shingles: shingles.into() }
     }
 
-    /// Jaccard similarity of the shingles; an estimate from the [`KEPT`] smallest hashes of both where there are more.
+    /// Computes the Jaccard similarity of the shingles; an estimate from the [`KEPT`] smallest hashes of both where there are more.
     fn similarity(&self, other: &[u32]) -> f64 {
         let (mut mine, mut theirs) = (self.shingles.iter().peekable(), other.iter().peekable());
         let (mut shared, mut all) = (0_u32, 0_u32);
@@ -136,7 +136,7 @@ impl PromptSketch {
             if one == two {
                 shared += 1;
             }
-            // The smaller hash is passed on its side, an equal one on both.
+            // The smaller hash is skipped on its side, an equal one on both.
             let smaller = one.into_iter().chain(two).min();
             mine.next_if(|hash| Some(*hash) == smaller);
             theirs.next_if(|hash| Some(*hash) == smaller);
@@ -145,7 +145,7 @@ impl PromptSketch {
     }
 }
 
-/// Hashes of the pieces of a normalised text; of the whole text where it is shorter than a piece.
+/// Hashes the pieces of a normalised text; the whole text where it is shorter than a piece.
 fn shingles(text: &str) -> Vec<u32> {
     let characters: Vec<char> = text.chars().collect();
     let piece = |start: usize| characters.get(start..start + if is_cjk(characters[start]) { 2 } else { 3 });
@@ -161,7 +161,7 @@ fn hash(piece: &[char]) -> u32 {
     high_half(mixed)
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+/// Finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -173,7 +173,7 @@ fn high_half(value: u64) -> u32 {
     (value >> 32) as u32
 }
 
-/// `a` and `b` of each hash function.
+/// Coefficients `a` and `b` of each hash function.
 static FUNCTIONS: LazyLock<[[u64; 2]; BANDS * ROWS]> = LazyLock::new(|| {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     std::array::from_fn(|_| [rng.next_u64() | 1, rng.next_u64()])
@@ -195,10 +195,10 @@ fn bands(shingles: &[u32]) -> [u64; BANDS] {
 /// Clusters of prompts, in the order of their leaders.
 #[derive(Debug, Clone, Default)]
 pub struct PromptClusters {
-    /// The cluster of each distinct normalised prompt, by its digest.
+    /// Cluster of each distinct normalised prompt, by its digest.
     known: HashMap<u64, u32>,
     leaders: Vec<Leader>,
-    /// The latest leader in each bucket of a band.
+    /// Latest leader in each bucket of a band.
     buckets: HashMap<u64, u32>,
 }
 
@@ -206,55 +206,55 @@ pub struct PromptClusters {
 struct Leader {
     digest: u64,
     shingles: Box<[u32]>,
-    /// The leader before this one in the bucket of each band.
+    /// Previous leader in the bucket of each band.
     earlier: [u32; BANDS],
 }
 
 impl PromptClusters {
-    /// Number of clusters.
+    /// Returns the number of clusters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.leaders.len()
     }
 
-    /// Whether there is no cluster.
+    /// Returns whether there are no clusters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.leaders.is_empty()
     }
 
-    /// Number of distinct normalised prompts.
+    /// Returns the number of distinct normalised prompts.
     #[must_use]
     pub fn distinct_prompts(&self) -> usize {
         self.known.len()
     }
 
-    /// The name of a cluster.
+    /// Returns the id of a cluster.
     #[must_use]
     pub fn id(&self, cluster: u32) -> ClusterId {
         ClusterId(self.leaders[cluster as usize].digest)
     }
 
-    /// The cluster of this name. The digest of any of its prompts finds it too.
+    /// Finds a cluster by its id, or by the digest of any of its prompts.
     #[must_use]
     pub fn find(&self, id: ClusterId) -> Option<u32> {
         self.known.get(&id.0).copied()
     }
 
-    /// The cluster of the next prompt of the log: the one whose leader is most similar, or a new one.
+    /// Assigns the next prompt of the log to the cluster with the most similar leader, or to a new one.
     pub fn assign(&mut self, prompt: &PromptSketch) -> u32 {
         let cluster = self.cluster_of(prompt).unwrap_or_else(|| self.lead(prompt));
         self.known.insert(prompt.digest, cluster);
         cluster
     }
 
-    /// The cluster that a prompt belongs to, if it is not the first of its kind.
+    /// Returns the existing cluster that a prompt belongs to.
     #[must_use]
     pub fn cluster_of(&self, prompt: &PromptSketch) -> Option<u32> {
         self.known.get(&prompt.digest).copied().or_else(|| self.most_similar(prompt))
     }
 
-    /// The most similar leader that is similar enough; the earliest of several.
+    /// Returns the most similar leader with at least the minimum similarity; the earliest of several.
     fn most_similar(&self, prompt: &PromptSketch) -> Option<u32> {
         let similarity = |leader: u32| (prompt.similarity(&self.leaders[leader as usize].shingles), leader);
         let found = self.candidates(prompt).into_iter().map(similarity);
@@ -262,7 +262,7 @@ impl PromptClusters {
         similar.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, leader)| leader)
     }
 
-    /// The leaders to compare with, each once and ascending.
+    /// Lists the leaders to compare with, without repetition and ascending.
     fn candidates(&self, prompt: &PromptSketch) -> Vec<u32> {
         let known = |leader: u32| (leader != NONE).then_some(leader);
         let mut candidates: Vec<u32> = Vec::new();
@@ -284,18 +284,19 @@ impl PromptClusters {
     }
 }
 
-/// A vote with what shows whether it repeats an earlier one.
+/// Vote with its voter and prompt cluster, for finding repeated votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptVote<'v> {
-    /// Number in the log.
+    /// Sequence number in the log.
     pub seq: i64,
-    /// The voter; empty where unknown.
+    /// Voter id; empty where unknown.
     pub voter: &'v str,
-    /// Cluster of the first prompt; `None` where the prompt is not known.
+    /// Cluster of the first prompt; `None` where the prompt is unknown.
     pub cluster: Option<u32>,
 }
 
-/// The votes after the first one of the same voter on the same cluster, in the order given. Votes without a voter or a prompt repeat none.
+/// Returns the votes after the first one of the same voter on the same cluster, in the given order. Votes without a voter or a prompt are
+/// ignored.
 pub fn repeated_votes<'v>(votes: impl IntoIterator<Item = PromptVote<'v>>) -> Vec<i64> {
     let mut seen = std::collections::HashSet::new();
     let repeated = |vote: &PromptVote<'v>| match vote.cluster {
@@ -309,7 +310,7 @@ pub fn repeated_votes<'v>(votes: impl IntoIterator<Item = PromptVote<'v>>) -> Ve
 mod tests {
     use super::*;
 
-    /// The clusters of prompts in their order.
+    /// Assigns prompts to clusters in their order.
     fn clusters(prompts: &[&str]) -> Vec<u32> {
         let mut clusters = PromptClusters::default();
         prompts.iter().map(|prompt| clusters.assign(&PromptSketch::new(prompt))).collect()

@@ -1,7 +1,7 @@
-//! Which votes are about the same prompt, or nearly the same.
+//! Index of votes by prompt cluster.
 //!
-//! The index holds the votes in log order, excluded ones too: so the clusters depend neither on exclusions nor on who asks. It
-//! takes about a kilobyte for each distinct prompt while it is in use.
+//! The index contains the votes in log order, including excluded ones, so that the clusters do not depend on exclusions. It takes about a
+//! kilobyte per distinct prompt while it is in use.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use super::exclusions_in_force::ExclusionsInForce;
 use super::prompt_cluster::{ClusterId, PromptClusters, PromptSketch, PromptVote, repeated_votes};
 use crate::rating::vote_log::InternedTexts;
 
-/// Characters that are kept of the first prompt of a cluster, to show what it is about.
+/// Maximum number of characters in the excerpt of a cluster's first prompt.
 const EXCERPT: usize = 200;
 
-/// The votes by prompt cluster.
+/// Votes by prompt cluster.
 #[derive(Debug, Default)]
 pub struct PromptIndex {
     clusters: PromptClusters,
     voters: InternedTexts,
-    /// In log order.
+    /// Votes in log order.
     votes: Vec<IndexedVote>,
-    /// The beginning of the first prompt of each cluster.
+    /// Beginning of the first prompt of each cluster.
     excerpts: Vec<String>,
 }
 
@@ -32,31 +32,31 @@ struct IndexedVote {
     cluster: Option<u32>,
 }
 
-/// What is known of a cluster.
+/// Summary of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSummary {
-    /// Its name.
+    /// Id of the cluster.
     pub id: ClusterId,
-    /// Votes on its prompts.
+    /// Number of votes on its prompts.
     pub votes: u64,
-    /// Those that no rule excludes.
+    /// Number of these votes that no rule excludes.
     pub rated: u64,
-    /// Voters among them, as far as they are known.
+    /// Number of known voters among them.
     pub voters: u64,
-    /// The beginning of its first prompt.
+    /// Beginning of its first prompt.
     pub excerpt: String,
 }
 
-/// A vote to be indexed, with the sketch of its prompt: [`PromptSketch::of_prompts`] makes many at the same time.
+/// Vote to index, with the sketch of its prompt: [`PromptSketch::of_prompts`] computes many in parallel.
 #[derive(Debug, Clone)]
 pub struct SketchedVote<'v> {
-    /// Its number in the log.
+    /// Sequence number in the log.
     pub seq: i64,
-    /// Its voter; empty where unknown.
+    /// Voter id; empty where unknown.
     pub voter: &'v str,
-    /// The first prompt of its battle; empty where unknown.
+    /// First prompt of the battle; empty where unknown.
     pub prompt: &'v str,
-    /// The sketch of the prompt; `None` where there is no prompt.
+    /// Sketch of the prompt; `None` without a prompt.
     pub sketch: Option<PromptSketch>,
 }
 
@@ -70,32 +70,32 @@ impl PromptIndex {
         self.votes.push(IndexedVote { seq: vote.seq, voter: self.voters.position(vote.voter), cluster });
     }
 
-    /// Number of distinct prompts, and of clusters.
+    /// Returns the numbers of distinct prompts and of clusters.
     #[must_use]
     pub fn sizes(&self) -> (usize, usize) {
         (self.clusters.distinct_prompts(), self.clusters.len())
     }
 
-    /// Number of votes whose prompt is known.
+    /// Returns the number of votes with a known prompt.
     #[must_use]
     pub fn votes_with_prompt(&self) -> usize {
         self.votes.iter().filter(|vote| vote.cluster.is_some()).count()
     }
 
-    /// Whether a cluster has this name.
+    /// Returns whether a cluster has this id.
     #[must_use]
     pub fn has(&self, id: ClusterId) -> bool {
         self.clusters.find(id).is_some()
     }
 
-    /// Numbers of the votes on the prompts of a cluster; none for an unknown name.
+    /// Returns the sequence numbers of the votes on the prompts of a cluster; empty for an unknown id.
     #[must_use]
     pub fn votes_of(&self, id: ClusterId) -> HashSet<i64> {
         let Some(cluster) = self.clusters.find(id) else { return HashSet::new() };
         self.votes.iter().filter(|vote| vote.cluster == Some(cluster)).map(|vote| vote.seq).collect()
     }
 
-    /// All clusters, the one with the most votes first; of equal ones, the older first.
+    /// Summarises all clusters, the one with the most votes first; of equal ones, the older first.
     #[must_use]
     pub fn summaries(&self, in_force: &ExclusionsInForce) -> Vec<ClusterSummary> {
         let summary = |(cluster, excerpt): (usize, &String)| ClusterSummary {
@@ -121,7 +121,7 @@ impl PromptIndex {
         summaries
     }
 
-    /// The rated votes that come after a rated vote of the same voter on the same cluster.
+    /// Lists the rated votes that follow a rated vote of the same voter on the same cluster.
     #[must_use]
     pub fn repeated(&self, in_force: &ExclusionsInForce) -> Vec<i64> {
         let rated = self.votes.iter().filter(|vote| in_force.rule_of(vote.seq).is_none());
@@ -133,7 +133,7 @@ impl PromptIndex {
         }))
     }
 
-    /// Excludes the repeated votes too.
+    /// Adds exclusions of the repeated votes.
     #[must_use]
     pub fn without_repeated(&self, mut in_force: ExclusionsInForce) -> ExclusionsInForce {
         let rule: Arc<str> = ExclusionRule::DuplicatePrompt.name().into();

@@ -1,11 +1,11 @@
-//! The name under which a voter appears outside the database.
+//! Pseudonyms of voters outside the database.
 
 use sha2::{Digest, Sha256};
 
 use crate::hex::hex;
 
-/// A voter's name in exports, lists and commands: the same for all votes of one session, and no way back to it. Empty for an imported
-/// vote that names no voter: one name for all of these would make them one person's.
+/// Returns a voter's pseudonym in exports, lists and commands: the same for all votes of one session, and not reversible. Empty for an
+/// imported vote without a voter: a shared pseudonym would make all of these one person's.
 #[must_use]
 pub fn voter_pseudonym(visitor: &str) -> String {
     if visitor.is_empty() {
@@ -24,7 +24,7 @@ mod tests {
         assert_eq!(voter_pseudonym("session-of-ann"), voter_pseudonym("session-of-ann"));
         assert_ne!(voter_pseudonym("session-of-ann"), voter_pseudonym("session-of-bob"));
         assert_eq!(voter_pseudonym(""), "", "votes without a voter are not one person's");
-        // The plain hash of a session stands in the database; a pseudonym must not be looked up there.
+        // The database contains the plain hash of a session; a pseudonym must not be found there.
         let plain: String = Sha256::digest("session-of-ann").iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(!plain.starts_with(&voter_pseudonym("session-of-ann")));
     }

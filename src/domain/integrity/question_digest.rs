@@ -1,9 +1,9 @@
-//! Which questions are the same: a digest that agrees without case, character width, whitespace and sentence punctuation.
+//! Digest of a question that ignores case, character width, whitespace and sentence punctuation.
 
 use super::prompt_cluster::normalized;
 use crate::sha256::sha256;
 
-/// SHA-256 of a question as [`normalized`], in hexadecimal. A question of punctuation alone stands for itself.
+/// Computes the SHA-256 of a question as [`normalized`], in hexadecimal. A question of punctuation alone is not normalised.
 #[must_use]
 pub fn question_digest(question: &str) -> String {
     let normalized = normalized(question);

@@ -1,15 +1,14 @@
-//! The score test of a voter for each model: does the voter favour it, or vote against it, more than the crowd and honest
-//! tastes explain?
+//! Score test of a voter for each model: does the voter favour it, or vote against it, more than the crowd and honest tastes explain?
 //!
-//! For the votes of a voter on model m, z_m = Σ (v − E(v)) / √(Σ Var v), v = 1 for m and 0 for its rival: the score statistic
-//! of an effect of m on that voter's votes in a Bradley–Terry model (Rao 1948; Cox and Hinkley 1974, section 9.3).
+//! For the votes of a voter on model m, z_m = Σ (v − E(v)) / √(Σ Var v), v = 1 for m and 0 for its rival: the score statistic of an effect
+//! of m on that voter's votes in a Bradley–Terry model (Rao 1948; Cox and Hinkley 1974, section 9.3).
 //!
-//! - E(v) comes from the ratings without the voter's own votes ([`crate::rating::crowd_expectation`]), nor those of other outliers, who may
-//!   help the same model, and from the voter's consistency in
-//!   the votes on other models ([`super::voter_consistency_slope`]), so that a careless voter is no enemy of the best models.
+//! - E(v) is computed from the ratings without the votes of the voter ([`crate::rating::crowd_expectation`]) and of other outliers, who may
+//!   help the same model, and from the voter's consistency in the votes on other models ([`super::voter_consistency_slope`]), so that a
+//!   careless voter does not seem to oppose the best models.
 //! - Votes for neither model are left out, by conditioning on the votes for one: honest voters tie between 0 and 70 % of the
 //!   time, and a tie moves the target half as far.
-//! - Honest voters have tastes, which move several of their votes together ([`super::overdispersion`]). The p-value is exact for any
+//! - Honest voters have tastes, which correlate several of their votes ([`super::overdispersion`]). The p-value is exact for any
 //!   number of votes: a Poisson binomial tail mixed over the taste ([`super::poisson_binomial`]). z is reported, not used.
 //! - The p-values of all models and both directions are combined by Bonferroni's rule over those that could be this small at
 //!   all (Tarone 1990), since a model of two votes can never be significant.
@@ -24,47 +23,47 @@ use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::logistic;
 use crate::stats::real_len;
 
-/// Models and directions whose p-values are computed with the taste: those with the smallest ones without it.
+/// Number of model and direction pairs whose p-values are computed with the taste: those with the smallest p-values without it.
 const CANDIDATES: usize = 8;
-/// Above it, the number of tests is bounded by a cheaper one.
+/// p-value above which the number of tests is bounded by a cheaper method.
 const CLEARLY_HONEST: f64 = 0.01;
 /// Relative rounding error of two ways to compute one p-value.
 const ROUNDING: f64 = 1e-9;
 
-/// The votes of a voter for one of two models, seen from one of them.
+/// Decisive votes of a voter on one model.
 #[derive(Debug)]
 pub(super) struct ModelVotes {
     model: usize,
-    /// P(v = 1) of each vote.
+    /// Probability P(v = 1) of each vote.
     expected: Vec<f64>,
     wins: usize,
     residuals: SharedResiduals,
 }
 
-/// What the test found of the model with the smallest p-value.
+/// Test result for the model with the smallest p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ScoreResult {
     pub(super) model: usize,
     pub(super) favours: bool,
-    /// Votes for one of two models, one of which is the model.
+    /// Number of decisive votes on the model.
     pub(super) votes: usize,
     pub(super) wins: usize,
     /// Expected number of wins.
     pub(super) expected: f64,
-    /// z_m, without the taste.
+    /// Statistic z_m, without the taste.
     pub(super) z: f64,
-    /// The p-value over all models and directions.
+    /// p-value over all models and directions.
     pub(super) p: f64,
 }
 
-/// A vote for one of two models, and the log odds of its winner.
+/// Vote for one of two models, with the log odds of its winner.
 struct DecisiveVote {
     winner: usize,
     loser: usize,
     log_odds: f64,
 }
 
-/// The votes of a voter by model, for every model with at least two votes.
+/// Groups the votes of a voter by model, for every model with at least two votes.
 pub(super) fn by_model(crowd: &CrowdExpectation, votes: &[CrowdVote], strengths: &DVector<f64>) -> Vec<ModelVotes> {
     let decisive = |vote: &CrowdVote| {
         let (winner, loser) = match vote.outcome {
@@ -86,7 +85,7 @@ pub(super) fn by_model(crowd: &CrowdExpectation, votes: &[CrowdVote], strengths:
 }
 
 impl ModelVotes {
-    /// `consistency` is that of all votes of the voter.
+    /// Collects the votes on a model; `consistency` is the slope of all votes of the voter.
     fn new(model: usize, votes: &[DecisiveVote], consistency: f64) -> Self {
         let has = |vote: &&DecisiveVote| vote.winner == model || vote.loser == model;
         let consistency = slope(votes.iter().filter(|vote| !has(vote)).map(|vote| vote.log_odds), consistency);
@@ -109,7 +108,7 @@ impl ModelVotes {
     }
 }
 
-/// The residuals of a voter that share a model.
+/// Sums the residual products of a voter's votes on the same model.
 pub(super) fn shared_residuals(models: &[ModelVotes]) -> SharedResiduals {
     models.iter().fold(SharedResiduals::default(), |sum, model| SharedResiduals {
         products: sum.products + model.residuals.products,
@@ -117,7 +116,7 @@ pub(super) fn shared_residuals(models: &[ModelVotes]) -> SharedResiduals {
     })
 }
 
-/// A model and a direction: the votes are counted that go that way.
+/// Model with the direction of the counted votes.
 struct ModelDirection<'a> {
     votes: &'a ModelVotes,
     favours: bool,
@@ -134,14 +133,14 @@ impl<'a> ModelDirection<'a> {
         ]
     }
 
-    /// Whether a p-value as small as this is possible.
+    /// Returns whether a p-value as small as this is possible.
     fn can_reach(&self, p: f64, taste: f64) -> bool {
         let least = self.expected.iter().product::<f64>();
         least <= p && (p > CLEARLY_HONEST || all_with_taste(&self.expected, taste) <= p * (1.0 + ROUNDING))
     }
 }
 
-/// The most suspicious model of a voter; `None` without two votes on one model. `taste` is the correlation of
+/// Tests a voter and returns the most suspicious model; `None` without two votes on one model. `taste` is the correlation of
 /// [`super::overdispersion`].
 pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResult> {
     let directions: Vec<ModelDirection<'_>> = models.iter().flat_map(ModelDirection::both).collect();
@@ -150,7 +149,7 @@ pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResul
     candidates.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let mut best: Option<(f64, &ModelDirection<'_>)> = None;
     for (without_taste, direction) in candidates.into_iter().take(CANDIDATES) {
-        // A taste makes a small tail larger, so that no later candidate can be the best.
+        // A taste makes a small tail larger, so no later candidate can be the best.
         if best.is_some_and(|(p, _)| p <= without_taste) {
             break;
         }

@@ -1,21 +1,21 @@
-//! All votes of a log that could be rated, excluded ones too, to rate them under other exclusions than those in force.
+//! All votes of a log that could be rated, including excluded ones, for fits under other exclusions than those in force.
 
 use std::collections::BTreeMap;
 
 use super::exclusions_in_force::ExclusionsInForce;
 use crate::rating::vote_log::VoteLog;
 
-/// Votes with their numbers.
+/// Votes with their sequence numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RatableVotes {
-    /// The votes, whatever excludes them.
+    /// Votes, whether excluded or not.
     pub log: VoteLog,
-    /// Number of each vote in the log.
+    /// Sequence number of each vote in the log.
     pub numbers: Vec<i64>,
 }
 
 impl RatableVotes {
-    /// The log as a fit reads it: the rated votes, and the excluded ones counted by rule.
+    /// Returns the log for a fit: the rated votes, and the excluded ones counted by rule.
     #[must_use]
     pub fn rated(&self, exclusions: &ExclusionsInForce) -> VoteLog {
         let mut log = self.log.clone();
@@ -33,7 +33,7 @@ impl RatableVotes {
             excluded.columns.append(&columns);
         }
         log.retain(&keep);
-        // A model or a voter without a rated vote has no place in a fit.
+        // A fit must not contain models or voters without rated votes.
         log.forget_unused_names();
         log
     }

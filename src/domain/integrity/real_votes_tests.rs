@@ -1,4 +1,4 @@
-//! The tests of voters on real votes: false alarms, and riggers found.
+//! Tests of rigging detection on real votes: false alarms and detected riggers.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -10,15 +10,15 @@ use crate::rating::vote_log::{ColumnSet, VoteLog};
 use crate::stats::{real, real_len};
 
 const SEED: u64 = 1;
-/// A limit below the default, for comparison.
+/// α below the default, for comparison.
 const STRICTER_ALPHA: f64 = 0.05;
 
-/// The 8,931 votes of 124 people on 59 models; `None` without the folder of reference votes.
+/// Loads the 8,931 votes of 124 people on 59 models; `None` without the folder of reference votes.
 fn llmfao() -> Option<VoteLog> {
     llmfao_with_prompts().map(|(log, _)| log)
 }
 
-/// The same, and the prompt of each vote.
+/// Loads the same votes, and the prompt of each vote.
 fn llmfao_with_prompts() -> Option<(VoteLog, Vec<String>)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
@@ -39,7 +39,7 @@ fn llmfao_with_prompts() -> Option<(VoteLog, Vec<String>)> {
     Some((log, prompts))
 }
 
-/// What one rule flags.
+/// Numbers of riggers and honest voters that one rule flags.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     riggers: usize,
@@ -54,7 +54,7 @@ fn flags(report: &VoterReport, flagged: impl Fn(&super::rigging_detection::Voter
     flags
 }
 
-/// Riggers and honest voters that each rule flags, summed over simulations.
+/// Counts the riggers and honest voters that each rule flags, summed over simulations.
 fn flags_of_simulations(log: &VoteLog, test: VoterTest, simulation: RiggerSimulation, times: u64) -> [Flags; 3] {
     let mut sums = [Flags::default(); 3];
     for seed in SEED..SEED + times {
@@ -73,7 +73,7 @@ fn flags_of_simulations(log: &VoteLog, test: VoterTest, simulation: RiggerSimula
     sums
 }
 
-/// Share of the riggers found, and of the 124 honest voters flagged.
+/// Formats the share of riggers found, and of the 124 honest voters flagged.
 fn shares(flags: Flags, riggers: u64, times: u64) -> String {
     format!(
         "{:.2} ({:.3})",
@@ -82,12 +82,12 @@ fn shares(flags: Flags, riggers: u64, times: u64) -> String {
     )
 }
 
-/// The simulations of the table: a strategy, and the share of its votes that show the target.
+/// Simulations of the table: a strategy, and the share of its votes that show the target.
 const SIMULATIONS: [(RiggerStrategy, f64); 4] = [
     (RiggerStrategy::TargetOnly, 1.0),
     (RiggerStrategy::Smart, 0.2),
     (RiggerStrategy::Naive, 0.2),
-    // As often as a random battle of the log shows a model.
+    // The frequency of a model in a random battle of the log.
     (RiggerStrategy::Smart, 0.034),
 ];
 
@@ -116,7 +116,7 @@ fn table_of_simulated_riggers() {
     }
 }
 
-/// Prints a row of the table. Riggers of a hundred votes for the target alone are found by the score test before all.
+/// Prints and checks a row of the table. Riggers with a hundred votes for the target alone must be found by the score test.
 fn row(log: &VoteLog, simulation: RiggerSimulation) {
     let RiggerSimulation { riggers, votes, strategy, target_share, .. } = simulation;
     let times = 1.max(size(6, 60) / u64::from(riggers));
@@ -130,7 +130,7 @@ fn row(log: &VoteLog, simulation: RiggerSimulation) {
     }
 }
 
-/// Riggers of one row of the table; the long form where `LANGYA_TEST_SIZE=long` asks for it.
+/// Returns the size for one row of the table; the long one with `LANGYA_TEST_SIZE=long`.
 fn size(short: u64, long: u64) -> u64 {
     if is_long() { long } else { short }
 }
@@ -139,8 +139,8 @@ fn is_long() -> bool {
     std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long")
 }
 
-/// The promise of the score test, on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 %
-/// beside the two who gave one model 149 of their 154 votes for a side. 180 riggers with `LANGYA_TEST_SIZE=long`.
+/// Guarantee of the score test on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 % besides the two
+/// who gave one model 149 of their 154 votes for a side. 180 riggers with `LANGYA_TEST_SIZE=long`.
 #[test]
 fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     let Some(log) = llmfao() else { return };
@@ -175,7 +175,7 @@ fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     assert!(found >= 0.65 && hurt <= 0.01, "seed {SEED}: {found} and {hurt}");
 }
 
-/// The voters of whom a cap leaves out a vote, and the share of the votes that it leaves out.
+/// Returns the number of voters that lose a vote to a cap, and the share of votes that it excludes.
 fn capped<K: std::hash::Hash + Eq>(most: usize, votes: impl Iterator<Item = (u32, K)>) -> (usize, f64) {
     let (mut cast, mut hurt) = (HashMap::new(), HashSet::new());
     let (mut all, mut lost) = (0, 0);
@@ -191,7 +191,7 @@ fn capped<K: std::hash::Hash + Eq>(most: usize, votes: impl Iterator<Item = (u32
     (hurt.len(), real_len(lost) / real_len(all))
 }
 
-/// The table of DESIGN.md on what controls cost honest voters.
+/// Prints the table of DESIGN.md on the costs of controls for honest voters.
 #[test]
 fn what_each_control_costs_honest_voters() {
     let Some((log, prompts)) = llmfao_with_prompts() else { return };

@@ -1,9 +1,9 @@
-//! Tests of every voter against the crowd, and which voters they flag.
+//! Tests of every voter against the crowd, with control of the false discovery rate.
 //!
-//! A voter is flagged if the q-value is at most α, so that at most a share α of the flagged voters is expected to be honest
-//! (Benjamini and Hochberg; `false_discovery`). A flag is a reason to look, no proof: an honest person with an unusual taste
-//! votes as a rigger does. Where a test would flag more than a quarter of all voters at [`DEFAULT_ALPHA`], it flags nobody at
-//! any level: the test then describes honest votes badly, or nothing tells riggers from the crowd ([`VoterReport::withheld`]).
+//! A voter is flagged if the q-value is at most α, so that at most a share α of the flagged voters is expected to be honest (Benjamini and
+//! Hochberg; `false_discovery`). A flag is a reason for a review, not a proof: an honest person with an unusual taste votes like a rigger.
+//! If a test would flag more than a quarter of all voters at [`DEFAULT_ALPHA`], it flags none at any level: the test then describes honest
+//! votes badly, or cannot distinguish riggers from the crowd ([`VoterReport::withheld`]).
 
 use nalgebra::DVector;
 use rand::SeedableRng;
@@ -14,31 +14,31 @@ use serde::{Deserialize, Serialize};
 use super::false_discovery::q_values;
 use super::fisher_combination::{FisherResult, History, fisher_test};
 use super::overdispersion::{SharedResiduals, shows_taste_of_all, taste_correlation};
+use super::overdispersion_calibration::{CalibratedTests, calibrate, score_tests, uncalibrated};
 use super::rao_score::{ModelVotes, ScoreResult, by_model, shared_residuals};
-use super::taste_calibration::{CalibratedTests, calibrate, score_tests, uncalibrated};
 use super::voter_likelihood::{LikelihoodResult, likelihood_test};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::vote_log::{Labels, VoteLog};
 
-/// Voters with fewer votes for one of two models are not tested: they show nothing.
-pub const FEWEST_VOTES: usize = 10;
-/// The α of the tests where nobody says otherwise.
+/// Minimum number of decisive votes of a tested voter.
+pub const MIN_VOTES: usize = 10;
+/// Default α of the tests.
 pub const DEFAULT_ALPHA: f64 = 0.1;
 
-/// Voters are left out of the crowd of the score test if chance explains their votes with at most this probability.
+/// Maximum p-value of a voter who is left out of the crowd of the score test.
 const OUTLIER: f64 = 0.01;
-/// Riggers who hid one another appear one pass after another.
-const MOST_PASSES: usize = 5;
-/// Passes in which a raised taste and its outliers settle.
-const MOST_TASTE_PASSES: usize = 3;
-/// At most one in so many voters is flagged; a test that would flag more flags nobody.
+/// Maximum number of passes: riggers who hid one another appear one pass after another.
+const MAX_PASSES: usize = 5;
+/// Maximum number of passes in which a raised taste and its outliers settle.
+const MAX_TASTE_PASSES: usize = 3;
+/// A test that would flag more than one in this many voters flags none.
 const MAX_FLAGGED_ONE_IN: u64 = 4;
-/// Fewer flagged voters than this are never withheld.
+/// Minimum number of flagged voters to withhold.
 const MIN_TO_WITHHOLD: u64 = 5;
 
-/// A test of a voter.
+/// Statistical test of a voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VoterTest {
@@ -50,7 +50,7 @@ pub enum VoterTest {
     Fisher,
 }
 
-/// An unknown name of a test.
+/// Error of an unknown test name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected score, likelihood or fisher")]
 pub struct UnknownTest;
@@ -59,7 +59,7 @@ impl VoterTest {
     /// All tests.
     pub const ALL: [Self; 3] = [Self::Score, Self::Likelihood, Self::Fisher];
 
-    /// Name of the test.
+    /// Returns the name of the test.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,62 +78,62 @@ impl std::str::FromStr for VoterTest {
     }
 }
 
-/// The votes of a voter on the model that the test finds most suspicious.
+/// Votes of a voter on the model that the test finds most suspicious.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SuspectModel {
-    /// Name of the model.
+    /// Model id.
     pub model: String,
     /// Whether the voter favours it; otherwise the voter votes against it.
     pub favours: bool,
-    /// Votes on it that the test counts.
+    /// Number of votes on it that the test counts.
     pub votes: u64,
-    /// Votes of them for it, and how many the crowd's ratings expect; `None` where the test does not say.
+    /// Number of these votes for it; `None` where the test does not count them.
     pub wins: Option<u64>,
-    /// Expected votes for it.
+    /// Expected number of votes for it by the crowd's ratings.
     pub expected: Option<f64>,
 }
 
-/// The result of one test of one voter.
+/// Result of one test of one voter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VoterResult {
-    /// The voter as the log names it.
+    /// Voter id in the log.
     pub voter: String,
     /// Number of votes between rated models.
     pub votes: u64,
-    /// The test.
+    /// Statistical test.
     pub test: VoterTest,
-    /// The most suspicious model; `None` if the test looks at no single model.
+    /// Most suspicious model; `None` if the test considers no single model.
     pub model: Option<SuspectModel>,
-    /// z for the score test, T for the likelihood test, M for Fisher's.
+    /// Statistic: z for the score test, T for the likelihood test, M for Fisher's.
     pub statistic: f64,
-    /// Probability that an honest voter's votes are as suspicious.
+    /// p-value: probability that an honest voter's votes are at least as suspicious.
     pub p: f64,
-    /// The least false discovery rate at which the voter is flagged.
+    /// q-value: the smallest false discovery rate at which the voter is flagged.
     pub q: f64,
 }
 
-/// One test of all voters.
+/// Result of one test of all voters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VoterReport {
-    /// The test.
+    /// Statistical test.
     pub test: VoterTest,
     /// Number of voters.
     pub voters: u64,
-    /// The results of the voters with enough votes, the most suspicious first.
+    /// Results of the voters with enough votes, the most suspicious first.
     pub results: Vec<VoterResult>,
     /// Correlation that taste gives two votes of an honest voter on one model, for the score test.
     pub taste: Option<f64>,
 }
 
 impl VoterReport {
-    /// The voters whose q-value is at most α, the most suspicious first; nobody where flags are [withheld](Self::withheld).
+    /// Returns the voters whose q-value is at most α, the most suspicious first; none where flags are [withheld](Self::withheld).
     pub fn flagged(&self, alpha: f64) -> impl Iterator<Item = &VoterResult> {
         let results: &[VoterResult] = if self.withheld().is_some() { &[] } else { &self.results };
         results.iter().filter(move |result| result.q <= alpha)
     }
 
-    /// Number of voters whom [`DEFAULT_ALPHA`] would flag, if they are more than a quarter of all voters. Then nobody is flagged at any
-    /// α: a smaller one does not make the test fit the votes, and who wants a longer list of a test that fits gives a larger one.
+    /// Returns the number of voters whom [`DEFAULT_ALPHA`] would flag, if they are more than a quarter of all voters. Then none is flagged
+    /// at any α: a smaller one does not make the test fit the votes, and a longer list of a fitting test needs a larger one.
     #[must_use]
     pub fn withheld(&self) -> Option<u64> {
         let found = count(self.results.iter().filter(|result| result.q <= DEFAULT_ALPHA).count());
@@ -141,31 +141,31 @@ impl VoterReport {
     }
 }
 
-/// A voter with enough votes.
+/// Voter with enough votes.
 struct TestedVoter<'a> {
-    /// Position among the voters of the log, and the number of its random stream.
+    /// Position among the voters of the log; also the number of its random stream.
     index: usize,
     votes: &'a [CrowdVote],
-    /// The strengths of the crowd without its votes.
+    /// Strengths of the crowd without the voter's votes.
     strengths: DVector<f64>,
 }
 
-/// What a test found, before q-values.
+/// Result of a test, before q-values.
 struct VoterFinding {
     model: Option<(usize, SuspectModel)>,
     statistic: f64,
     p: f64,
 }
 
-/// What a test found of the voters with enough votes.
+/// Results of a test for the voters with enough votes.
 struct VoterFindings {
     crowd: CrowdExpectation,
-    /// By position among the voters of the log.
+    /// Results by position among the voters of the log.
     by_voter: Vec<(usize, VoterFinding)>,
     taste: Option<f64>,
 }
 
-/// Tests all voters of a log. The seed is for simulated voters and checkpoints; the number of threads changes nothing.
+/// Tests all voters of a log. The seed is for simulated voters and checkpoints; the results do not depend on the number of threads.
 ///
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] as for the fit.
@@ -193,7 +193,7 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     Ok(report)
 }
 
-/// `None` where no votes of the crowd compare two rated models.
+/// Tests all voters; `None` if no votes of the crowd compare two rated models.
 fn findings(log: &VoteLog, labels: &Labels, test: VoterTest, seed: u64) -> Result<Option<VoterFindings>, FitError> {
     if test == VoterTest::Score {
         return Ok(Reference::with_score_tests(log, labels)?.map(|(reference, voters, tests)| {
@@ -206,15 +206,15 @@ fn findings(log: &VoteLog, labels: &Labels, test: VoterTest, seed: u64) -> Resul
     Ok(Reference::new(log, labels, everyone)?.map(|reference| reference.seeded_tests(log, test, seed)))
 }
 
-/// The crowd that voters are compared with.
+/// Crowd with which voters are compared.
 struct Reference {
     crowd: CrowdExpectation,
-    /// By voter: whether its votes are in the crowd.
+    /// Whether the votes of each voter are in the crowd.
     in_crowd: Vec<bool>,
 }
 
 impl Reference {
-    /// `None` where no votes of the crowd compare two rated models.
+    /// Fits the crowd; `None` if none of its votes compare two rated models.
     fn new(log: &VoteLog, labels: &Labels, in_crowd: Vec<bool>) -> Result<Option<Self>, FitError> {
         if in_crowd.iter().all(|inside| *inside) {
             return Ok(CrowdExpectation::new(log)?.map(|crowd| Self { crowd, in_crowd }));
@@ -226,7 +226,7 @@ impl Reference {
         Ok(CrowdExpectation::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
     }
 
-    /// The likelihood test or Fisher's, each voter with a random stream of its own.
+    /// Runs the likelihood test or Fisher's, with a separate random stream per voter.
     fn seeded_tests(self, log: &VoteLog, test: VoterTest, seed: u64) -> VoterFindings {
         let votes = self.crowd.votes_of_voters(log);
         let candidates = self.candidates(&votes);
@@ -244,11 +244,12 @@ impl Reference {
         VoterFindings { crowd: self.crowd, by_voter, taste: None }
     }
 
-    /// The crowd of the score test, the positions of its [candidates](Self::candidates) among the voters of the log, and their tests.
+    /// Returns the crowd of the score test, the positions of its [candidates](Self::candidates) among the voters of the log, and their
+    /// tests.
     ///
-    /// Outliers are those whom chance alone does not explain, as long as the taste of the votes explains the other voters. Otherwise
-    /// honest tastes are among them: the crowd would be voters without a taste, and all others would look like riggers. Then outliers
-    /// are those whom chance and the taste together do not explain.
+    /// Outliers are the voters whom chance alone does not explain, as long as the taste of the votes explains the other voters. Otherwise
+    /// honest tastes are among them: the crowd would be voters without a taste, and all others would look like riggers. Then outliers are
+    /// the voters whom chance and the taste together do not explain.
     fn with_score_tests(
         log: &VoteLog,
         labels: &Labels,
@@ -258,7 +259,7 @@ impl Reference {
         if !tests.is_raised && reference.in_crowd.contains(&false) {
             return Ok(Some((reference, voters, tests)));
         }
-        for _ in 0..MOST_TASTE_PASSES {
+        for _ in 0..MAX_TASTE_PASSES {
             let inside = reference.inside(&voters, &tests.results);
             if inside == reference.in_crowd {
                 break;
@@ -270,12 +271,12 @@ impl Reference {
         Ok(Some((reference, voters, tests)))
     }
 
-    /// A crowd without the voters who stray from it more than chance, whatever their reason. Riggers of one target would hide one
-    /// another in a crowd that holds their votes. Where most voters stray, the crowd is everyone.
+    /// Fits a crowd without the voters who deviate from it more than chance explains, whatever their reason. Riggers of one target would
+    /// hide one another in a crowd that contains their votes. If most voters deviate, the crowd is all voters.
     fn without_outliers(log: &VoteLog, labels: &Labels) -> Result<Option<Self>, FitError> {
         let everyone = vec![true; labels.names.as_slice().len()];
         let mut in_crowd = everyone.clone();
-        for _ in 0..MOST_PASSES {
+        for _ in 0..MAX_PASSES {
             let Some(reference) = Self::new(log, labels, in_crowd.clone())? else { return Ok(None) };
             let votes = reference.crowd.votes_of_voters(log);
             let candidates = reference.candidates(&votes);
@@ -292,7 +293,7 @@ impl Reference {
         Self::new(log, labels, in_crowd)
     }
 
-    /// The score tests of the candidates, by their positions among the voters of the log, under the taste of the votes.
+    /// Runs the score tests of the candidates under the taste of the votes, with their positions among the voters of the log.
     fn score_tests(&self, log: &VoteLog) -> (Vec<usize>, CalibratedTests) {
         let votes = self.crowd.votes_of_voters(log);
         let candidates = self.candidates(&votes);
@@ -307,7 +308,7 @@ impl Reference {
         (positions(&candidates), tests)
     }
 
-    /// By voter of the log: whether the test finds it no outlier. `voters` are the positions of those tested.
+    /// Returns for each voter of the log whether the test finds no outlier. `voters` are the positions of those tested.
     fn inside(&self, voters: &[usize], results: &[Option<ScoreResult>]) -> Vec<bool> {
         let mut inside = vec![true; self.in_crowd.len()];
         for (&voter, found) in voters.iter().zip(results) {
@@ -316,7 +317,7 @@ impl Reference {
         inside
     }
 
-    /// The voters with enough votes.
+    /// Lists the voters with enough votes.
     fn candidates<'a>(&self, votes: &'a [Vec<CrowdVote>]) -> Vec<TestedVoter<'a>> {
         let strengths = |index: usize, votes: &[CrowdVote]| match self.in_crowd[index] {
             true => self.crowd.strengths_without(votes),
@@ -325,7 +326,7 @@ impl Reference {
         votes
             .par_iter()
             .enumerate()
-            .filter(|(_, votes)| decisive(votes) >= FEWEST_VOTES)
+            .filter(|(_, votes)| decisive(votes) >= MIN_VOTES)
             .map(|(index, votes)| TestedVoter { index, votes, strengths: strengths(index, votes) })
             .collect()
     }
@@ -336,12 +337,12 @@ impl Reference {
     }
 }
 
-/// Positions among the voters of the log.
+/// Returns the positions among the voters of the log.
 fn positions(candidates: &[TestedVoter<'_>]) -> Vec<usize> {
     candidates.iter().map(|candidate| candidate.index).collect()
 }
 
-/// Number of votes for one of two models.
+/// Counts the votes for one of two models.
 fn decisive(votes: &[CrowdVote]) -> usize {
     votes.iter().filter(|vote| matches!(vote.outcome, Outcome::AWins | Outcome::BWins)).count()
 }
@@ -383,7 +384,7 @@ mod tests {
     use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
     use crate::rating::simulate::{Simulation, SimulationOptions};
 
-    /// Honest votes of 40 voters with tastes of their own.
+    /// Simulates honest votes of 40 voters with individual tastes.
     fn honest(models: u32, voter_spread: f64, votes: usize, seed: u64) -> VoteLog {
         let options =
             SimulationOptions { models, voter_spread, seed, ties: 0.15, voters: 40, ..SimulationOptions::default() };

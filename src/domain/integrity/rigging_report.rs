@@ -1,79 +1,79 @@
-//! What rigging would take, and may have done, on a leaderboard: votes that would swap neighbours, the most influential voter, and
-//! the places without flagged voters. It names no voter.
+//! Rigging report of a leaderboard: votes needed to swap neighbours, the most influential voter, and the places without flagged voters. It
+//! names no voter.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rigging_detection::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
+use super::rigging_detection::{DEFAULT_ALPHA, MIN_VOTES, VoterTest, test_voters};
 use crate::rating::FitError;
 use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::robustness::{PlaceMove, neighbour_flips};
 use crate::rating::vote_log::{Labels, VoteLog};
 
-/// Neighbours of the first places whose swap is searched; it bounds the running time.
+/// Maximum number of neighbours whose swap is searched; it bounds the running time.
 const NEIGHBOURS: usize = 10;
-/// Strengths that differ by less are equal up to rounding.
+/// Difference below which strengths are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The rigging report of a leaderboard.
+/// Rigging report of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RiggingReport {
-    /// The neighbours of the first places, best first.
+    /// Neighbours of the first places, best first.
     pub neighbours: Vec<SwapCost>,
-    /// The voter without whom most places change; `None` without voters, or if no single voter moves a model.
+    /// Voter whose removal changes most places; `None` without voters, or if no single voter moves a model.
     pub most_influential: Option<InfluentialVoter>,
-    /// What the flagged voters change; `None` without voters.
+    /// Effect of the flagged voters; `None` without voters.
     pub flagged: Option<FlaggedVoters>,
 }
 
-/// What holds the order of two neighbours.
+/// Number of votes that determine the order of two neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SwapCost {
-    /// The model with the higher rating.
+    /// Model with the higher rating.
     pub upper: String,
-    /// The next model.
+    /// Next model.
     pub lower: String,
-    /// The fewest votes found whose removal swaps them; `None` if none was found.
+    /// Smallest number of votes found whose removal swaps them; `None` if none was found.
     pub votes: Option<u64>,
 }
 
-/// The voter without whom most places change.
+/// Voter whose removal changes most places.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InfluentialVoter {
     /// Number of the voter's votes.
     pub votes: u64,
-    /// Number of models that stand elsewhere without them.
+    /// Number of models whose place changes without the voter.
     pub moved: u64,
-    /// The model that moves furthest.
+    /// Largest move of a model.
     pub largest_move: PlaceMove,
 }
 
-/// The voters whom the score test flags, and the leaderboard without them.
+/// Voters whom the score test flags, and the leaderboard without them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlaggedVoters {
     /// Number of voters with votes.
     pub voters: u64,
-    /// Fewest votes for one of two models of a voter who is tested.
+    /// Minimum number of decisive votes of a tested voter.
     pub fewest_votes: u64,
-    /// Number of voters with as many votes.
+    /// Number of tested voters.
     pub tested: u64,
-    /// At most this share of the flagged voters is expected to be honest.
+    /// Maximum expected share of honest voters among the flagged ones.
     pub false_discovery_rate: f64,
     /// Number of flagged voters.
     pub flagged: u64,
-    /// Number of voters whom the test would flag, if they are more than a quarter of all voters: then nobody is flagged. Otherwise 0.
+    /// Number of voters whom the test would flag, if they are more than a quarter of all voters: then none is flagged. Otherwise 0.
     pub withheld: u64,
-    /// Number of their votes.
+    /// Number of the flagged voters' votes.
     pub votes: u64,
-    /// Number of models that stand elsewhere without them.
+    /// Number of models whose place changes without them.
     pub moved: u64,
-    /// The model that moves furthest.
+    /// Largest move of a model.
     pub largest_move: Option<PlaceMove>,
-    /// The model in first place without them, if it is another.
+    /// Model in first place without them, if it is another.
     pub other_leader: Option<String>,
 }
 
-/// Makes the report of a log.
+/// Computes the report of a log.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
@@ -87,13 +87,13 @@ pub fn rigging_report(log: &VoteLog, seed: u64) -> Result<RiggingReport, FitErro
     Ok(RiggingReport { neighbours, most_influential, flagged })
 }
 
-/// The place of each model of the component by strength.
+/// Ranks the models of the component by strength.
 fn places(strengths: &[f64]) -> Vec<u64> {
     let above = |height: f64| strengths.iter().map(|other| u64::from(*other > height + ROUNDING)).sum::<u64>();
     strengths.iter().map(|&height| 1 + above(height)).collect()
 }
 
-/// Number of models that move, and the move that goes furthest.
+/// Returns the number of models that move, and the largest move.
 fn moves(published: &[u64], places: &[u64], names: &[&str]) -> (u64, Option<PlaceMove>) {
     let moved = published.iter().zip(places).filter(|(one, other)| one != other).count();
     let distance = |&model: &usize| published[model].abs_diff(places[model]);
@@ -103,7 +103,8 @@ fn moves(published: &[u64], places: &[u64], names: &[&str]) -> (u64, Option<Plac
     (u64::try_from(moved).unwrap_or(u64::MAX), furthest.map(moving))
 }
 
-/// By one Newton step for each voter, which is close for the few votes of one person and takes milliseconds for thousands.
+/// Finds the most influential voter by one Newton step per voter, which is accurate for the few votes of one person and takes milliseconds
+/// for thousands.
 fn most_influential(crowd: &CrowdExpectation, log: &VoteLog) -> Option<InfluentialVoter> {
     let (names, published) = (crowd.names(log), places(crowd.strengths()));
     let voters = crowd.votes_of_voters(log).into_iter().filter(|votes| !votes.is_empty());
@@ -128,7 +129,7 @@ fn flagged(crowd: &CrowdExpectation, log: &VoteLog, seed: u64) -> Result<Flagged
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let mut found = FlaggedVoters {
         voters: report.voters,
-        fewest_votes: count(FEWEST_VOTES),
+        fewest_votes: count(MIN_VOTES),
         tested: count(report.results.len()),
         false_discovery_rate: DEFAULT_ALPHA,
         flagged: count(is_flagged.iter().filter(|flagged| **flagged).count()),
@@ -184,7 +185,7 @@ mod tests {
         let quiet = rigging_report(&log, 1).unwrap();
         let flagged = quiet.flagged.unwrap();
         assert_eq!((flagged.voters, flagged.tested, quiet.neighbours.len()), (60, 60, 7));
-        // In one arena of ten an honest voter is flagged.
+        // In one of ten arenas, an honest voter is flagged.
         assert!(flagged.flagged <= 1, "{flagged:?}");
 
         // One rigger with a tenth of the votes, all for its target.
@@ -195,7 +196,7 @@ mod tests {
         let other = &rigged.models.as_slice()[rigged.b[rigged.len() - 1] as usize];
         let report = rigging_report(&rigged, 1).unwrap();
         let flagged = report.flagged.unwrap();
-        // The rigger, and up to two of the sixty honest voters, whom so many rigged votes make look odd.
+        // The rigger, and up to two of the sixty honest voters, who look unusual beside this many rigged votes.
         assert!((1..=3).contains(&flagged.flagged) && (250..=350).contains(&flagged.votes), "{flagged:?}");
         let moved = flagged.largest_move.unwrap();
         assert!([target, other].contains(&&moved.model) && moved.place > moved.published, "{moved:?}");
@@ -205,7 +206,7 @@ mod tests {
         assert!(!json.contains("rigger-"), "the report names no voter: {json}");
     }
 
-    /// Five models, a before b before c and so on, by 60 of 100 votes without a voter for each pair. Then one voter makes c the
+    /// Builds five models, a before b before c and so on, by 60 of 100 votes without a voter for each pair. Then one voter makes c the
     /// first, and one with fewer votes lifts e over d.
     fn two_movers() -> VoteLog {
         let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });

@@ -1,4 +1,4 @@
-//! Simulated riggers added to a log of votes, to measure how many of them the tests find and how many honest voters they flag.
+//! Simulated riggers added to a log of votes, to measure the detection rate of the tests and their false flags of honest voters.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,12 +8,12 @@ use crate::rating::FitError;
 use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::vote_log::VoteLog;
 
-/// What a rigger does in a battle without the target.
+/// Behaviour of a rigger in a battle without the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RiggerStrategy {
     /// Votes at random.
     Naive,
-    /// Votes as the crowd would.
+    /// Votes with the crowd's probabilities.
     Smart,
     /// Leaves the battle without a vote.
     TargetOnly,
@@ -23,7 +23,7 @@ impl RiggerStrategy {
     /// All strategies.
     pub const ALL: [Self; 3] = [Self::Naive, Self::Smart, Self::TargetOnly];
 
-    /// Name of the strategy.
+    /// Returns the name of the strategy.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,33 +34,33 @@ impl RiggerStrategy {
     }
 }
 
-/// Riggers to add. Each votes for its own target in every battle that shows it.
+/// Simulation of riggers. Each votes for its own target in every battle that shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RiggerSimulation {
     /// Number of riggers.
     pub riggers: u32,
-    /// Votes of each rigger.
+    /// Number of votes per rigger.
     pub votes: u32,
-    /// What they do elsewhere.
+    /// Behaviour in battles without the target.
     pub strategy: RiggerStrategy,
-    /// Share of the votes that show the target, for those who also vote elsewhere. A rigger who leaves some of the battles
+    /// Share of the votes that show the target, for strategies that also vote in other battles. A rigger who leaves some of the battles
     /// without the target raises it above the arena's own share.
     pub target_share: f64,
     /// Seed of targets, pairs and votes.
     pub seed: u64,
 }
 
-/// Begins the names of simulated riggers.
+/// Prefix of the names of simulated riggers.
 const PREFIX: &str = "rigger-";
 
-/// Whether a voter is a simulated rigger.
+/// Returns whether a voter is a simulated rigger.
 #[must_use]
 pub fn is_simulated_rigger(voter: &str) -> bool {
     voter.starts_with(PREFIX)
 }
 
-/// The log with the riggers' votes at its end. Pairs are drawn from those of the log, as often as there; targets are any of its
-/// models, and sides come from a fair coin.
+/// Appends the riggers' votes to the log. Pairs are drawn with their frequencies in the log; targets are any of its models, and sides are
+/// drawn by a fair coin.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit, [`FitError::NoVoters`] without voters or comparable votes.

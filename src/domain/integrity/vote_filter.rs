@@ -1,4 +1,4 @@
-//! Which votes an operator asks for: by voter, model, rule, battle, prompt, number or time.
+//! Filter of votes by voter, model, rule, battle, prompt, number or time.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::battle::{BattleId, Outcome};
 use crate::rating::vote_range::VoteRange;
 use crate::time::Timestamp;
 
-/// Which votes; an empty list or `None` asks for nothing.
+/// Filter of votes; an empty list or `None` does not filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteFilter {
-    /// Numbers in the log and times.
+    /// Range of sequence numbers and times.
     pub range: VoteRange,
     /// Pseudonyms of voters.
     pub voters: Vec<String>,
-    /// Models, on either side.
+    /// Model ids, on either side.
     pub models: Vec<String>,
-    /// The battle.
+    /// Battle id.
     pub battle: Option<BattleId>,
     /// Name of a rule that excludes the vote.
     pub rule: Option<String>,
@@ -42,7 +42,7 @@ impl Default for VoteFilter {
 }
 
 impl VoteFilter {
-    /// What it asks for, as the audit log shows it.
+    /// Formats the filter for the audit log.
     #[must_use]
     pub fn summary(&self) -> String {
         let list =
@@ -66,28 +66,28 @@ impl VoteFilter {
     }
 }
 
-/// A selection under way: the votes of the filter's range and battle are offered to it.
+/// Selection in progress: it receives the votes of the filter's range and battle.
 #[derive(Debug)]
 pub struct OngoingSelection<'f> {
     filter: &'f VoteFilter,
     of_cluster: Option<HashSet<i64>>,
     in_force: ExclusionsInForce,
-    /// Names of models.
+    /// Cached names of models.
     models: HashMap<String, Arc<str>>,
-    /// Pseudonyms of voters.
+    /// Cached pseudonyms of voters.
     voters: HashMap<String, Arc<str>>,
     votes: Vec<SelectedVote>,
 }
 
 impl<'f> OngoingSelection<'f> {
-    /// Nothing selected yet. `of_cluster` are the votes of the prompt cluster, if the filter names one.
+    /// Starts an empty selection. `of_cluster` are the votes of the prompt cluster, if the filter names one.
     #[must_use]
     pub fn new(filter: &'f VoteFilter, of_cluster: Option<HashSet<i64>>, in_force: ExclusionsInForce) -> Self {
         let (models, voters, votes) = (HashMap::new(), HashMap::new(), Vec::new());
         Self { filter, of_cluster, in_force, models, voters, votes }
     }
 
-    /// Whether the filter asks for a vote.
+    /// Returns whether the filter matches a vote.
     pub fn takes(&mut self, seq: i64, voter: &str, models: [&str; 2]) -> bool {
         let VoteFilter { voters, models: wanted, rule, .. } = self.filter;
         (wanted.is_empty() || wanted.iter().any(|model| models.contains(&model.as_str())))
@@ -112,14 +112,14 @@ impl<'f> OngoingSelection<'f> {
         self.votes.push(vote);
     }
 
-    /// The selected votes, in the order in which they were added.
+    /// Returns the selected votes in the order in which they were added.
     #[must_use]
     pub fn into_votes(self) -> Vec<SelectedVote> {
         self.votes
     }
 }
 
-/// What is shown for a stored text, computed once.
+/// Returns the displayed form of a stored text, computed once.
 fn shared(known: &mut HashMap<String, Arc<str>>, stored: &str, shown: fn(&str) -> String) -> Arc<str> {
     if let Some(known) = known.get(stored) {
         return Arc::clone(known);
@@ -133,8 +133,8 @@ fn shared(known: &mut HashMap<String, Arc<str>>, stored: &str, shown: fn(&str) -
 mod tests {
     use super::*;
 
-    /// The numbers of the votes that a filter takes of two: vote 1 of "ann" on a and b, and vote 2 of "bob" on b and c, which "rule"
-    /// excludes.
+    /// Returns the numbers of the votes that a filter selects from two: vote 1 of "ann" on a and b, and vote 2 of "bob" on b and c, which
+    /// "rule" excludes.
     fn selected(filter: &VoteFilter, of_cluster: Option<HashSet<i64>>) -> Vec<i64> {
         let mut in_force = ExclusionsInForce::default();
         in_force.exclude(2, &"rule".into());

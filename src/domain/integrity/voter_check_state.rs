@@ -1,15 +1,15 @@
-//! How the checks of voters are doing.
+//! State of the periodic voter check.
 
 use crate::time::Timestamp;
 
-/// How the checks are doing.
+/// State of the periodic voter check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VoterCheckState {
-    /// When the latest check ended well.
+    /// Time of the latest successful check.
     pub checked_at: Option<Timestamp>,
-    /// Since when all have failed; nobody is excluded meanwhile.
+    /// Time since which all checks have failed; no voter is excluded meanwhile.
     pub failing_since: Option<Timestamp>,
-    /// Number of voters who seemed suspicious to a test of the latest check that flagged nobody, since they were more than a quarter of
-    /// all voters; `None` where no test did so.
+    /// Number of voters that a test of the latest check found suspicious without flagging them, since they were more than a quarter of all
+    /// voters; `None` where no test did so.
     pub withheld: Option<u64>,
 }

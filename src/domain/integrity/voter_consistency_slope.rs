@@ -1,21 +1,21 @@
-//! How consistently a voter follows the crowd: the slope of the voter's votes against the log odds of the crowd.
+//! Consistency of a voter with the crowd: the slope of the voter's votes against the log odds of the crowd.
 
 use crate::rating::logistic;
 
 /// Standard deviation of the prior of the slope, a normal distribution around 1.
 const PRIOR_DEVIATION: f64 = 0.5;
-/// A rigger must not explain votes for a weak model by a negative slope.
+/// Minimum slope: a rigger must not explain votes for a weak model by a negative one.
 const LEAST: f64 = 0.0;
 const MOST: f64 = 2.0;
 const MAX_STEPS: usize = 25;
 const LONGEST_STEP: f64 = 0.5;
 const LAST_STEP: f64 = 1e-6;
 
-/// The slope of the crowd's own votes.
+/// Slope of the crowd's own votes.
 pub(super) const OF_CROWD: f64 = 1.0;
 
-/// The slope β of which votes won at these log odds are most likely, under its prior: P(won) = σ(β·l). 1 is the crowd's
-/// own consistency, 0 is guessing. The search begins at `start`, and is shorter from the slope of nearly the same votes.
+/// Estimates the slope β that maximises the posterior of votes won at these log odds: P(won) = σ(β·l). 1 is the crowd's own consistency, 0
+/// is guessing. The search begins at `start`, and is shorter from the slope of nearly the same votes.
 pub(super) fn slope(log_odds_of_winners: impl Iterator<Item = f64> + Clone, start: f64) -> f64 {
     let mut slope = start;
     for _ in 0..MAX_STEPS {

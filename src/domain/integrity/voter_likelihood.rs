@@ -1,9 +1,8 @@
-//! The likelihood test of Huang et al. 2025 (arXiv 2501.07493, section 5): are a voter's votes less likely than those of a
-//! benign voter?
+//! Likelihood test of Huang et al. 2025 (arXiv 2501.07493, section 5): are a voter's votes less likely than those of a benign voter?
 //!
-//! T = −2 Σ ln Pr(x_i), Pr(x_i) the probability that the crowd gives the outcome x_i (one model, the other, neither). The
-//! p-value is the share of simulated benign voters on the same pairs whose T is at least as large. The test finds a voter who
-//! votes against the crowd wherever, but hardly one who votes like the crowd except on one model.
+//! T = −2 Σ ln Pr(x_i), Pr(x_i) the crowd's probability of the outcome x_i (one model, the other, neither). The p-value is the share of
+//! simulated benign voters on the same pairs whose T is at least as large. The test finds a voter who votes against the crowd in general,
+//! but rarely one who votes like the crowd except on one model.
 
 use nalgebra::DVector;
 use rand::RngExt;
@@ -13,19 +12,19 @@ use crate::battle::Outcome;
 use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::stats::real;
 
-/// Most simulated voters, and so the smallest p-value is 1/10,000.
-const MOST_SIMULATED: u64 = 9_999;
-/// After as many simulated voters with a T at least as large the voter is clearly benign (Besag and Clifford 1991).
+/// Maximum number of simulated voters; the smallest p-value is 1/10,000.
+const MAX_SIMULATED: u64 = 9_999;
+/// Number of simulated voters with at least as large a T after which the voter is clearly benign (Besag and Clifford 1991).
 const ENOUGH: u64 = 20;
 
-/// T and its p-value.
+/// Statistic T with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LikelihoodResult {
     pub(super) statistic: f64,
     pub(super) p: f64,
 }
 
-/// Tests the votes of a voter against the strengths without them.
+/// Tests the votes of a voter against the crowd's strengths without them.
 pub(super) fn likelihood_test(
     crowd: &CrowdExpectation,
     votes: &[CrowdVote],
@@ -57,11 +56,11 @@ pub(super) fn likelihood_test(
     // Equal up to rounding counts as at least as large.
     let least = statistic - 1e-9 * statistic.abs();
     let mut as_large = 0;
-    for simulated in 1..=MOST_SIMULATED {
+    for simulated in 1..=MAX_SIMULATED {
         as_large += u64::from(simulate() >= least);
         if as_large == ENOUGH {
             return LikelihoodResult { statistic, p: real(as_large) / real(simulated) };
         }
     }
-    LikelihoodResult { statistic, p: real(as_large + 1) / real(MOST_SIMULATED + 1) }
+    LikelihoodResult { statistic, p: real(as_large + 1) / real(MAX_SIMULATED + 1) }
 }

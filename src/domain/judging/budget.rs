@@ -143,7 +143,7 @@ pub struct Reservation<'p> {
 
 /// Reason for refusing a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoRoom {
+pub enum ReserveError {
     /// Requests in flight may use up the remaining budget, but may also cost less.
     ForNow,
     /// The request would exceed the budget whatever those in flight cost. All later requests are refused as well.
@@ -160,17 +160,17 @@ impl BudgetTracker {
     /// Reserves the estimated cost of a request before it is sent.
     ///
     /// # Errors
-    /// [`NoRoom`] if that could exceed the budget.
-    pub fn reserve(&self, cost: f64) -> Result<Reservation<'_>, NoRoom> {
+    /// [`ReserveError`] if that could exceed the budget.
+    pub fn reserve(&self, cost: f64) -> Result<Reservation<'_>, ReserveError> {
         let mut state = self.state();
         let calls = self.budget.max_calls.filter(|most| state.spent.calls >= *most).map(ReachedLimit::Calls);
         let money = self.budget.max_cost.filter(|most| state.spent.cost + cost > *most).map(ReachedLimit::Cost);
         state.reached = state.reached.or(calls).or(money);
         if state.reached.is_some() {
-            return Err(NoRoom::ForGood);
+            return Err(ReserveError::ForGood);
         }
         if self.budget.max_cost.is_some_and(|most| state.spent.cost + state.reserved + cost > most) {
-            return Err(NoRoom::ForNow);
+            return Err(ReserveError::ForNow);
         }
         state.spent.calls += 1;
         state.reserved += cost;
@@ -260,10 +260,10 @@ mod tests {
     fn what_is_under_way_counts_against_a_budget_of_money() {
         let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
         let first = budget.reserve(0.6).unwrap();
-        assert_eq!(budget.reserve(0.6).err(), Some(NoRoom::ForNow), "both would cost 1.2");
+        assert_eq!(budget.reserve(0.6).err(), Some(ReserveError::ForNow), "both would cost 1.2");
         assert_eq!(budget.reached(), None, "the first may turn out cheaper");
         first.settle(TOKENS, 0.5);
-        assert_eq!(budget.reserve(0.6).err(), Some(NoRoom::ForGood), "the first has cost too much");
+        assert_eq!(budget.reserve(0.6).err(), Some(ReserveError::ForGood), "the first has cost too much");
         assert_eq!(budget.reached(), Some(ReachedLimit::Cost(1.0)));
         assert!(budget.is_exhausted() && budget.reserve(0.1).is_err(), "a run that has stopped stays stopped");
     }

@@ -15,14 +15,14 @@ static MARK: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Model output, split into reasoning and reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thought<'t> {
+pub struct SplitReply<'t> {
     /// Reasoning before the reply; empty if the model wrote none.
     pub reasoning: &'t str,
     /// Reply after the reasoning.
     pub reply: &'t str,
 }
 
-impl<'t> Thought<'t> {
+impl<'t> SplitReply<'t> {
     /// Splits a text after its last closing tag. If it begins with an opening tag that is never closed, the judge was cut off during its
     /// reasoning, and there is no reply; an opening tag in the middle is a quotation.
     #[must_use]
@@ -43,7 +43,7 @@ impl<'t> Thought<'t> {
     /// Splits the answer of an evaluated model, which may itself mention such tags: only reasoning at the beginning is removed, up to its
     /// first closing tag. If that is missing, the model was cut off during its reasoning, and there is no answer.
     #[must_use]
-    pub fn before_answer(text: &'t str) -> Self {
+    pub fn split_answer(text: &'t str) -> Self {
         let mut marks = MARK.find_iter(text);
         let whole = Self { reasoning: "", reply: text };
         let Some(first) = marks.next() else { return whole };
@@ -68,7 +68,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, reasoning: &str, reply: &str) {
-        assert_eq!(Thought::split(text), Thought { reasoning, reply }, "{text:?}");
+        assert_eq!(SplitReply::split(text), SplitReply { reasoning, reply }, "{text:?}");
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn an_answer_counts_without_the_reasoning_before_it() {
         let check = |text: &str, reasoning: &str, reply: &str| {
-            assert_eq!(Thought::before_answer(text), Thought { reasoning, reply }, "{text:?}");
+            assert_eq!(SplitReply::split_answer(text), SplitReply { reasoning, reply }, "{text:?}");
         };
         check("<think>Could be A or C.</think>\n\nB", "Could be A or C.", "B");
         check("Could be A.\n</think>\nB", "Could be A.", "B");
@@ -122,12 +122,12 @@ mod tests {
     #[test]
     fn a_reply_that_quotes_both_marks_keeps_its_verdict_at_the_end() {
         let text = "<think>[[A]]</think>It says <think>x</think> twice, so [[B]]";
-        assert_eq!(pair::parse(Thought::split(text).reply), Ok(Preference::B));
+        assert_eq!(pair::parse(SplitReply::split(text).reply), Ok(Preference::B));
     }
 
     #[test]
     fn no_verdict_of_the_reasoning_counts() {
-        let reply = |text| Thought::split(text).reply;
+        let reply = |text| SplitReply::split(text).reply;
         let only_thought = "<think>{'清晰度': 9, '综合得分': 9} [[9]] [[A]]</think>I will not say.";
         assert_eq!(rating::parse(reply(only_thought)).map(|found| found.score), Err(VerdictError::Unreadable));
         assert_eq!(pair::parse(reply(only_thought)), Err(VerdictError::Unreadable));

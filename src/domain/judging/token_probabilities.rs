@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::verdict::{Rating, Verdict, VerdictError};
 
 /// Maximum number of tokens kept per reply: its last numbers, since a verdict is at the end.
-pub const MOST_NUMBERS: usize = 64;
+pub const MAX_NUMBERS: usize = 64;
 /// Maximum number of alternatives kept per token; no provider returns more.
-pub const MOST_ALTERNATIVES: usize = 20;
+pub const MAX_ALTERNATIVES: usize = 20;
 
 /// Number token of a reply with its alternatives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl NumberToken {
         let (text, log_probability) = token;
         let digits = digits(text)?;
         let mut alternatives = vec![(digits.to_owned(), probability(log_probability)?)];
-        for (other, log_probability) in others.iter().take(MOST_ALTERNATIVES) {
+        for (other, log_probability) in others.iter().take(MAX_ALTERNATIVES) {
             let (Some(other), Some(probability)) = (self::digits(other), probability(*log_probability)) else {
                 continue;
             };

@@ -13,7 +13,7 @@ const LONGEST: usize = 3;
 /// Number of leading characters of a text that are used.
 const BEGINNING: usize = 300;
 /// Minimum number of texts that contain a gram: a gram of one text says nothing about others.
-const FEWEST_TEXTS: usize = 2;
+const MIN_TEXTS: usize = 2;
 
 /// Sparse vector: the non-zero values by feature, in ascending order.
 pub type Sparse = Vec<(u32, f64)>;
@@ -38,7 +38,7 @@ impl Vocabulary {
             }
         }
         let mut found = Self::default();
-        for ((gram, texts), number) in with.into_iter().filter(|(_, texts)| *texts >= FEWEST_TEXTS).zip(0..) {
+        for ((gram, texts), number) in with.into_iter().filter(|(_, texts)| *texts >= MIN_TEXTS).zip(0..) {
             found.grams.insert(gram, number);
             found.rarity.push(1.0 + ((1.0 + real_len(all)) / (1.0 + real_len(texts))).ln());
         }

@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_request_has_the_proof_between_the_old_size_and_the_note() {
-        let hash = TreeHash::of_nothing();
+        let hash = TreeHash::empty_root();
         let expected = format!("old 7\n{0}\n{0}\n\n{NOTE}", hash.to_base64());
         assert_eq!(add_checkpoint_request(7, &[hash, hash], NOTE), expected);
         assert_eq!(add_checkpoint_request(0, &[], NOTE), format!("old 0\n\n{NOTE}"));

@@ -58,6 +58,6 @@ impl Frontier {
     #[must_use]
     pub fn root(&self) -> TreeHash {
         let folded = self.parts.iter().rev().copied().reduce(|right, left| TreeHash::node(left, right));
-        folded.unwrap_or_else(TreeHash::of_nothing)
+        folded.unwrap_or_else(TreeHash::empty_root)
     }
 }

@@ -36,7 +36,7 @@ impl TreeHash {
 
     /// Returns the hash of the empty tree.
     #[must_use]
-    pub fn of_nothing() -> Self {
+    pub fn empty_root() -> Self {
         Self::sha256(&[])
     }
 

@@ -86,7 +86,7 @@ impl LogReceipt {
         let json: Option<Value> = serde_json::from_str(text).ok();
         let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
         let text = held("proof").or_else(|| held("promise")).unwrap_or(text);
-        let kept = match VotePromise::is_meant_by(text) {
+        let kept = match VotePromise::is_promise_text(text) {
             true => Some(KeptReceipt::Promise(text.to_owned())),
             false => LoggedEntry::parse(text).map(KeptReceipt::Proof),
         };

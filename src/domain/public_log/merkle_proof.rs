@@ -90,7 +90,7 @@ pub struct TreeHead {
 #[must_use]
 pub fn is_consistent(old: TreeHead, new: TreeHead, proof: &[TreeHash]) -> bool {
     if old.size == 0 {
-        return proof.is_empty() && old.root == TreeHash::of_nothing();
+        return proof.is_empty() && old.root == TreeHash::empty_root();
     }
     if old.size >= new.size {
         return old == new && proof.is_empty();

@@ -83,7 +83,7 @@ impl VotePromise {
 
     /// Whether a text begins like a promise.
     #[must_use]
-    pub fn is_meant_by(text: &str) -> bool {
+    pub fn is_promise_text(text: &str) -> bool {
         text.strip_prefix(VERSION).is_some_and(|rest| rest.starts_with('\n'))
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let (note, key) = signed(&promise().to_text("arena.example/log"));
         let text = "langya-vote-promise@v1\narena.example/log\n{\"vote\":\"v1\",\"battle\":\"b1\",\"model_a\":\"one\",\
              \"model_b\":\"二\\n\",\"winner\":\"tie\",\"time\":1700000000000,\"included_by\":1700000060000}\n\n— arena.example/log ";
-        assert!(note.starts_with(text) && VotePromise::is_meant_by(&note), "{note}");
+        assert!(note.starts_with(text) && VotePromise::is_promise_text(&note), "{note}");
         assert_eq!(VotePromise::verify(&note, &key), Ok(promise()));
         for (at, c) in note.char_indices() {
             let changed = format!("{}{}{}", &note[..at], if c == 'x' { 'y' } else { 'x' }, &note[at + c.len_utf8()..]);

@@ -18,7 +18,7 @@ pub const VOTES_PER_STEP: u32 = 500;
 /// Number of votes that are appended within a minute even if a step with its pause takes 15 s.
 pub const FEW_UNLOGGED: u64 = 2_000;
 /// Maximum backlog at which inclusion of a vote is promised, whatever the deadline.
-pub const MOST_UNLOGGED: u64 = 10_000;
+pub const MAX_UNLOGGED: u64 = 10_000;
 
 /// Returns the maximum delay of a log entry, given the leaderboard interval: the log is updated after each leaderboard.
 #[must_use]
@@ -29,7 +29,7 @@ pub fn included_within(leaderboards_every: Duration) -> Duration {
 /// Returns the maximum backlog at which inclusion of another vote is promised `within` this time.
 #[must_use]
 pub fn promised_backlog(within: Duration) -> u64 {
-    (FEW_UNLOGGED.saturating_mul(within.as_secs()) / INCLUDED_WITHIN.as_secs()).min(MOST_UNLOGGED)
+    (FEW_UNLOGGED.saturating_mul(within.as_secs()) / INCLUDED_WITHIN.as_secs()).min(MAX_UNLOGGED)
 }
 
 /// Returns the deadline for a vote's log entry.
@@ -99,6 +99,6 @@ mod tests {
     #[test]
     fn more_votes_may_wait_where_promises_are_for_later() {
         let backlog = |seconds| promised_backlog(Duration::from_secs(seconds));
-        assert_eq!([60, 120, 650, u64::MAX].map(backlog), [FEW_UNLOGGED, 4_000, MOST_UNLOGGED, MOST_UNLOGGED]);
+        assert_eq!([60, 120, 650, u64::MAX].map(backlog), [FEW_UNLOGGED, 4_000, MAX_UNLOGGED, MAX_UNLOGGED]);
     }
 }

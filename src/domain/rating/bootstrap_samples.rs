@@ -1,8 +1,8 @@
 //! Bootstrap samples of the metrics of a leaderboard, for studies that compare them with other metrics.
 //!
 //! All metrics of a replicate come from the same resampled votes: those of whole voters where several are known, drawn as in
-//! [`bootstrap`](super::intervals::bootstrap), else votes drawn by pair and outcome. Elo needs single votes: in the second case another step
-//! samples which votes of each pair and outcome are drawn and how often. They keep their order.
+//! [`bootstrap`](super::intervals::bootstrap), else votes drawn by pair and outcome. Elo needs single votes: in the second case
+//! another step samples the votes of each pair and outcome with replacement. Log order is kept.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl Metric {
     /// All metrics.
     pub const ALL: [Self; 3] = [Self::Rating, Self::Elo, Self::WinTieRate];
 
-    /// Name in a series, such as `win_tie_rate`.
+    /// Returns the name in a series, such as `win_tie_rate`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.as_str() == text)
     }
 
-    /// The metric of a leaderboard row; `None` for the rating of an unbounded model.
+    /// Returns the metric of a leaderboard row; `None` for the rating of an unbounded model.
     #[must_use]
     pub fn value(self, model: &RankedModel) -> Option<f64> {
         match self {
@@ -72,7 +72,7 @@ pub struct BootstrapSamples {
     pub models: Vec<String>,
     /// For each replicate, the metric of each model; `None` where the replicate does not determine it.
     pub replicates: Vec<Vec<Option<f64>>>,
-    /// What was drawn.
+    /// Resampling unit: votes or voters.
     pub resampled: ResamplingUnit,
 }
 
@@ -133,7 +133,7 @@ fn elo(
     (0..bootstrap.replicates).into_par_iter().map(one).collect()
 }
 
-/// How often each of the log's `rows` votes is drawn, where votes are drawn one by one.
+/// Draws votes one by one and returns how often each of the log's `rows` votes is drawn.
 fn sample_rows(tally: &Tally, kinds: &[Vec<u32>], rows: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     let mut times = vec![0; rows];
     for (votes, count) in kinds.iter().zip(resample_counts(tally, rng).into_iter().flatten()) {
@@ -142,7 +142,7 @@ fn sample_rows(tally: &Tally, kinds: &[Vec<u32>], rows: usize, rng: &mut ChaCha8
     times
 }
 
-/// Log positions of the rated votes of each pair: for the first model, for the second, for neither.
+/// Collects the log positions of the rated votes of each pair: for the first model, for the second, for neither.
 fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Vec<u32>> {
     let place = |at: usize| u32::try_from(tally.models[at].index).expect("models have 32-bit positions");
     let pairs = tally.pairs.iter().enumerate().map(|(at, pair)| ((place(pair.first), place(pair.second)), at));
@@ -186,14 +186,14 @@ mod tests {
         log
     }
 
-    /// The same votes, cast by 37 people.
+    /// Votes of [`log`], cast by 37 voters.
     fn log_with_voters() -> VoteLog {
         let mut voters = Labels::default();
         (0..600).for_each(|number| voters.push(Some(&format!("voter {}", number % 37))));
         VoteLog { voters: Some(voters), ..log() }
     }
 
-    /// Votes of 30 people who each like some models better than others do.
+    /// Votes of 30 voters with individual tastes.
     fn log_of_tastes() -> VoteLog {
         let options = SimulationOptions {
             models: 3,

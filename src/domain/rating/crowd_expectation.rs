@@ -1,5 +1,4 @@
-//! What the crowd expects of the votes of one voter: ratings without that voter's own votes, who would otherwise agree with
-//! itself.
+//! Leave-one-voter-out predictions: ratings without the voter's own votes, so that no voter is compared with itself.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -14,12 +13,12 @@ use super::vote_log::{Labels, VoteLog};
 use crate::battle::Outcome;
 
 /// Largest κ: above it, votes for neither would exceed the weaker model's share.
-const MOST_KAPPA: f64 = 2.0;
+const MAX_KAPPA: f64 = 2.0;
 
-/// The ratings of the largest component, where all votes for neither count half.
+/// Ratings of the largest component; votes for neither side count half.
 #[derive(Debug)]
 pub(crate) struct CrowdExpectation {
-    /// For each model of the log, its parameter.
+    /// Index of each model of the log in `strengths`; `None` outside the component.
     parameters: Vec<Option<usize>>,
     /// θ.
     strengths: DVector<f64>,
@@ -39,7 +38,7 @@ pub(crate) struct CrowdVote {
 }
 
 impl CrowdExpectation {
-    /// `None` where no votes compare two rated models.
+    /// Fits the votes of a log; `None` where no votes compare two rated models.
     pub(crate) fn new(log: &VoteLog) -> Result<Option<Self>, FitError> {
         let tally = Tally::from_log(log, Scoring::default());
         let fitted = fit(&tally)?;
@@ -56,21 +55,21 @@ impl CrowdExpectation {
             let d = strengths[pair.first] - strengths[pair.second];
             (pair.points_first() + pair.points_second()) * logistic(d) * logistic(-d)
         });
-        let kappa = (halves / variance.sum::<f64>()).min(MOST_KAPPA);
+        let kappa = (halves / variance.sum::<f64>()).min(MAX_KAPPA);
         Ok(Some(Self { parameters, strengths, inverse, kappa }))
     }
 
-    /// Number of models.
+    /// Returns the number of models.
     pub(crate) fn models(&self) -> usize {
         self.strengths.len()
     }
 
-    /// θ by parameter.
+    /// Returns θ by parameter.
     pub(crate) fn strengths(&self) -> &[f64] {
         self.strengths.as_slice()
     }
 
-    /// The models of the log by parameter.
+    /// Returns the names of the component's models, by parameter.
     pub(crate) fn names<'log>(&self, log: &'log VoteLog) -> Vec<&'log str> {
         let mut names = vec![""; self.models()];
         for (name, parameter) in log.models.as_slice().iter().zip(&self.parameters) {
@@ -79,7 +78,7 @@ impl CrowdExpectation {
         names
     }
 
-    /// The votes of the log between models of the component.
+    /// Returns the votes of the log between models of the component.
     pub(crate) fn votes(&self, log: &VoteLog) -> Vec<CrowdVote> {
         (0..log.len()).filter_map(|row| self.vote(log, row)).collect()
     }
@@ -89,12 +88,12 @@ impl CrowdExpectation {
         Some(CrowdVote { a: a?, b: b?, outcome: log.outcomes[row] })
     }
 
-    /// θ_a − θ_b.
+    /// Computes θ_a − θ_b.
     pub(crate) fn difference(&self, a: usize, b: usize) -> f64 {
         self.strengths[a] - self.strengths[b]
     }
 
-    /// The votes of each voter of the log between models of the component, by position of the voter.
+    /// Returns the votes of each voter between models of the component, by position of the voter in the log.
     pub(crate) fn votes_of_voters(&self, log: &VoteLog) -> Vec<Vec<CrowdVote>> {
         let Some(labels) = &log.voters else { return Vec::new() };
         let mut votes = vec![Vec::new(); labels.names.as_slice().len()];
@@ -104,7 +103,7 @@ impl CrowdExpectation {
         votes
     }
 
-    /// The strengths without the votes of a voter, by one Newton step: θ − H⁺ Σ (y − p)(e_a − e_b).
+    /// Computes the strengths without the votes of a voter, by one Newton step: θ − H⁺ Σ (y − p)(e_a − e_b).
     pub(crate) fn strengths_without(&self, votes: &[CrowdVote]) -> DVector<f64> {
         let mut slope = DVector::<f64>::zeros(self.models());
         for vote in votes {
@@ -119,25 +118,25 @@ impl CrowdExpectation {
         strengths
     }
 
-    /// Probabilities that a vote is for the first model, the second, and neither, d the difference of their strengths.
+    /// Computes the probabilities of a vote for the first model, the second and neither, given the difference d of their strengths.
     pub(crate) fn outcome_shares(&self, d: f64) -> [f64; 3] {
         let (p, q) = (logistic(d), logistic(-d));
         let neither = self.kappa * p * q;
         [p - 0.5 * neither, q - 0.5 * neither, neither]
     }
 
-    /// H⁺(e_one − e_other): the influence of votes on the gap between two models. A vote (a, b, y) moves the gap by about
+    /// Computes H⁺(e_one − e_other), the influence of votes on the gap between two models. A vote (a, b, y) moves the gap by about
     /// (y − p)·(h_a − h_b).
     pub(crate) fn pull(&self, one: usize, other: usize) -> DVector<f64> {
         self.inverse.column(one) - self.inverse.column(other)
     }
 
-    /// The parameter of a model of the log.
+    /// Returns the parameter of a model of the log.
     pub(crate) fn parameter(&self, model: usize) -> Option<usize> {
         self.parameters[model]
     }
 
-    /// Log odds that a vote that is for one of two models is for the first.
+    /// Computes the log odds that a vote for one of two models is for the first.
     pub(crate) fn decisive_log_odds(&self, d: f64) -> f64 {
         // Both factors are at least 0; with κ = 2 they are p and q.
         let (first, second) = (1.0 - 0.5 * self.kappa * logistic(-d), 1.0 - 0.5 * self.kappa * logistic(d));

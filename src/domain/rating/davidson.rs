@@ -1,4 +1,4 @@
-//! Davidson's model (1970): ties are an outcome of their own, whose frequency ν is fitted with the strengths.
+//! Davidson's model (1970): ties are a separate outcome, whose frequency ν is fitted with the strengths.
 //!
 //! P(a) = π_a / (π_a + π_b + ν√(π_a π_b)), P(tie) = ν√(π_a π_b) / (π_a + π_b + ν√(π_a π_b)), π = e^θ. Two models of
 //! equal strength tie with probability ν / (2 + ν). Both-bad votes are ties here, unless the scoring drops them.
@@ -33,8 +33,8 @@ pub(super) fn is_finite(models: usize, pairs: &[PairTally]) -> bool {
     ties && (mutual || !has_steps(models, pairs))
 }
 
-/// Whether there are numbers s with s_winner ≥ s_loser + 1 for every win and |s_a − s_b| ≤ 1 for every tie, that is,
-/// whether the graph of these constraints has no negative cycle.
+/// Whether there are steps s with s_winner ≥ s_loser + 1 for every win and |s_a − s_b| ≤ 1 for every tie, that is, whether the
+/// graph of these constraints has no negative cycle.
 fn has_steps(models: usize, pairs: &[PairTally]) -> bool {
     let bounds: Vec<(usize, usize, i64)> = pairs.iter().flat_map(bounds).collect();
     let mut steps = vec![0_i64; models];
@@ -53,7 +53,7 @@ fn has_steps(models: usize, pairs: &[PairTally]) -> bool {
     false
 }
 
-/// Constraints (from, to, most): s_to ≤ s_from + most.
+/// Returns the constraints (from, to, most): s_to ≤ s_from + most.
 fn bounds(pair: &PairTally) -> impl Iterator<Item = (usize, usize, i64)> {
     let (first, second) = (pair.first, pair.second);
     [

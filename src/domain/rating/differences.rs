@@ -1,10 +1,10 @@
 //! Differences of ratings with their intervals, for any two models of a leaderboard.
 //!
 //! The variance of a difference is V(a) + V(b) − 2·V(a, b), from the joint covariance of the strengths: the intervals of
-//! the two ratings do not determine it. Whether these overlap says too seldom that two models differ (Schenker and
+//! the two ratings do not determine it. Non-overlap of these is too conservative a test of a difference (Schenker and
 //! Gentleman, *On judging the significance of differences by examining the overlap between confidence intervals*, The
 //! American Statistician 55(3), 2001). An interval holds for one look at two models chosen beforehand;
-//! [`super::sequential_testing`] has intervals that hold however often somebody looks.
+//! [`super::sequential_testing`] has intervals that hold under repeated looks.
 
 use serde::Serialize;
 
@@ -14,10 +14,10 @@ use super::intervals::sandwich::Intervals;
 use super::leaderboard::RankedModel;
 use crate::stats::confidence::ConfidenceLevel;
 
-/// The difference of two ratings in points, with its interval.
+/// Difference of two ratings in points, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatingDifference {
-    /// The first rating minus the second.
+    /// First rating minus the second.
     pub difference: f64,
     /// Lower bound.
     pub lower: f64,
@@ -26,14 +26,14 @@ pub struct RatingDifference {
 }
 
 impl RatingDifference {
-    /// Whether the interval excludes 0, so that the votes tell the two models apart.
+    /// Whether the interval excludes 0: the two models differ significantly.
     #[must_use]
     pub fn tells_apart(&self) -> bool {
         self.lower > 0.0 || self.upper < 0.0
     }
 }
 
-/// What the differences of the models of one leaderboard are computed from.
+/// Joint intervals of a leaderboard, from which the difference of any two of its models is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Differences {
     /// The models of the tally, in ascending order.
@@ -47,7 +47,7 @@ impl Differences {
         Self { models: tally.models.iter().map(|model| model.name.clone()).collect(), intervals, level }
     }
 
-    /// The difference of two models of the leaderboard; `None` where the votes determine no interval of it.
+    /// Computes the difference of two models of the leaderboard; `None` where the votes determine no interval of it.
     #[must_use]
     pub fn between(&self, one: &RankedModel, other: &RankedModel) -> Option<RatingDifference> {
         let difference = one.rating? - other.rating?;

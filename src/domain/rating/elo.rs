@@ -17,14 +17,14 @@ use crate::battle::Outcome;
 /// Maximum change of a rating by one vote.
 pub const K: f64 = 4.0;
 
-/// Expected points of a model rated `rating_a` against one rated `rating_b`.
+/// Computes the expected points of a model rated `rating_a` against one rated `rating_b`.
 #[must_use]
 pub fn expected(rating_a: f64, rating_b: f64) -> f64 {
     // e^(d/s) with s = 400/ln 10 equals 10^(d/400) at a third of the cost.
     1.0 / (1.0 + ((rating_b - rating_a) / POINTS_PER_STRENGTH).exp())
 }
 
-/// Change of A's rating by one vote; B's changes by the opposite amount.
+/// Computes the change of A's rating by one vote; B's changes by the opposite amount.
 #[must_use]
 pub fn change(rating_a: f64, rating_b: f64, outcome: Outcome) -> f64 {
     K * (outcome.points_a() - expected(rating_a, rating_b))
@@ -41,7 +41,7 @@ pub struct EloTable {
 }
 
 impl EloTable {
-    /// The ratings after all votes of a log.
+    /// Computes the ratings after all votes of a log.
     #[must_use]
     pub fn from_log(log: &VoteLog, scoring: Scoring) -> Self {
         let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
@@ -54,7 +54,7 @@ impl EloTable {
         table
     }
 
-    /// The ratings after a log in which each vote is repeated `times` times.
+    /// Computes the ratings after a log in which each vote is repeated `times` times.
     pub(super) fn from_repeated(log: &VoteLog, scoring: Scoring, times: &[u32]) -> Self {
         let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
         for (((&a, &b), &outcome), &times) in log.a.iter().zip(&log.b).zip(&log.outcomes).zip(times) {
@@ -92,19 +92,19 @@ impl EloTable {
         change
     }
 
-    /// Change of A's rating if this were the next vote.
+    /// Computes the change of A's rating if this were the next vote.
     #[must_use]
     pub fn change(&self, a: usize, b: usize, outcome: Outcome) -> f64 {
         change(self.rating(a), self.rating(b), outcome)
     }
 
-    /// The rating of the model at a position; the initial rating for a model without votes.
+    /// Returns the rating of the model at a position; the initial rating for a model without votes.
     #[must_use]
     pub fn rating(&self, index: usize) -> f64 {
         self.ratings.get(index).copied().unwrap_or(CENTRE)
     }
 
-    /// Log likelihood of the votes, each predicted from the ratings before it.
+    /// Returns the log likelihood of the votes, each predicted from the ratings before it.
     #[must_use]
     pub fn log_likelihood(&self) -> f64 {
         self.decided.log() + 0.5 * self.halved.log()
@@ -114,7 +114,7 @@ impl EloTable {
 /// Logarithm of a product of millions of probabilities; takes the logarithm only when the product gets small.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct LongProduct {
-    /// Sum of the logarithms of the factors that left `product`.
+    /// Sum of the logarithms of the factors already moved out of `product`.
     log: f64,
     product: f64,
 }

@@ -1,11 +1,11 @@
-//! The result of a fit: a strength for each model, or the reason why it has none.
+//! Result of a fit: a finite or unbounded strength for each model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::negative_log_likelihood::Likelihood;
 
-/// The direction in which a strength is unbounded.
+/// Direction in which a strength is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -16,7 +16,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// 1 for a winner, −1 for a loser.
+    /// Returns 1 for a winner, −1 for a loser.
     pub(super) fn sign(self) -> f64 {
         match self {
             Self::Above => 1.0,
@@ -25,7 +25,7 @@ impl Direction {
     }
 }
 
-/// The strength of one model.
+/// Strength of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ModelStrength {
     /// A finite strength.
@@ -37,15 +37,15 @@ pub enum ModelStrength {
     },
     /// The model won or lost every vote against rated models; [`super::infinite_strengths::limit`] bounds its strength.
     Unbounded {
-        /// The component of its opponents.
+        /// Component of the opponents.
         component: usize,
-        /// Whether it won or lost.
+        /// Direction in which the strength is unbounded.
         direction: Direction,
     },
 }
 
 impl ModelStrength {
-    /// The component of the model.
+    /// Returns the component of the model.
     #[must_use]
     pub fn component(self) -> usize {
         match self {
@@ -76,10 +76,10 @@ pub struct OneWayBridge {
     pub votes: f64,
 }
 
-/// The result of a fit.
+/// Result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// By position in the tally.
+    /// Strengths by position in the tally.
     pub model_strengths: Vec<ModelStrength>,
     /// Number of components, each rated separately.
     pub components: usize,
@@ -87,11 +87,11 @@ pub struct Fit {
     pub bridges: Vec<Bridge>,
     /// Whether the fit of every component converged.
     pub converged: bool,
-    /// Newton steps of the component that needed most.
+    /// Maximum number of Newton steps over the components.
     pub iterations: u64,
     /// Log likelihood of the rated votes; its supremum if some model is unbounded.
     pub log_likelihood: f64,
-    /// ln ν, if ties are an outcome of their own: see [`super::davidson`].
+    /// ln ν, if ties are a separate outcome: see [`super::davidson`].
     pub log_nu: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ impl Fit {
         if self.log_nu.is_some() { Likelihood::Davidson } else { Likelihood::BradleyTerry }
     }
 
-    /// Strengths by model; `None` for unbounded models.
+    /// Returns the strengths by model; `None` for unbounded models.
     pub fn strengths(&self) -> impl Iterator<Item = Option<f64>> {
         self.model_strengths.iter().map(|model_strength| match model_strength {
             ModelStrength::Rated { strength, .. } => Some(*strength),
@@ -108,7 +108,7 @@ impl Fit {
         })
     }
 
-    /// The rated models of each component, in ascending order.
+    /// Returns the rated models of each component, in ascending order.
     #[must_use]
     pub fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.components];

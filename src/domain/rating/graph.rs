@@ -1,8 +1,8 @@
-//! The comparison graph, decomposed before any fit.
+//! Comparison graph, decomposed before any fit.
 //!
 //! The likelihood has a finite maximum if every model is reachable from every other along "won or tied against" (Ford
 //! 1957). [`decompose`] repeatedly peels off models that only won or only lost, which do not affect the ratings of the
-//! others; the rest splits into strongly connected components, each rated separately.
+//! others, and splits the rest into strongly connected components, each rated separately.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use super::fit::{Bridge, Direction};
 
 #[derive(Debug)]
 pub(super) struct GraphLayout {
-    /// The place of each model.
+    /// Position of each model.
     pub(super) places: Vec<ModelPosition>,
     /// Models inside each component, largest component first. A component of two models of which one won every vote has
     /// no models inside.
@@ -20,7 +20,7 @@ pub(super) struct GraphLayout {
     pub(super) bridges: Vec<Bridge>,
 }
 
-/// The place of a model.
+/// Position of a model relative to the components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelPosition {
     /// Rated within a component.
@@ -29,7 +29,7 @@ pub(super) enum ModelPosition {
     Beyond(usize, Direction),
 }
 
-/// Decomposes the graph. Every model must have met another.
+/// Decomposes the graph. Every model must have a vote.
 pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> GraphLayout {
     let graph = Graph::new(models, pairs);
     let peeled = graph.peel();
@@ -64,15 +64,15 @@ fn place(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {
     beyond.map_or(ModelPosition::Inside(label), |direction| ModelPosition::Beyond(label, direction))
 }
 
-/// Unbounded models that met only models unbounded in the opposite direction: no votes compare them with a rated model,
-/// so each is a component of its own. They are visited in reverse order of peeling, so a model that met only such a
-/// component is measured against it.
+/// Finds unbounded models that met only models unbounded in the opposite direction: no votes compare them with a rated model,
+/// so each is a separate component. They are visited in reverse order of peeling, so a model that met only such a component is
+/// measured against it.
 fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usize> {
     let mut grounded: Vec<usize> = (0..inside.len()).filter(|&model| inside[model]).collect();
     let mut found = Vec::new();
     for &model in peeled.iter().rev() {
         grounded.push(model);
-        let tied = tied_to(inside.len(), pairs, &grounded);
+        let tied = strongly_connected_with(inside.len(), pairs, &grounded);
         let met =
             |pair: &PairTally| (pair.first == model && tied[pair.second]) || (pair.second == model && tied[pair.first]);
         if pairs.iter().any(met) {
@@ -84,7 +84,7 @@ fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usi
     found
 }
 
-/// One-way votes between two components, by pair of models.
+/// Collects the one-way votes between components, by pair of models.
 fn bridges(pairs: &[PairTally], labels: &[Option<usize>]) -> Vec<Bridge> {
     let apart = |pair: &&PairTally| match (labels[pair.first], labels[pair.second]) {
         (Some(one), Some(other)) => one != other,
@@ -101,8 +101,8 @@ fn bridges(pairs: &[PairTally], labels: &[Option<usize>]) -> Vec<Bridge> {
         .collect()
 }
 
-/// Models in the strongly connected component of `members` when these are connected to one another.
-pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> Vec<bool> {
+/// Marks the models in the strongly connected component of `members`, with these connected to one another.
+pub(super) fn strongly_connected_with(models: usize, pairs: &[PairTally], members: &[usize]) -> Vec<bool> {
     let mut graph = Graph::new(models, pairs);
     for neighbours in members.windows(2) {
         graph.connect(neighbours[0], neighbours[1]);
@@ -147,8 +147,7 @@ impl Graph {
         self.beaten_by[loser].push(winner);
     }
 
-    /// The models that only won or only lost against the models remaining at that time, in order of removal; winners
-    /// first.
+    /// Peels off models that only won or only lost against the remaining models. Returns them in order of removal, winners first.
     fn peel(&self) -> Vec<(usize, Direction)> {
         let mut there = vec![true; self.beaten.len()];
         let mut peeled = Vec::new();
@@ -162,7 +161,7 @@ impl Graph {
         }
     }
 
-    /// The remaining models that only won, or only lost, against other remaining models.
+    /// Finds the remaining models that only won, or only lost, against other remaining models.
     fn extremes(&self, there: &[bool], direction: Direction) -> Vec<(usize, Direction)> {
         let met = |others: &[usize]| others.iter().any(|&other| there[other]);
         let extreme = |&model: &usize| match direction {
@@ -172,8 +171,8 @@ impl Graph {
         (0..there.len()).filter(|&model| there[model]).filter(extreme).map(|model| (model, direction)).collect()
     }
 
-    /// Pairs of models that met only each other, where one won every time: neither is a reference for the other, so
-    /// both are unbounded.
+    /// Finds pairs of models that met only each other, where one won every time: neither is a reference for the other, so both are
+    /// unbounded.
     fn lone_pairs(&self, beyond: &mut [Option<Direction>]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for (loser, (won, lost)) in self.beaten.iter().zip(&self.beaten_by).enumerate() {
@@ -186,7 +185,7 @@ impl Graph {
         found
     }
 
-    /// Strongly connected components of the models inside, each in ascending order.
+    /// Finds the strongly connected components of the models inside, each in ascending order.
     fn strong_components(&self, inside: &[bool]) -> Vec<Vec<usize>> {
         let mut component: Vec<Option<usize>> = vec![None; inside.len()];
         let mut members = Vec::new();
@@ -212,7 +211,7 @@ impl Graph {
         members
     }
 
-    /// Models inside, each after all that a depth-first search reaches from it (first pass of Kosaraju's algorithm).
+    /// Returns the models inside in the finishing order of a depth-first search (first pass of Kosaraju's algorithm).
     fn finish_order(&self, inside: &[bool]) -> Vec<usize> {
         let mut seen: Vec<bool> = inside.iter().map(|inside| !inside).collect();
         let mut order = Vec::new();

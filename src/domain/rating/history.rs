@@ -1,6 +1,6 @@
 //! Rating history: exact fits of the votes up to a series of past moments.
 //!
-//! One pass over the log: the counts grow, and a fit reads them at each moment.
+//! One pass over the log accumulates the counts and fits them at each moment.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::rating::options::{IntervalMethod, LeaderboardOptions, Method};
 use crate::rating::ranking::rank;
 use crate::stats::real_len;
 
-/// The ratings at one moment.
+/// Ratings at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// Unix time in seconds.
@@ -22,7 +22,7 @@ pub struct Moment {
     pub ratings: Vec<(String, f64)>,
 }
 
-/// Bradley–Terry ratings at `moments` evenly spaced moments from the first vote to the last. Votes count in log order:
+/// Fits Bradley–Terry ratings at `moments` evenly spaced moments from the first vote to the last. Votes count in log order:
 /// a vote that follows a later one counts from the time of the later one. The result is empty for a log without times,
 /// and with style control, where every moment would need a fit of the whole log.
 ///

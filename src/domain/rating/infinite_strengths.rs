@@ -1,4 +1,4 @@
-//! A finite bound for the strength of a model that won, or lost, every vote.
+//! Finite bound for the strength of a model that won, or lost, every vote.
 //!
 //! Its maximum likelihood strength is infinite, but small strengths are still unlikely. The bound is the
 //! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood reaches the chi-square
@@ -10,20 +10,20 @@ use nalgebra::DVector;
 use super::FitError;
 use super::counts::tally::{PairTally, Tally};
 use super::fit::Direction;
-use super::graph::tied_to;
+use super::graph::strongly_connected_with;
 use super::negative_log_likelihood::PairLoss;
-use super::newton::{Nearby, Optimum, minimise};
+use super::newton::{FixedHessianSolver, Optimum, minimise};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real;
 
 const PRECISION: f64 = 1e-12;
 const MAX_STEPS: usize = 100;
-/// Each widening doubles the step to the left: enough for any strength that a confidence level below 1 can require.
+/// Maximum number of doublings of the step to the left: enough for any confidence level below 1.
 const MAX_WIDENINGS: usize = 12;
 
-/// The likelihood-ratio limit of an unbounded model's strength: a lower bound if it only won, an upper bound if it only
-/// lost. For a rated model, its strength.
+/// Computes the likelihood-ratio limit of an unbounded model's strength: a lower bound if it only won, an upper bound if it only
+/// lost. Returns the strength of a rated model.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
@@ -43,7 +43,7 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
     Ok(sign * profile.limit(allowed)?)
 }
 
-/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·ln(1 + x² + νx)
+/// Computes the difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·ln(1 + x² + νx)
 /// with x = e^(−d/2). The two never tied, so ν is that of the whole fit.
 fn pair_limit(wins: f64, nu: f64, allowed: f64) -> f64 {
     let excess = (allowed / (2.0 * wins)).exp_m1();
@@ -57,10 +57,10 @@ struct Profile {
     start: DVector<f64>,
     least_strength: f64,
     held: usize,
-    /// The minimum loss without the held model: that of the components alone.
+    /// Minimum loss without the held model: that of the components alone.
     least: f64,
-    /// The Hessian at the latest optimum that was found by full Newton steps.
-    nearby: Option<Nearby>,
+    /// Hessian at the latest optimum found by full Newton steps.
+    nearby: Option<FixedHessianSolver>,
 }
 
 impl Profile {
@@ -71,7 +71,7 @@ impl Profile {
         let mut grounded: Vec<usize> = (0..strengths.len()).filter(|&model| strengths[model].is_some()).collect();
         grounded.push(held);
         // Other unbounded models that the held one keeps finite are fitted; the rest go to infinity at no loss.
-        let kept = tied_to(strengths.len(), &mirrored, &grounded);
+        let kept = strongly_connected_with(strengths.len(), &mirrored, &grounded);
         let counts = |pair: &PairTally| kept[pair.first] && kept[pair.second] && !joins_components(fit, pair);
         let pairs: Vec<PairTally> = mirrored.into_iter().filter(counts).collect();
         let least = pairs.iter().map(|pair| loss_within(fit, sign, pair)).sum();
@@ -86,7 +86,7 @@ impl Profile {
         Self { loss, start, least_strength, held, least, nearby: None }
     }
 
-    /// Newton's method on the excess, which is decreasing and convex in the held strength: from the left of the root it
+    /// Finds the limit by Newton's method on the excess, which is decreasing and convex in the held strength: from the left of the root it
     /// approaches the root without passing it.
     fn limit(&mut self, allowed: f64) -> Result<f64, FitError> {
         let (mut at, mut optimum) = self.left_of_limit(allowed)?;
@@ -128,12 +128,12 @@ impl Profile {
             return Ok(Optimum { loss: self.loss.value(&point), point, iterations: 0, converged: true });
         }
         let optimum = minimise(self.loss.clone(), start)?;
-        self.nearby = Nearby::holding(&self.loss, &optimum.point);
+        self.nearby = FixedHessianSolver::holding(&self.loss, &optimum.point);
         Ok(optimum)
     }
 }
 
-/// The pairs, with wins and losses swapped for a model that only lost.
+/// Returns the pairs, with wins and losses swapped for a model that only lost.
 fn mirrored(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
     let turn = |pair: &PairTally| match direction {
         Direction::Above => *pair,
@@ -150,8 +150,7 @@ fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
     }
 }
 
-/// The loss of a mirrored pair at the fit: 0 unless both models are rated, since all other pairs separate without
-/// limit.
+/// Computes the loss of a mirrored pair at the fit: 0 unless both models are rated, since all other pairs separate without limit.
 fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
     match (fit.model_strengths[pair.first], fit.model_strengths[pair.second]) {
         (ModelStrength::Rated { strength: first, .. }, ModelStrength::Rated { strength: second, .. }) => {
@@ -171,7 +170,7 @@ mod tests {
     use crate::rating::ranking::rank_log;
     use crate::rating::vote_log::VoteLog;
 
-    /// Votes of models so unequal that most pairs have votes in one direction only.
+    /// Simulates votes of very unequal models, so that most pairs have votes in one direction only.
     fn sparse(seed: u64, models: usize, votes: usize) -> VoteLog {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut log = VoteLog::default();
@@ -215,7 +214,7 @@ mod tests {
         for (models, votes) in [(60, 120), (20, 40), (6, 12)] {
             (0..3).for_each(|seed| assert_finite(&sparse(seed, models, votes), &format!("{models} {votes} {seed}")));
         }
-        // The 60 hang together by single votes, so the limits of some move a long chain of others.
+        // Single votes connect the 60 models, so the limits of some move a long chain of others.
         for (models, upset, first) in [(14, 2, 10), (14, 1_000, 10), (30, 5, 10), (60, 17, 335)] {
             let whole = ring(models, upset);
             for votes in (first..=whole.len()).step_by(25) {

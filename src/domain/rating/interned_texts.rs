@@ -1,4 +1,4 @@
-//! Texts that many votes share, stored once: each vote holds a position.
+//! String interning: texts that many votes share are stored once, and each vote holds a position.
 
 use std::hash::BuildHasher;
 
@@ -9,7 +9,7 @@ use hashbrown::hash_table::{Entry, HashTable};
 #[derive(Debug, Clone, Default)]
 pub struct InternedTexts {
     names: Vec<String>,
-    /// The hash and the position of each name.
+    /// Hash and position of each name.
     table: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
@@ -23,7 +23,7 @@ impl PartialEq for InternedTexts {
 impl Eq for InternedTexts {}
 
 impl InternedTexts {
-    /// The position of a name; a new name is added.
+    /// Returns the position of a name; adds a new name.
     pub fn position(&mut self, name: &str) -> u32 {
         let hash = self.hasher.hash_one(name);
         let known = |&(other, position): &(u64, u32)| other == hash && self.names[position as usize] == name;
@@ -38,7 +38,7 @@ impl InternedTexts {
         }
     }
 
-    /// The position of a known name.
+    /// Returns the position of a known name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(name);
@@ -46,13 +46,13 @@ impl InternedTexts {
         self.table.find(hash, known).map(|&(_, position)| position)
     }
 
-    /// The names by position.
+    /// Returns the names by position.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.names
     }
 
-    /// The names by position.
+    /// Returns the names by position, without a copy.
     #[must_use]
     pub fn into_vec(self) -> Vec<String> {
         self.names
@@ -74,7 +74,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The position of a vote without a text.
+    /// Position of a vote without a text.
     pub const NONE: u32 = u32::MAX;
 
     /// Adds the text of the next vote.
@@ -83,7 +83,7 @@ impl Labels {
         self.rows.push(position);
     }
 
-    /// The texts of the votes whose entry in `keep` is true; names keep their positions.
+    /// Returns the texts of the votes whose entry in `keep` is true; names keep their positions.
     #[must_use]
     pub fn picked(&self, keep: &[bool]) -> Self {
         Self { names: self.names.clone(), rows: picked(&self.rows, keep) }
@@ -91,7 +91,7 @@ impl Labels {
 
     /// Drops texts that no vote has, and orders the others by their first vote.
     pub(super) fn forget_unused(&mut self) {
-        let mut renamed = Renamed::new(std::mem::take(&mut self.names));
+        let mut renamed = CompactedNames::new(std::mem::take(&mut self.names));
         for row in self.rows.iter_mut().filter(|row| **row != Self::NONE) {
             *row = renamed.position(*row);
         }
@@ -104,15 +104,15 @@ impl Labels {
     }
 }
 
-/// Names in the order in which they are asked for, without those that never are.
-pub(super) struct Renamed {
+/// Names renumbered by first use; unused names are dropped.
+pub(super) struct CompactedNames {
     former: Vec<String>,
-    /// The new position of each former one, once it was asked for.
+    /// New position of each former one; `None` until its first use.
     positions: Vec<Option<u32>>,
     pub(super) names: InternedTexts,
 }
 
-impl Renamed {
+impl CompactedNames {
     pub(super) fn new(former: InternedTexts) -> Self {
         let former = former.into_vec();
         Self { positions: vec![None; former.len()], former, names: InternedTexts::default() }
@@ -124,7 +124,7 @@ impl Renamed {
     }
 }
 
-/// The values whose entry in `keep` is true.
+/// Returns the values whose entry in `keep` is true.
 pub(super) fn picked<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
     column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
 }

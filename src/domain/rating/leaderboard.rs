@@ -1,7 +1,7 @@
-//! The leaderboard as data: ranked models with ratings, intervals and counts, printed by `langya fit --format json`.
+//! Leaderboard as data: ranked models with ratings, intervals and counts, printed by `langya fit --format json`.
 //!
 //! No number in a [`Leaderboard`] is NaN or infinite: where the votes determine no number, the field is empty and a note
-//! says why. [`super::ranking`] makes leaderboards.
+//! says why. [`super::ranking`] computes leaderboards.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -49,7 +49,7 @@ pub struct Leaderboard {
     pub style: Vec<StyleEffect>,
     /// One-way votes between components.
     pub bridges: Vec<OneWayBridge>,
-    /// What a reader has to know to read the numbers correctly. In JSON, English texts.
+    /// Caveats for the reader of the numbers. In JSON, English texts.
     #[serde(serialize_with = "serialize_texts", deserialize_with = "deserialize_texts")]
     #[schemars(with = "Vec<String>")]
     pub notes: Vec<RatingNote>,
@@ -65,10 +65,10 @@ pub struct Leaderboard {
     /// Options of [`neighbours`](Self::neighbours), if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<SequentialOptions>,
-    /// Each model and the next, as far as they can be told apart however often somebody looks.
+    /// Sequential comparison of each model with the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<NeighbourPair>,
-    /// The ways to count ties, best first, if requested.
+    /// Comparison of tie models, best first, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tie_models: Vec<TieComparison>,
     /// Ratings in each slice of a column, if requested.
@@ -83,7 +83,7 @@ pub struct Leaderboard {
 }
 
 impl Leaderboard {
-    /// Whether it was fitted under these options, as far as it says.
+    /// Whether the stored options of the leaderboard match these.
     #[must_use]
     pub fn follows(&self, options: &LeaderboardOptions) -> bool {
         let same_level = self.confidence.to_bits() == options.confidence.share().to_bits();
@@ -96,8 +96,7 @@ impl Leaderboard {
             && same_sequential
     }
 
-    /// The models with a rating that the votes compare with this one, and itself; `None` where that is every model with a rating, or
-    /// the model has none.
+    /// Returns the rated models of the model's component; `None` where that is every rated model, or the model is not rated.
     pub fn group_of(&self, model: &RankedModel) -> Option<Vec<&RankedModel>> {
         model.rating?;
         let (group, others): (Vec<&RankedModel>, Vec<&RankedModel>) = self
@@ -148,11 +147,11 @@ pub struct RankedModel {
     pub model: String,
     /// 1 is best; models with overlapping intervals can share a rank.
     pub rank: u64,
-    /// The best rank in its component that the votes allow: see `rank_intervals.rs`; `None` where the intervals
+    /// Best rank in its component that the votes allow: see `rank_intervals.rs`; `None` where the intervals
     /// have no joint covariance.
     #[serde(default)]
     pub best_rank: Option<u64>,
-    /// The worst rank that the votes allow.
+    /// Worst rank that the votes allow.
     #[serde(default)]
     pub worst_rank: Option<u64>,
     /// Rating on the public scale; `None` for an unbounded model.
@@ -207,7 +206,7 @@ pub struct RankedModel {
     /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_enough_upper: Option<f64>,
-    /// The share in the later half of the votes minus that in the earlier half, where both are known.
+    /// Share in the later half of the votes minus that in the earlier half, where both are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_enough_change: Option<f64>,
     /// Lower bound of [`good_enough_change`](Self::good_enough_change).
@@ -218,19 +217,19 @@ pub struct RankedModel {
     pub good_enough_change_upper: Option<f64>,
 }
 
-/// The rated votes with which each of so many models has `min_votes` battles on average. With fewer, a leaderboard is too
-/// early to be read as a ranking. A vote is a battle of two models.
+/// Computes the rated votes with which `models` models have `min_votes` battles each on average; a vote is a battle of two models. With
+/// fewer, a leaderboard is too early to be read as a ranking.
 #[must_use]
 pub fn votes_to_rank(models: u64, min_votes: u64) -> u64 {
     models.saturating_mul(min_votes).div_ceil(2)
 }
 
-/// The ranks that the votes allow a model, as people read them: `2` or `1–3`.
+/// Range of ranks that the votes allow a model. `Display` prints `2` or `1–3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankRange {
-    /// The best one.
+    /// Best rank.
     pub best: u64,
-    /// The worst one.
+    /// Worst rank.
     pub worst: u64,
 }
 
@@ -241,23 +240,23 @@ impl fmt::Display for RankRange {
 }
 
 impl RankedModel {
-    /// The rank, where the votes determine one: without an interval they do not say whether a model is better than another, and a model
-    /// without a bound has none.
+    /// Returns the rank, where the votes determine one. A model without an interval cannot be compared with others, and an unbounded model
+    /// without a bound has no rank.
     #[must_use]
     pub fn shown_rank(&self, interval: IntervalMethod) -> Option<u64> {
         let has_interval = self.lower.or(self.upper).is_some() || interval == IntervalMethod::None;
         (self.unbounded.is_none() && has_interval).then_some(self.rank)
     }
 
-    /// The ranks that the votes allow, where they determine any: see [`shown_rank`](Self::shown_rank). Where the intervals have no joint
-    /// covariance, that is the rank alone.
+    /// Returns the range of ranks that the votes allow, where [`shown_rank`](Self::shown_rank) is determined. Without a joint covariance
+    /// of the intervals, that is the rank alone.
     #[must_use]
     pub fn rank_range(&self, interval: IntervalMethod) -> Option<RankRange> {
         let rank = self.shown_rank(interval)?;
         Some(RankRange { best: self.best_rank.unwrap_or(rank), worst: self.worst_rank.unwrap_or(rank) })
     }
 
-    /// The rating, or the limit of an unbounded model: where the model stands in an order and on an axis.
+    /// Returns the rating, or the limit of an unbounded model: the sort key and axis value of the model.
     #[must_use]
     pub fn rating_or_limit(&self) -> f64 {
         self.rating.or(self.at_least).or(self.at_most).unwrap_or(super::CENTRE)

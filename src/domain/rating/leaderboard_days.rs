@@ -1,22 +1,22 @@
-//! What changes on the leaderboard from day to day: ranks on the last leaderboards of two days.
+//! Daily changes of ranks, between the last leaderboards of two days.
 
 use std::collections::BTreeMap;
 
 use super::leaderboard::Leaderboard;
 use crate::time::Timestamp;
 
-/// The ranks on the last leaderboard of a day.
+/// Ranks on the last leaderboard of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaderboardDay {
     /// Time of its fit.
     pub as_of: Timestamp,
     /// Its rated votes.
     pub votes: u64,
-    /// Its models in their order, with the rank of those that have one.
+    /// Models in leaderboard order, with their ranks, if any.
     pub ranks: Vec<(String, Option<u64>)>,
 }
 
-/// What differs from the day before.
+/// Changes from the day before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayChanges {
     /// Time of the later leaderboard.
@@ -27,40 +27,40 @@ pub struct DayChanges {
     pub changes: Vec<RankChange>,
 }
 
-/// What happened to a model.
+/// Change of a model's rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankChange {
     /// The model.
     pub model: String,
-    /// How it stands now.
+    /// Kind of the change.
     pub kind: RankChangeKind,
 }
 
-/// How a model stands now.
+/// Kind of a rank change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RankChangeKind {
-    /// It is on the leaderboard for the first time, or again.
+    /// The model is on the leaderboard for the first time, or again; with its rank, if any.
     Joined(Option<u64>),
-    /// It has another rank.
+    /// The model has another rank.
     Moved {
-        /// The former one; `None` where it had none.
+        /// Former rank, if any.
         from: Option<u64>,
-        /// The present one.
+        /// Present rank, if any.
         to: Option<u64>,
     },
-    /// It is not on the leaderboard any more.
+    /// The model is no longer on the leaderboard.
     Left,
 }
 
 impl LeaderboardDay {
-    /// The ranks of a leaderboard.
+    /// Extracts the ranks of a leaderboard.
     #[must_use]
     pub fn new(as_of: Timestamp, leaderboard: &Leaderboard) -> Self {
         let ranks = leaderboard.models.iter().map(|row| (row.model.clone(), row.shown_rank(leaderboard.interval)));
         Self { as_of, votes: leaderboard.votes.rated, ranks: ranks.collect() }
     }
 
-    /// What differs from an earlier day; `None` stands for the time before the first leaderboard.
+    /// Computes the changes from an earlier day; `None` stands for the time before the first leaderboard.
     #[must_use]
     pub fn changes_since(&self, before: Option<&Self>) -> Vec<RankChange> {
         let mut former: BTreeMap<&str, Option<u64>> = BTreeMap::new();
@@ -79,8 +79,8 @@ impl LeaderboardDay {
     }
 }
 
-/// The changes of each day of `days`, the latest first, without days on which nothing changed. The last of them is compared with
-/// nothing only where it `is_first` of all.
+/// Computes the changes of each day of `days`, given latest first; days without changes are left out. The earliest has no day before it:
+/// it is left out unless it `is_first` of all, in which case all its models have joined.
 #[must_use]
 pub fn day_changes(days: &[LeaderboardDay], is_first: bool) -> Vec<DayChanges> {
     let before = days.iter().skip(1).map(Some).chain(is_first.then_some(None));

@@ -1,4 +1,4 @@
-//! Which votes a leaderboard rates, and how.
+//! Filter of a leaderboard: selection of its votes, and rating options.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use super::scoring::{BothBadRule, TieRule};
 use super::slice::{Slice, SliceColumn, Turns, VoteSource};
 use crate::time::Timestamp;
 
-/// Which votes to rate, and how; by default all votes, as in the published leaderboard.
+/// Selection of votes and rating options; by default all votes, as in the published leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct LeaderboardFilter {
     /// Language.
@@ -20,37 +20,37 @@ pub struct LeaderboardFilter {
     pub turns: Option<Turns>,
     /// Only prompts of at least [`crate::rating::slice::LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
-    /// Where the votes come from.
+    /// Source of the votes.
     pub source: Option<VoteSource>,
-    /// Without ties and both-bad votes.
+    /// Whether to drop ties and both-bad votes.
     pub without_ties: bool,
-    /// With style control.
+    /// Whether to rate with style control.
     pub style: bool,
-    /// With the sides held equal.
+    /// Whether to adjust for the side on which a model was shown.
     pub side: bool,
-    /// With how often each model is good enough.
+    /// Whether to estimate the share of prompts for which each model is good enough.
     pub level: bool,
-    /// Also in each slice of this column.
+    /// Column in whose slices the models are also rated.
     pub pool_by: Option<SliceColumn>,
     /// Votes cast before this time.
     pub until: Option<Timestamp>,
-    /// Which of these votes count.
+    /// Treatment of excluded and repeated votes.
     pub votes: CountedVotes,
 }
 
-/// Which votes count on a leaderboard.
+/// Treatment of excluded and repeated votes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum CountedVotes {
-    /// Those that no rule excludes.
+    /// Votes that no rule excludes.
     #[default]
     Rated,
-    /// All, also those that rules exclude.
+    /// All votes, including those that rules exclude.
     WithExcluded,
-    /// Of the rated votes, the first one of each voter on each cluster of prompts.
+    /// First rated vote of each voter on each cluster of prompts.
     UniquePrompts,
 }
 
-/// A spelling that names no such votes.
+/// Unknown name of [`CountedVotes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("with_excluded, unique_prompts or nothing")]
 pub struct UnknownCountedVotes;
@@ -68,7 +68,7 @@ impl FromStr for CountedVotes {
 }
 
 impl LeaderboardFilter {
-    /// The slice of the votes, apart from their times.
+    /// Returns the slice of the votes, without its time span.
     #[must_use]
     pub fn slice(&self) -> Slice {
         Slice {
@@ -82,7 +82,7 @@ impl LeaderboardFilter {
         }
     }
 
-    /// These options with what the filter changes of them.
+    /// Applies the filter to rating options.
     #[must_use]
     pub fn options(&self, mut options: LeaderboardOptions) -> LeaderboardOptions {
         if self.without_ties {
@@ -96,7 +96,7 @@ impl LeaderboardFilter {
         options
     }
 
-    /// Whether it depends on what prompts are about.
+    /// Whether the filter depends on labels of prompts.
     #[must_use]
     pub fn uses_labels(&self) -> bool {
         let pools_labels = matches!(self.pool_by, Some(SliceColumn::Category | SliceColumn::Intent));

@@ -17,7 +17,7 @@ struct StoredNotes {
     rating_notes: Vec<RatingNote>,
 }
 
-/// The JSON of a leaderboard.
+/// Serialises a leaderboard as JSON.
 #[must_use]
 pub fn to_json(leaderboard: &Leaderboard) -> String {
     let body = StoredBody { leaderboard, rating_notes: &leaderboard.notes };

@@ -1,4 +1,4 @@
-//! A leaderboard with its date, and what a vote would move on it.
+//! Leaderboard of one fit, with the Elo changes of a next vote.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::ranking::rank;
 use crate::battle::{ModelId, Outcome};
 use crate::time::Timestamp;
 
-/// A leaderboard with its date.
+/// Leaderboard of one fit.
 #[derive(Debug, Clone)]
 pub struct LeaderboardSnapshot {
-    /// Number of the fit. It orders leaderboards with the same votes, which the clocks of several machines cannot do.
+    /// Number of the fit. It orders leaderboards with the same votes, since the clocks of several machines may disagree.
     pub fit: i64,
     /// Time of the fit; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
@@ -37,27 +37,27 @@ impl Default for LeaderboardSnapshot {
 }
 
 impl LeaderboardSnapshot {
-    /// The Elo rating of a model; that of every model at its start where it has no votes.
+    /// Returns the Elo rating of a model; the initial rating without votes.
     #[must_use]
     pub fn elo(&self, model: &ModelId) -> f64 {
         let row = self.leaderboard.models.iter().find(|row| row.model == model.as_str());
         row.map_or(CENTRE, |row| row.elo)
     }
 
-    /// Change of side A's Elo rating by one vote; side B's changes by the opposite amount.
+    /// Computes the change of side A's Elo rating by one vote; side B's changes by the opposite amount.
     #[must_use]
     pub fn elo_change(&self, models: &[ModelId; 2], outcome: Outcome) -> f64 {
         elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
     }
 
-    /// Sequence number of the latest vote that slices and the public feed of votes may show: that of this leaderboard, so that
-    /// they move together. Before the first fit, which waits for no group of votes, there is no bound.
+    /// Returns the sequence number of the latest vote that slices and the public feed of votes may show: that of this leaderboard, so that
+    /// they change together. Before the first fit, which waits for no group of votes, there is no bound.
     #[must_use]
     pub fn shown_upto(&self) -> i64 {
         self.fitted_at.map_or(i64::MAX, |_| self.last_vote_seq)
     }
 
-    /// The rank of each model, by its id.
+    /// Returns the rank of each model, by its id.
     #[must_use]
     pub fn ranks(&self) -> BTreeMap<String, u64> {
         self.leaderboard.models.iter().map(|model| (model.model.clone(), model.rank)).collect()

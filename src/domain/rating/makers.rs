@@ -1,4 +1,4 @@
-//! Who made a model: whether a judge prefers models of its own maker.
+//! Makers of models, to estimate a judge's preference for models of its own maker.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl FromIterator<(String, String)> for Makers {
 }
 
 impl Makers {
-    /// For each vote, \[A is of the judge's maker\] − \[B is of the judge's maker\]; 0 where the judge's maker is unknown. The
+    /// Computes for each vote \[A is of the judge's maker\] − \[B is of the judge's maker\]; 0 where the judge's maker is unknown. The
     /// voters of the log are the judges.
     pub(super) fn preferences(&self, log: &VoteLog) -> Result<Vec<i8>, FitError> {
         let judges = log.voters.as_ref().ok_or(FitError::NoVoters)?;

@@ -58,7 +58,7 @@ struct PairOutcomes<'a> {
 }
 
 impl PairOutcomes<'_> {
-    /// `count` of every pair, seen from each of its models.
+    /// Builds the matrix of `count` for every pair, from the perspective of each of its models.
     fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u32>> {
         let count = |counts: PairCounts| u32::try_from(count(counts)).unwrap_or(u32::MAX);
         let mut matrix = vec![vec![0; self.row_of.len()]; self.row_of.len()];
@@ -71,7 +71,7 @@ impl PairOutcomes<'_> {
     }
 }
 
-/// For each model the mean, over its opponents, of its share of points against each.
+/// Computes for each model the mean, over its opponents, of its share of points against each.
 pub(super) fn empirical_win_rates(tally: &Tally) -> Vec<f64> {
     let mut sums = vec![(0.0, 0_u64); tally.models.len()];
     for (PairTally { first, second, .. }, counts) in tally.pairs.iter().zip(&tally.counts) {

@@ -2,7 +2,7 @@
 //!
 //! Pure. [`vote_log`] holds votes in columns, and [`counts`] has them by pair: [`tally`](counts::tally) is the input of every fit.
 //! [`elo`], [`bradley_terry`] and [`davidson`] fit; [`infinite_strengths`] bounds a model that only wins or only loses, and
-//! [`intervals`] says how sure the ratings are. [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and
+//! [`intervals`] computes confidence intervals. [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and
 //! [`value`] joins ratings with prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
@@ -65,7 +65,7 @@ pub const CENTRE: f64 = 1000.0;
 /// Rating points per unit of strength: 400 points are a factor of ten in the odds, so s = 400 / ln 10.
 pub const POINTS_PER_STRENGTH: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// Why votes cannot be fitted or ranked with the given options.
+/// Error of fitting or ranking votes with the given options.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
     /// The confidence level is not between 0 and 1.
@@ -77,7 +77,7 @@ pub enum FitError {
     /// The anchor won or lost every vote.
     #[error("the anchor model {0:?} won or lost every vote, so it has no finite rating: name another model")]
     UnboundedAnchor(String),
-    /// The anchor's rating is no number, or too large for the other ratings to keep their digits.
+    /// The anchor's rating is not a finite number, or too large for the other ratings to keep their precision.
     #[error("the anchor's rating is {0:?}: give a number from -1000000 to 1000000, for example 1000")]
     AnchorRating(f64),
     /// Style control needs style counts, which the votes do not have.
@@ -95,7 +95,7 @@ pub enum FitError {
     /// Reweighting by pair probability needs probabilities, which the votes do not have.
     #[error("the votes have no pair probabilities: add a column pair_probability or reweight by pair-count")]
     NoPairProbabilities,
-    /// A pair probability that is no probability, or too small for a weight.
+    /// A pair probability that is missing, not a probability, or too small for a weight.
     #[error(
         "rated vote {vote} has {}, and 1e-12 to 1 are needed; imported votes and those of campaigns have none: reweight by \
          pair-count, or leave such votes out, for example with --source arena",
@@ -104,7 +104,7 @@ pub enum FitError {
     PairProbability {
         /// Position of the vote among the rated votes, from 1.
         vote: usize,
-        /// The value in the log; not a number where it has none.
+        /// Value in the log; NaN where it has none.
         probability: f64,
     },
     /// A bootstrap with 0 replicates.
@@ -142,7 +142,7 @@ pub enum FitError {
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A pair probability that cannot be used, as an error shows it.
+/// Formats an invalid pair probability for an error message.
 fn in_words(probability: &f64) -> String {
     if probability.is_nan() {
         "no pair probability".to_owned()

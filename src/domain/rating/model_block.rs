@@ -16,11 +16,11 @@ pub(super) struct ModelBlock {
     /// Positions of the models in the tally, in the order of the parameters.
     pub(super) members: Vec<usize>,
     gauges: Vec<Vec<usize>>,
-    /// For each model of the tally, its component and its parameter; `None` for models outside the block.
+    /// Component and parameter of each model of the tally; `None` for models outside the block.
     places: Vec<Option<(usize, usize)>>,
 }
 
-/// The blocks of components. A component with a single model has no parameters and no block.
+/// Builds the blocks of components. A component with a single model has no parameters and no block.
 pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likelihood) -> Vec<ModelBlock> {
     let fitted = || components.iter().filter(|members| members.len() > 1);
     match likelihood {
@@ -34,7 +34,7 @@ pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likel
     }
 }
 
-/// The blocks of the models that a fit rates.
+/// Builds the blocks of the models that a fit rates.
 pub(super) fn blocks_of(fit: &Fit) -> Vec<ModelBlock> {
     blocks(fit.model_strengths.len(), &fit.members(), fit.likelihood())
 }
@@ -53,12 +53,12 @@ impl ModelBlock {
         block
     }
 
-    /// The parameters of the models of each component.
+    /// Returns the parameters of the models of each component.
     pub(super) fn gauges(&self) -> &[Vec<usize>] {
         &self.gauges
     }
 
-    /// The parameters of two models; `None` unless both belong to the same component of this block.
+    /// Returns the parameters of two models; `None` unless both belong to the same component of this block.
     pub(super) fn positions(&self, one: usize, other: usize) -> Option<(usize, usize)> {
         let ((component, first), (another, second)) = (self.places[one]?, self.places[other]?);
         (component == another).then_some((first, second))
@@ -68,7 +68,7 @@ impl ModelBlock {
         self.members.len() + self.likelihood.extra()
     }
 
-    /// The pairs within components, with parameters as positions.
+    /// Selects the pairs within components, with parameters as positions.
     pub(super) fn pairs(&self, pairs: &[PairTally]) -> Vec<PairTally> {
         let inside = |pair: &PairTally| {
             let (first, second) = self.positions(pair.first, pair.second)?;
@@ -81,12 +81,12 @@ impl ModelBlock {
         self.loss_of(self.pairs(pairs))
     }
 
-    /// The loss of pairs whose positions are parameters.
+    /// Builds the loss of pairs whose positions are parameters.
     pub(super) fn loss_of(&self, inside: Vec<PairTally>) -> PairLoss {
         PairLoss::new(self.likelihood, self.members.len(), inside, self.gauges.clone())
     }
 
-    /// The parameters of a fit.
+    /// Returns the parameters of a fit.
     pub(super) fn point(&self, fit: &Fit) -> DVector<f64> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,

@@ -1,4 +1,4 @@
-//! The negative log likelihood of votes, its gradient and its Hessian.
+//! Negative log likelihood of votes, with gradient and Hessian.
 //!
 //! With d = θ_first − θ_second,
 //!
@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::counts::tally::PairTally;
 
-/// How the model treats a vote for neither side.
+/// Outcome model, which determines the treatment of votes for neither side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likelihood {
     BradleyTerry,
@@ -36,7 +36,7 @@ pub(super) struct LossScore {
 }
 
 impl Likelihood {
-    /// Number of parameters besides the strengths.
+    /// Returns the number of parameters besides the strengths.
     pub(super) fn extra(self) -> usize {
         match self {
             Self::BradleyTerry => 0,
@@ -62,7 +62,7 @@ impl Likelihood {
         }
     }
 
-    /// Loss of the votes of a pair.
+    /// Computes the loss of the votes of a pair.
     pub(super) fn loss(self, pair: &PairTally, d: f64, log_nu: f64) -> f64 {
         match self {
             Self::BradleyTerry => {
@@ -80,7 +80,7 @@ impl Likelihood {
 }
 
 impl OutcomeProbabilities {
-    /// A sum of small terms rather than a difference from 1: exact even for 9,999 to 1.
+    /// Computes the score of a vote for the first as a sum of small terms, not as a difference from 1: exact even for 9,999 to 1.
     pub(super) fn of_first(self) -> LossScore {
         LossScore { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
     }
@@ -93,7 +93,7 @@ impl OutcomeProbabilities {
         LossScore { difference: 0.5 * (self.first - self.second), log_nu: -(self.first + self.second) }
     }
 
-    /// Expected points of the first model; neither is half a point.
+    /// Computes the expected points of the first model; neither is half a point.
     pub(super) fn points_first(self) -> f64 {
         self.first + 0.5 * self.neither
     }
@@ -111,7 +111,7 @@ impl OutcomeProbabilities {
     }
 }
 
-/// The loss over pairs. A point holds the strengths, then ln ν if the likelihood has it.
+/// Loss over pairs. A point holds the strengths, then ln ν if the likelihood has it.
 #[derive(Debug, Clone)]
 pub(super) struct PairLoss {
     likelihood: Likelihood,
@@ -127,7 +127,7 @@ impl PairLoss {
         Self { likelihood, models, pairs, gauges, votes }
     }
 
-    /// Total weight of the votes, at least 1.
+    /// Returns the votes by pair.
     pub(super) fn pairs(&self) -> &[PairTally] {
         &self.pairs
     }
@@ -136,7 +136,7 @@ impl PairLoss {
         self.votes
     }
 
-    /// Disjoint sets of models whose strengths keep their sum; a set of one keeps its strength.
+    /// Returns disjoint sets of models whose strengths keep their sum; a set of one keeps its strength.
     pub(super) fn gauges(&self) -> &[Vec<usize>] {
         &self.gauges
     }
@@ -197,7 +197,7 @@ impl PairLoss {
         hessian
     }
 
-    /// The Hessian at a point, times a vector.
+    /// Computes the Hessian at a point, times a vector.
     pub(super) fn curve(&self, point: &DVector<f64>, vector: &DVector<f64>) -> DVector<f64> {
         let mut product = DVector::zeros(point.len());
         let log_nu = self.log_nu(point);
@@ -217,7 +217,7 @@ impl PairLoss {
         product
     }
 
-    /// The diagonal of the Hessian at a point.
+    /// Computes the diagonal of the Hessian at a point.
     pub(super) fn information(&self, point: &DVector<f64>) -> DVector<f64> {
         let mut information = DVector::zeros(point.len());
         let log_nu = self.log_nu(point);
@@ -246,12 +246,12 @@ fn difference(pair: &PairTally, point: &DVector<f64>) -> f64 {
     point[pair.first] - point[pair.second]
 }
 
-/// 1 / (1 + e^−x), without overflow and with full relative precision in both tails.
+/// Computes 1 / (1 + e^−x), without overflow and with full relative precision in both tails.
 pub(crate) fn logistic(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
-/// ln(1 + e^x + e^y), without overflow and with full relative precision for small values.
+/// Computes ln(1 + e^x + e^y), without overflow and with full relative precision for small values.
 fn softplus_of_two(x: f64, y: f64) -> f64 {
     let most = x.max(y);
     if most <= 0.0 {

@@ -26,14 +26,14 @@ const MAX_HALVINGS: usize = 50;
 const SUFFICIENT: f64 = 1e-4;
 /// Relative rounding error of a cost that sums as many votes as fit into memory.
 const NOISE: f64 = 1e-9;
-/// With the Hessian of another point, convergence is linear: the remaining error is about as long as the last step.
+/// Step length for convergence with the Hessian of another point. Convergence is linear: the error is about as long as the last step.
 const LAST_NEARBY_STEP: f64 = 1e-11;
-/// A longer first step leaves the region where the Hessian is a good approximation.
+/// Maximum first step: a longer one leaves the region where the Hessian is a good approximation.
 const LONGEST_NEARBY_STEP: f64 = 1.0;
-/// Steps that shrink by a smaller factor are slower than full Newton steps.
+/// Largest ratio of consecutive step lengths: slower convergence takes longer than full Newton steps.
 const SHRINKAGE: f64 = 0.5;
-/// What is added to the diagonal of a singular Hessian, as shares of its largest entry.
-const STIFFENINGS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
+/// Terms added to the diagonal of a singular Hessian, relative to its largest entry.
+const DIAGONAL_SHIFTS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// The minimum of a loss.
 #[derive(Debug, Clone)]
@@ -58,11 +58,11 @@ pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, F
     })
 }
 
-/// The end of a search.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub(super) struct NewtonResult {
     pub(super) point: DVector<f64>,
-    /// The cost at the point, as the problem defines it.
+    /// Cost at the point, as the problem defines it.
     pub(super) cost: f64,
     pub(super) iterations: u64,
     pub(super) converged: bool,
@@ -126,12 +126,12 @@ fn stiffen(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
     }
 }
 
-/// H⁺ up to a constant in each gauge's block, which cancels in differences of two columns within it.
+/// Computes H⁺ up to a constant in each gauge's block, which cancels in differences of two columns within it.
 pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
     Ok(inverse(&factor(loss, point)?))
 }
 
-/// Cholesky factor of the Hessian at a point, made invertible along the gauges.
+/// Computes the Cholesky factor of the Hessian at a point, made invertible along the gauges.
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
     let mut hessian = loss.hessian(point);
     let stiffness = mean_diagonal(&hessian);
@@ -140,18 +140,18 @@ fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, F
 }
 
 /// Newton's method with the Hessian of one point, for many losses with minima near it, at a fraction of the cost.
-pub(super) struct Nearby {
+pub(super) struct FixedHessianSolver {
     factor: Cholesky<f64, Dyn>,
     /// Gauges along which gradients are not 0.
     gauges: Vec<Vec<usize>>,
 }
 
-impl Nearby {
+impl FixedHessianSolver {
     pub(super) fn new(loss: &PairLoss, point: &DVector<f64>) -> Result<Self, FitError> {
         Ok(Self { factor: factor(loss, point)?, gauges: Vec::new() })
     }
 
-    /// As [`Self::new`], for a loss that holds some strengths; `None` if its Hessian is singular to rounding.
+    /// Creates the solver like [`Self::new`], for a loss with some strengths held fixed; `None` if its Hessian is singular to rounding.
     pub(super) fn holding(loss: &PairLoss, point: &DVector<f64>) -> Option<Self> {
         let mut hessian = loss.hessian(point);
         let stiffness = mean_diagonal(&hessian);
@@ -159,7 +159,7 @@ impl Nearby {
         Some(Self { factor: cholesky(hessian)?, gauges: loss.gauges().to_vec() })
     }
 
-    /// H⁺ (e_one − e_other).
+    /// Computes H⁺ (e_one − e_other).
     pub(super) fn pull(&self, one: usize, other: usize) -> DVector<f64> {
         let mut difference = DVector::zeros(self.factor.l_dirty().nrows());
         (difference[one], difference[other]) = (1.0, -1.0);
@@ -266,7 +266,7 @@ where
         let reached = if arrived {
             // This close to the minimum, costs differ by rounding only and cannot guide a line search.
             let point = &from + step;
-            Reached { cost: problem.cost(&point)?, point }
+            SearchPoint { cost: problem.cost(&point)?, point }
         } else {
             search(problem, &from, &step, gradient.dot(&step), state.get_cost())?
         };
@@ -280,9 +280,9 @@ where
     }
 }
 
-/// The factor of a Hessian that is singular to rounding, as where strengths are so far apart that votes between them hardly
-/// bend the loss: with the smallest of some multiples of the identity added (Nocedal and Wright, *Numerical Optimization*,
-/// 2006, algorithm 3.3). The step then is shorter in the flat directions and still goes down.
+/// Factors a Hessian that is singular to rounding, as where strengths are so far apart that votes between them hardly curve the
+/// loss, after adding the smallest sufficient multiple of the identity (Nocedal and Wright, *Numerical Optimization*, 2006,
+/// algorithm 3.3). The step is then shorter in the flat directions and still a descent step.
 fn stiffened(hessian: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, Error> {
     let largest = hessian.diagonal().amax();
     let with = |share: &f64| {
@@ -290,10 +290,10 @@ fn stiffened(hessian: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, Error> {
         (0..hessian.nrows()).for_each(|place| hessian[(place, place)] += share * largest);
         cholesky(hessian)
     };
-    STIFFENINGS.iter().find_map(with).ok_or_else(|| Error::new(Singular))
+    DIAGONAL_SHIFTS.iter().find_map(with).ok_or_else(|| Error::new(Singular))
 }
 
-struct Reached {
+struct SearchPoint {
     point: DVector<f64>,
     cost: f64,
 }
@@ -307,7 +307,7 @@ fn search<O>(
     step: &DVector<f64>,
     slope: f64,
     cost: f64,
-) -> Result<Reached, Error>
+) -> Result<SearchPoint, Error>
 where
     O: CostFunction<Param = DVector<f64>, Output = f64> + Gradient<Param = DVector<f64>, Gradient = DVector<f64>>,
 {
@@ -319,9 +319,9 @@ where
         let is_lower = reached <= cost + SUFFICIENT * length * slope + rounding;
         let is_level = reached <= cost + NOISE * cost.abs();
         if is_lower || (is_level && problem.gradient(&point)?.dot(step).abs() <= 0.5 * slope.abs()) {
-            return Ok(Reached { point, cost: reached });
+            return Ok(SearchPoint { point, cost: reached });
         }
         length *= 0.5;
     }
-    Ok(Reached { point: from.clone(), cost })
+    Ok(SearchPoint { point: from.clone(), cost })
 }

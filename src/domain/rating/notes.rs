@@ -1,4 +1,4 @@
-//! Notes of a leaderboard as data: what a reader has to know to read its numbers correctly.
+//! Notes of a leaderboard as data: caveats for the reader of its numbers.
 //!
 //! `Display` gives the English text that `langya fit` prints; pages translate a note into the reader's language.
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fit::{Direction, OneWayBridge};
 use super::slice::SliceColumn;
-use crate::stats::resample::FEW_CLUSTERS;
+use crate::stats::resample::MIN_CLUSTERS;
 
-/// Models that a note names; of the others it gives the number.
+/// Maximum number of models that a note names; it counts the others.
 pub const MODELS_LISTED: usize = 5;
 
 const NO_VOTES: &str = "no rated votes yet: the leaderboard fills with the first vote that counts";
@@ -82,7 +82,7 @@ pub enum RatingNote {
     },
     /// Some bootstrap replicates have a model without a finite rating.
     InfiniteReplicates {
-        /// Number of such replicates.
+        /// Number of replicates with a model without a finite rating.
         infinite: u32,
         /// Number of all replicates.
         replicates: u32,
@@ -92,33 +92,33 @@ pub enum RatingNote {
     NoVoterVariance,
     /// No intervals: every vote on a model equals its prediction, or too few resamples have a finite rating.
     NoVoteVariance,
-    /// One voter cast all votes, and the intervals take these votes to be independent.
+    /// One voter cast all votes, and the intervals assume independent votes.
     IntervalsOfOneVoter,
-    /// Models without an interval, because leaving out one of the voters leaves no votes that compare them with the rest.
+    /// Models without an interval: leaving out one of the voters leaves no votes that compare them with the rest.
     CarriedByOneVoter {
         /// The models.
         models: Vec<String>,
     },
-    /// Models whose intervals rest on few voters.
+    /// Models with intervals based on few voters.
     FewVoters {
         /// The models.
         models: Vec<String>,
-        /// The least effective number of voters among them.
+        /// Minimum effective number of voters among these models.
         least: f64,
     },
-    /// Intervals clustered by voter, or from resampled voters, rest on few voters.
+    /// Intervals clustered by voter, or from resampled voters, are based on few voters.
     TooFewVoters {
         /// Number of voters.
         voters: u64,
         /// Effective number, fewer than all if some vote much more than others.
         effective: f64,
     },
-    /// Neighbours are told apart, or found equal, by intervals for every look that rest on few voters.
+    /// Neighbours are separated, or found equal, by a confidence sequence based on few voters.
     DecidedByFewVoters {
-        /// The least effective number of voters behind such a pair.
+        /// Minimum effective number of voters over these pairs.
         least: f64,
     },
-    /// Columns of the votes that would say how many votes a row stands for, which are not read.
+    /// Columns of vote counts per row, which are not read: each row is one vote.
     UnreadColumns {
         /// The columns.
         columns: Vec<String>,
@@ -128,7 +128,7 @@ pub enum RatingNote {
         /// The models.
         models: Vec<String>,
     },
-    /// Names that differ only in case, spaces, Unicode form or letters that look alike, each rated as a model of its own.
+    /// Names that differ only in case, spaces, Unicode form or letters that look alike, each rated as a separate model.
     AlikeNames {
         /// The names.
         models: Vec<String>,
@@ -145,9 +145,9 @@ pub enum RatingNote {
         /// The feature.
         feature: String,
     },
-    /// It is unknown how good models are by themselves.
+    /// The votes do not determine the share of prompts for which a model is good enough.
     NoBothBad,
-    /// A comparison of models of ties was requested, but the votes do not determine how frequent ties are.
+    /// A comparison of tie models was requested, but the votes do not determine the frequency of ties.
     TiesNotCompared,
     /// Ratings of slices were requested, but the votes have no two slices.
     OneSlice {
@@ -172,7 +172,7 @@ pub enum RatingNote {
 }
 
 impl RatingNote {
-    /// The note with each model called by its name.
+    /// Replaces each model id by its name.
     #[must_use]
     pub fn with_names(mut self, name: impl Fn(&str) -> String) -> Self {
         match &mut self {
@@ -242,7 +242,7 @@ impl fmt::Display for RatingNote {
     }
 }
 
-/// The first models by name, and the number of the others.
+/// Formats the names of the first models and the number of the others.
 fn quoted(models: &[String]) -> String {
     let named: Vec<String> = models.iter().take(MODELS_LISTED).map(|model| format!("{model:?}")).collect();
     let more = models.len() - named.len();
@@ -277,7 +277,7 @@ fn fmt_decided_by_few_voters(f: &mut fmt::Formatter<'_>, least: f64) -> fmt::Res
     write!(
         f,
         "neighbours are told apart, or found equal, on few voters (in effect {least:.1} where they are fewest): intervals that hold \
-         however often one looks need more, at least {FEW_CLUSTERS}, so do not stop at what these decide"
+         however often one looks need more, at least {MIN_CLUSTERS}, so do not stop at what these decide"
     )
 }
 

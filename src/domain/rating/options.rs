@@ -1,4 +1,4 @@
-//! What to fit and how: the options of a leaderboard.
+//! Options of a leaderboard: rating method, intervals and adjustments.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub enum IntervalMethod {
 pub struct UnknownChoice(&'static str);
 
 impl IntervalMethod {
-    /// The method for votes of these voters; never [`Auto`](Self::Auto).
+    /// Resolves [`Auto`](Self::Auto) by the voters known; returns any other method as it is.
     #[must_use]
     pub fn resolve(self, voters: VotersKnown) -> Self {
         match (self, voters) {
@@ -60,13 +60,13 @@ impl IntervalMethod {
         }
     }
 
-    /// Whether the method gives standard errors, and so the differences of two models.
+    /// Whether the method gives standard errors, and so intervals of the differences of two models.
     #[must_use]
     pub fn has_errors(self) -> bool {
         !matches!(self, Self::Bootstrap | Self::None)
     }
 
-    /// Whether the method uses the voters of votes that have any.
+    /// Whether the method uses the voters of the votes.
     #[must_use]
     pub fn reads_voters(self) -> bool {
         matches!(self, Self::Auto | Self::Jackknife | Self::Cluster | Self::Bootstrap)
@@ -101,7 +101,7 @@ impl std::str::FromStr for IntervalMethod {
     }
 }
 
-/// A model held at a given rating, which shifts its whole component.
+/// Model fixed at a given rating, which shifts its whole component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anchor {
     /// Name of the model.
@@ -139,20 +139,20 @@ pub struct LeaderboardOptions {
     pub side: bool,
     /// Whether to adjust for the side, and for its change in battles of several turns.
     pub turn: bool,
-    /// The makers, to adjust for a judge's preference for models of its own.
+    /// Makers of the models, to adjust for a judge's preference for models of its own maker.
     pub makers: Option<Makers>,
-    /// Whether to say for which share of prompts each model is [good enough](super::ties::good_enough).
+    /// Whether to estimate the share of prompts for which each model is [good enough](super::ties::good_enough).
     pub good_enough: bool,
-    /// Whether to [compare the ways to count ties](super::ties::comparison).
+    /// Whether to [compare tie models](super::ties::comparison).
     pub compare_ties: bool,
-    /// Whether to rate the models in each slice of this column by [partial pooling](super::pooling).
+    /// Column in whose slices to rate the models by [partial pooling](super::pooling).
     pub pool_by: Option<SliceColumn>,
-    /// Whether and how to compare [neighbours](super::sequential_testing), where intervals have a joint covariance.
+    /// Options of the comparison of [neighbours](super::sequential_testing), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
 
 impl LeaderboardOptions {
-    /// Whether ratings are adjusted for anything.
+    /// Whether ratings are adjusted for covariates.
     #[must_use]
     pub fn has_covariates(&self) -> bool {
         self.style || self.side || self.turn || self.makers.is_some()

@@ -1,47 +1,47 @@
-//! One person's votes: what they say of each model, and how often other people say the same.
+//! Leaderboard of one voter's own votes, and their agreement with the votes of others.
 
 use std::collections::BTreeMap;
 
 use super::counts::pair_counts::PairCounts;
 use crate::battle::{ModelId, Outcome};
 
-/// A rated vote of the person.
+/// Rated vote of the voter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnVote {
     /// The models on sides A and B.
     pub models: [ModelId; 2],
-    /// What was said.
+    /// Outcome of the vote.
     pub outcome: Outcome,
 }
 
-/// What the votes say.
+/// Results of one voter's own votes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnLeaderboard {
     /// Number of votes.
     pub votes: u64,
     /// The models, by their share of points and then by battles.
     pub models: Vec<OwnRow>,
-    /// Comparison with other people; `None` where no pair has enough votes of others.
+    /// Agreement with other voters; `None` where no pair has enough votes of others.
     pub crowd: Option<CrowdShare>,
 }
 
-/// A model in the person's own votes.
+/// Results of a model in the voter's own votes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnRow {
     /// The model.
     pub model: ModelId,
-    /// Battles that it was in.
+    /// Number of battles of the model.
     pub battles: u64,
-    /// Votes for it.
+    /// Votes for the model.
     pub wins: u64,
     /// Ties and "both bad".
     pub even: u64,
-    /// Votes for the other one.
+    /// Votes for the opponent.
     pub losses: u64,
 }
 
 impl OwnRow {
-    /// Points for each battle: 1 for a win and one half for a tie or "both bad".
+    /// Computes the points per battle: 1 for a win and one half for a tie or "both bad".
     #[must_use]
     pub fn share(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "nobody casts 2^53 votes")]
@@ -50,17 +50,17 @@ impl OwnRow {
     }
 }
 
-/// How often other people say the same of the same two models.
+/// Agreement of other voters with the voter's own votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrowdShare {
-    /// Mean over the person's votes of the share of others' votes with the same outcome.
+    /// Mean over the voter's votes of the share of others' votes on the pair with the same outcome.
     pub share: f64,
-    /// Votes of the person on pairs with at least [`super::counts::pair_counts::ENOUGH_TO_COMPARE`] votes of others.
+    /// Votes of the voter on pairs with at least [`super::counts::pair_counts::ENOUGH_TO_COMPARE`] votes of others.
     pub votes: u64,
 }
 
-/// Counts a person's votes and compares them with those of others; `all` are everybody's votes on two models, the first of
-/// them first, the person's own among them.
+/// Counts a voter's votes and compares them with those of others. `all(x, y)` returns all votes on two models with x first,
+/// including the voter's own.
 #[must_use]
 pub fn own_leaderboard(votes: &[OwnVote], all: impl Fn(&ModelId, &ModelId) -> PairCounts) -> OwnLeaderboard {
     let mut rows: BTreeMap<&ModelId, OwnRow> = BTreeMap::new();
@@ -87,7 +87,7 @@ pub fn own_leaderboard(votes: &[OwnVote], all: impl Fn(&ModelId, &ModelId) -> Pa
     OwnLeaderboard { votes: votes.len() as u64, models, crowd }
 }
 
-/// The share of others' votes on the pair that say what this vote says; `None` where there are too few.
+/// Computes the share of others' votes on the pair with the same outcome; `None` where there are too few.
 fn share_of_others(
     vote: &OwnVote,
     own: &BTreeMap<[&ModelId; 2], PairCounts>,
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_vote_is_compared_with_those_of_others_alone_whatever_its_sides() {
-        // Twelve votes on the pair, of which two are the person's own: six of the others say that "one" is better.
+        // Twelve votes on the pair, two of them the voter's own: six of the others prefer "one".
         let all = PairCounts { first_wins: 8, second_wins: 2, ties: 1, both_bad: 1 };
         let same = [vote("one", "two", Outcome::AWins), vote("two", "one", Outcome::BWins)];
         let leaderboard = own_leaderboard(&same, |_, _| all);

@@ -1,11 +1,11 @@
-//! The pool from which pairs are drawn, with the ratings of a leaderboard.
+//! Pairing pool of the models, with the ratings of a leaderboard.
 
 use super::CENTRE;
 use super::leaderboard::{Leaderboard, RankedModel};
 use crate::battle::ModelId;
 use crate::battle::pairing::{ModelPool, PairingRules, Policy, PoolEntry};
 
-/// Models with their weights as a pool, with the ratings of a leaderboard. Only [`Policy::Active`] asks for the votes between two models.
+/// Builds the pairing pool of weighted models with the ratings of a leaderboard. Only [`Policy::Active`] reads `votes_between`.
 pub fn pairing_pool(
     weighted: impl Iterator<Item = (ModelId, f64)>,
     leaderboard: &Leaderboard,

@@ -1,9 +1,9 @@
-//! A label of a vote may hold several names, such as LMArena's tags: they are joined by commas. A name with a comma of its own, or with
-//! white space at an end, stands in double quotes, and a quote in it is doubled, as in CSV.
+//! Labels of several names, such as LMArena's tags, joined by commas. A name that contains a comma, or starts or ends with white space,
+//! is in double quotes, and a quote in it is doubled, as in CSV.
 
 use std::borrow::Cow;
 
-/// The names of a label, without the white space around them.
+/// Splits a label into its names, without the white space around them.
 #[must_use]
 pub fn split_names(label: &str) -> Vec<Cow<'_, str>> {
     let (mut names, mut rest) = (Vec::new(), Some(label));
@@ -20,7 +20,7 @@ pub fn split_names(label: &str) -> Vec<Cow<'_, str>> {
     names
 }
 
-/// The label from which [`split_names`] gives these names back.
+/// Joins names into a label; the inverse of [`split_names`].
 #[must_use]
 pub fn join_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let spelled = |name: &str| {
@@ -30,7 +30,7 @@ pub fn join_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     names.into_iter().map(spelled).collect::<Vec<_>>().join(",")
 }
 
-/// The name in quotes with which a text begins, and what follows the comma behind it; `None` where it begins otherwise.
+/// Parses the quoted name at the start of a text, and returns it with the text after the comma; `None` without a quoted name.
 fn quoted_name(text: &str) -> Option<(Cow<'_, str>, Option<&str>)> {
     let quoted = text.trim_start().strip_prefix('"')?;
     let mut from = 0;

@@ -11,14 +11,14 @@ use crate::stats::confidence::ConfidenceLevel;
 
 /// Ratings that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
-/// Around larger ratings, rounding would be larger than that.
+/// Largest absolute anchor rating: beyond it, rounding errors would exceed [`ROUNDING`].
 const LARGEST_ANCHOR: f64 = 1e6;
 
 /// A model on the public scale.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScaledModel {
     pub(super) rating: f64,
-    /// The interval, infinite at an open end; `None` without an interval.
+    /// Interval, infinite at an open end.
     pub(super) ends: Option<Ends>,
     pub(super) unbounded: Option<Direction>,
     pub(super) component: usize,
@@ -33,8 +33,8 @@ impl ScaledModel {
         self.ends.map(|ends| ends.upper).filter(|upper| upper.is_finite())
     }
 
-    /// Whether this model's interval lies above the other's; where neither has one, whether its rating does. Of a model whose
-    /// interval is not known, nothing is certain beside one whose interval is.
+    /// Whether this model's interval lies above the other's; where neither has one, whether its rating does. `false` where only one has an
+    /// interval.
     pub(super) fn significantly_above(&self, other: &ScaledModel) -> bool {
         match (self.ends, other.ends) {
             (Some(own), Some(others)) => own.lower > others.upper + ROUNDING,
@@ -43,8 +43,7 @@ impl ScaledModel {
         }
     }
 
-    /// Predicted share of points against the other; `None` between components, and between two models unbounded in the
-    /// same direction.
+    /// Predicts the share of points against the other; `None` between components, and between two models unbounded in the same direction.
     pub(super) fn win_rate(&self, other: &ScaledModel, fit: &Fit) -> Option<f64> {
         let side = |scaled: &ScaledModel| scaled.unbounded.map_or(0.0, Direction::sign);
         match (self.unbounded, other.unbounded) {
@@ -91,7 +90,7 @@ fn on_scale(strength: f64) -> f64 {
     CENTRE + POINTS_PER_STRENGTH * strength
 }
 
-/// The interval from a limit to infinity.
+/// Returns the interval from a limit to infinity.
 fn half_open(limit: f64, direction: Direction) -> Ends {
     match direction {
         Direction::Above => Ends { lower: limit, upper: f64::INFINITY, error: None },

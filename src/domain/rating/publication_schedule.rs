@@ -1,21 +1,21 @@
-//! When new votes appear on the leaderboard: several together, or at fixed times of the clock. A leaderboard that moved
-//! right after each single vote would show a person who watches it which models had just met.
+//! Publication of new votes on the leaderboard: in batches or at fixed clock times. A leaderboard updated after each single vote would
+//! reveal to an observer which models had just met.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// What may wait for what.
+/// Rules for the publication of new votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicationSchedule {
-    /// So many new rated votes are shown at once.
+    /// Number of new rated votes that are published at once.
     pub votes: u32,
-    /// Fewer, and those that are not rated, are shown at the multiples of this time.
+    /// Period at whose multiples smaller batches, and unrated votes, are published.
     pub every: Duration,
 }
 
 impl PublicationSchedule {
-    /// How long new votes, of which `oldest` was the first and so many are `rated`, still wait; `None` where they are due.
+    /// Computes the remaining wait of new votes, given the time of the `oldest` and the number `rated`; `None` where they are due.
     #[must_use]
     pub fn wait(&self, rated: u32, oldest: Timestamp, now: Timestamp) -> Option<Duration> {
         let every = i64::try_from(self.every.as_millis()).ok().filter(|every| *every > 0)?;

@@ -1,4 +1,4 @@
-//! Rank intervals: the places that a model may hold, all of them right together at the confidence level.
+//! Rank intervals: ranges of ranks that hold simultaneously for all models at the confidence level.
 //!
 //! Two models differ if |θ_i − θ_j| > c·s_ij, with s_ij from the joint covariance of the strengths and c the quantile of the
 //! largest standardised difference over all pairs ([`crate::stats::max_t`]). With m models, of which B differ upwards and
@@ -6,10 +6,10 @@
 //! Student's t, c is the t quantile with the same tail probability, at the degrees of freedom of the model with fewer
 //! voters.
 //!
-//! A model that only won or only lost is compared by its limit. A model without a standard error differs from none.
+//! A model that only won or only lost is compared by its limit. A model without a standard error differs from no other.
 //!
 //! The rank by the models' own intervals may be better than the joint comparison allows, or worse, where there are few votes. The
-//! rank interval then extends to it: it stays right, since it only grows, and never contradicts the rank beside it.
+//! rank interval then extends to it: it stays valid, since it only grows, and always contains the published rank.
 
 use super::POINTS_PER_STRENGTH;
 use super::intervals::covariance::Covariances;
@@ -18,14 +18,14 @@ use super::public_scale::ScaledModel;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::max_t::level_of_each_pair;
 
-/// The best and the worst rank that a model may hold in its component, counted from 1.
+/// Best and worst rank that a model may hold in its component, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RankInterval {
     pub(super) best: u64,
     pub(super) worst: u64,
 }
 
-/// Rank intervals by position in the tally; `None` in components whose joint covariance is unknown.
+/// Computes the rank intervals by position in the tally; `None` in components whose joint covariance is unknown.
 pub(super) fn rank_intervals(
     scaled: &[ScaledModel],
     intervals: &Intervals,
@@ -43,11 +43,11 @@ pub(super) fn rank_intervals(
     found
 }
 
-/// Which models of a component differ.
+/// Simultaneous comparison of the models of a component by their standardised differences.
 struct StandardisedDifferences<'a> {
     scaled: &'a [ScaledModel],
     covariances: &'a Covariances,
-    /// The critical values of comparisons with each model; `None` without a standard error.
+    /// Critical value of comparisons with each model; `None` without a standard error.
     critical: Vec<Option<f64>>,
 }
 

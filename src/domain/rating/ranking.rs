@@ -39,9 +39,9 @@ use super::vote_log::{StyleColumns, VoteLog, VotersKnown};
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
 use crate::stats::real_len;
-use crate::stats::resample::FEW_CLUSTERS;
+use crate::stats::resample::MIN_CLUSTERS;
 
-/// The rule under which style control leaves out votes whose replies were not counted.
+/// Exclusion rule of style control for votes without style counts.
 const NO_TEXT_COUNTS: &str = "no_text_counts";
 
 /// Fits and ranks counted votes. `elo` must have counted the same votes with the same scoring.
@@ -63,24 +63,24 @@ pub fn rank(
 /// Fits and ranks the votes of a log.
 ///
 /// # Errors
-/// As [`rank`].
+/// Those of [`rank`].
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
     Ok(rank_log_with_differences(log, options)?.leaderboard)
 }
 
-/// A leaderboard, and the differences of its models.
+/// Leaderboard with the differences of its models.
 #[derive(Debug, Clone)]
 pub struct Ranking {
     /// The leaderboard.
     pub leaderboard: Leaderboard,
-    /// The differences of any two of its models.
+    /// Differences of any two of its models.
     pub differences: Differences,
 }
 
-/// As [`rank_log`], with the differences of any two models.
+/// Fits and ranks the votes of a log like [`rank_log`], and returns the differences of any two models too.
 ///
 /// # Errors
-/// As [`rank`].
+/// Those of [`rank`].
 pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) -> Result<Ranking, FitError> {
     let counted = log.style.as_ref().filter(|_| options.style).and_then(|style| votes_with_counts(log, style));
     let log = counted.as_ref().unwrap_or(log);
@@ -92,7 +92,7 @@ pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) ->
     Ok(ranking)
 }
 
-/// The votes whose replies have all counts of style; `None` where all have.
+/// Selects the votes with all style counts; `None` where all have them.
 fn votes_with_counts(log: &VoteLog, style: &StyleColumns) -> Option<VoteLog> {
     let complete = style.complete()?;
     let mut counted = log.clone();
@@ -101,11 +101,11 @@ fn votes_with_counts(log: &VoteLog, style: &StyleColumns) -> Option<VoteLog> {
     Some(counted)
 }
 
-/// The votes of a tally in more detail.
+/// Single votes and counts behind a tally.
 struct RankedVotes<'log> {
-    /// The votes, if they are available one by one.
+    /// Single votes, if available.
     log: Option<&'log VoteLog>,
-    /// Their counts by pair and outcome, if the options need them.
+    /// Counts by pair and outcome, if the options need them.
     counts: Option<Vec<(u32, u32, PairCounts)>>,
 }
 
@@ -117,13 +117,13 @@ fn rank_tally(
     options: &LeaderboardOptions,
 ) -> Result<Ranking, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
-    let UnrankedModel { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
+    let UnrankedLeaderboard { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
         estimate(&tally, elo, log, &weights, options)?;
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
         add_good_enough(&mut models, &tally, &counts, log, options);
     }
-    // Without joint covariances there is nothing to compare; models that only won or lost need none to be open.
+    // Without joint covariances there is nothing to compare; pairs with an unbounded model are open without one.
     let is_comparable = !intervals.covariances.is_empty()
         || (interval.has_errors() && models.iter().all(|model| model.unbounded.is_some()));
     let sequential = options.sequential.filter(|_| is_comparable);
@@ -167,8 +167,8 @@ fn rank_tally(
     Ok(Ranking { leaderboard, differences })
 }
 
-/// What the votes say, before models are ranked.
-struct UnrankedModel {
+/// Fit, intervals and effects before the models are ranked.
+struct UnrankedLeaderboard {
     fit: Fit,
     interval: IntervalMethod,
     intervals: Intervals,
@@ -186,7 +186,7 @@ fn estimate(
     log: Option<&VoteLog>,
     weights: &Weights,
     options: &LeaderboardOptions,
-) -> Result<UnrankedModel, FitError> {
+) -> Result<UnrankedLeaderboard, FitError> {
     let voters = log.map_or(VotersKnown::None, VoteLog::voters_known);
     let (plain, interval) = match options.method {
         Method::Bt => (fit_strengths(tally, options.scoring)?, options.interval.resolve(voters)),
@@ -198,12 +198,12 @@ fn estimate(
         // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
         let scaled = scale_models(tally, &plain, &styled.intervals, options.confidence)?;
         let StyledLeaderboard { fit, intervals, effects, notes: style_notes } = styled;
-        UnrankedModel { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
+        UnrankedLeaderboard { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
     } else {
         let (intervals, bootstrap) = intervals_by(interval, tally, &plain, (log, weights), options)?;
         let scaled = scale_models(tally, &plain, &intervals, options.confidence)?;
         let (effects, style_notes) = (Vec::new(), Vec::new());
-        UnrankedModel { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
+        UnrankedLeaderboard { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
     };
     for (scaled, strength) in found.scaled.iter_mut().zip(found.fit.strengths()) {
         scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
@@ -214,7 +214,7 @@ fn estimate(
     Ok(found)
 }
 
-/// Intervals of a fit without style. Clustered intervals read single votes and their weights.
+/// Computes the intervals of a fit without style. Clustered intervals read single votes and their weights.
 fn intervals_by(
     method: IntervalMethod,
     tally: &Tally,
@@ -240,16 +240,16 @@ fn intervals_by(
             let votes = log.and_then(|log| votes_to_resample(log, options.scoring, tally));
             let voters = votes.map(|votes| VoterVotes::new(&votes, tally));
             let (intervals, report) = resample(tally, fit, voters.as_ref(), options.bootstrap, options.confidence)?;
-            Ok((intervals.without_unvarying(tally, fit), Some(report)))
+            Ok((intervals.without_zero_variance(tally, fit), Some(report)))
         }
         IntervalMethod::None => Ok((Intervals::none(tally.models.len()), None)),
     }
 }
 
-/// That intervals from resampling the voters of these votes rest on few of them.
+/// Returns a note if too few voters cast these votes for intervals from resampled voters.
 pub(crate) fn few_voters_to_resample(log: &VoteLog, scoring: Scoring) -> Option<RatingNote> {
     let VoterNumbers { voters, effective } = VoterNumbers::count(log, scoring)?;
-    (effective < real_len(FEW_CLUSTERS)).then_some(RatingNote::TooFewVoters { voters, effective })
+    (effective < real_len(MIN_CLUSTERS)).then_some(RatingNote::TooFewVoters { voters, effective })
 }
 
 pub(super) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
@@ -264,7 +264,7 @@ fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
     Some(TieEffect { nu: fit.log_nu?.exp(), lower: end(|ends| ends.lower), upper: end(|ends| ends.upper) })
 }
 
-/// Elo ratings as strengths. They need no connected graph, so all models are in one component.
+/// Converts Elo ratings to strengths. They need no connected graph, so all models are in one component.
 fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     let strength = |model: &TalliedModel| (elo.rating(model.index) - CENTRE) / POINTS_PER_STRENGTH;
     let model_strength = |model| ModelStrength::Rated { component: 0, strength: strength(model) };
@@ -279,7 +279,7 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
-/// The errors of shares by an interval method; `None` for no intervals.
+/// Selects the error model of shares for an interval method; `None` for no intervals.
 fn share_errors(interval: IntervalMethod, voters: VotersKnown) -> Option<ShareErrors> {
     let by_voter = match interval.resolve(voters) {
         IntervalMethod::None => return None,
@@ -290,7 +290,7 @@ fn share_errors(interval: IntervalMethod, voters: VotersKnown) -> Option<ShareEr
     Some(if by_voter { ShareErrors::Voters } else { ShareErrors::Votes })
 }
 
-/// Adds the share of prompts for which each model is good enough, and its change where intervals are wanted. `log` gives the
+/// Adds the share of prompts for which each model is good enough, and its change if intervals are requested. `log` gives the
 /// voters and the order of the votes.
 fn add_good_enough(
     models: &mut [RankedModel],
@@ -322,7 +322,7 @@ fn add_good_enough(
     }
 }
 
-/// The models as their neighbours are compared.
+/// Converts the models, in leaderboard order, for the comparison of neighbours.
 fn in_order<'a>(models: &'a [RankedModel], tally: &Tally) -> Vec<OrderedModel<'a>> {
     let ordered = |model: &'a RankedModel| {
         let position = tally.models.binary_search_by(|tallied| tallied.name.cmp(&model.model));
@@ -337,7 +337,7 @@ fn in_order<'a>(models: &'a [RankedModel], tally: &Tally) -> Vec<OrderedModel<'a
     models.iter().map(ordered).collect()
 }
 
-/// The rows in leaderboard order.
+/// Builds the rows in leaderboard order.
 fn ranked_models(
     tally: &Tally,
     fit: &Fit,

@@ -1,9 +1,9 @@
-//! Scoring: how ties and both-bad votes count. Both can count as half a win for each side or not at all; ties can also
-//! be an outcome of their own.
+//! Scoring of ties and both-bad votes. Both can count as half a win for each side or not at all; ties can also be an outcome of
+//! their own.
 
 use crate::battle::Outcome;
 
-/// How a tie counts.
+/// Treatment of ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TieRule {
     /// Half a win for each side.
@@ -11,12 +11,12 @@ pub enum TieRule {
     Half,
     /// Not at all: the vote is left out of the fit and of every count.
     Drop,
-    /// As an outcome of its own whose frequency is fitted with the strengths (Davidson 1970): see [`super::davidson`].
-    /// Elo counts it as half a win for each side.
+    /// A separate outcome whose frequency is fitted with the strengths (Davidson 1970): see [`super::davidson`]. Elo counts it as half a
+    /// win for each side.
     Davidson,
 }
 
-/// How a both-bad vote counts.
+/// Treatment of both-bad votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BothBadRule {
     /// Like a counted tie: half a win for each side, or a tie under [`TieRule::Davidson`].
@@ -56,7 +56,7 @@ impl std::str::FromStr for BothBadRule {
     }
 }
 
-/// How votes for neither side count.
+/// Treatment of votes for neither side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scoring {
     /// Ties.

@@ -1,7 +1,7 @@
-//! Sequential testing of neighbours on a leaderboard: told apart, equal, or still open, however often somebody looks.
+//! Sequential testing of neighbours on a leaderboard: separated, equal, or still open, under repeated looks.
 //!
-//! Somebody who watches a leaderboard and stops when two models seem to differ is wrong more often than the intervals
-//! say, because these hold for a single look. The interval of a difference here is one of a confidence sequence
+//! Stopping as soon as two models of a watched leaderboard seem to differ is wrong more often than ordinary intervals
+//! state, because these hold for a single look. The interval of a difference here is one of a confidence sequence
 //! ([`crate::stats::confidence_sequence`]), which holds at all looks together. Its standard error is that of the
 //! difference, from the joint covariance of the strengths (clustered by voter where voters are known), times t/z at the
 //! degrees of freedom of the model with fewer voters where intervals use Student's t. It is narrowest at the
@@ -16,8 +16,8 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::confidence_sequence::ConfidenceSequence;
 use crate::stats::real;
 
-/// The largest [`SequentialOptions::optimal_at_battles`].
-pub const MOST_OPTIMAL_AT: u64 = 1_000_000;
+/// Largest [`SequentialOptions::optimal_at_battles`].
+pub const MAX_OPTIMAL_AT: u64 = 1_000_000;
 
 /// Battles of each model, with opponents of equal strength, for one unit of information on the difference of two.
 const BATTLES_PER_INFORMATION: f64 = 8.0;
@@ -25,9 +25,9 @@ const BATTLES_PER_INFORMATION: f64 = 8.0;
 /// Options of the comparison of neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SequentialOptions {
-    /// The number of battles of each model at which the intervals are narrowest; at least 1.
+    /// Number of battles of each model at which the intervals are narrowest; at least 1.
     pub optimal_at_battles: u64,
-    /// Models are equal if they are known to differ by fewer points.
+    /// Equivalence margin in points: models are equal if the interval of their difference lies within it.
     pub equal_within: f64,
 }
 
@@ -37,13 +37,13 @@ impl Default for SequentialOptions {
     }
 }
 
-/// What is known of two neighbours.
+/// State of the comparison of two neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NeighbourState {
     /// The interval of the difference excludes 0.
     Separated,
-    /// Neither is known yet.
+    /// The votes decide neither yet.
     Open,
     /// The interval holds only differences smaller than [`SequentialOptions::equal_within`].
     Equal,
@@ -54,7 +54,7 @@ pub enum NeighbourState {
 pub struct NeighbourPair {
     /// The model that comes first on the leaderboard.
     pub upper: String,
-    /// The model that follows.
+    /// Next model on the leaderboard.
     pub lower: String,
     /// Difference of the ratings; `None` where one of them has none.
     pub difference: Option<f64>,
@@ -62,7 +62,7 @@ pub struct NeighbourPair {
     pub low: Option<f64>,
     /// Upper bound.
     pub high: Option<f64>,
-    /// What is known.
+    /// State of the comparison.
     pub state: NeighbourState,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct OrderedModel<'a> {
     /// Its position in the tally.
     pub(super) position: usize,
     pub(super) component: usize,
-    /// Its rating and whether a standard error of it is known; `None` for an unbounded model.
+    /// Rating, with whether its standard error is known; `None` for an unbounded model.
     pub(super) rating: Option<f64>,
     pub(super) has_error: bool,
 }

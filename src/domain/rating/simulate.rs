@@ -1,4 +1,4 @@
-//! Simulates votes from known strengths, to show how much a number of votes determines and whether intervals cover.
+//! Simulates votes from known strengths, to measure the precision of a number of votes and the coverage of intervals.
 //!
 //! The win share of A is exactly p = σ(θ_a − θ_b + x·β) under all options, so a fit of the votes should recover the
 //! strengths and effects of the simulation:
@@ -35,7 +35,7 @@ use crate::stats::real_len;
 /// percent) and the number of ties for a κ.
 const PILOT: usize = 1 << 13;
 /// Largest κ: above it, the tie probability would exceed the weaker side's share.
-const MOST_TIES: f64 = 2.0;
+const MAX_TIES: f64 = 2.0;
 
 /// A model with its true strength.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,14 +49,14 @@ pub struct SimulatedModel {
 }
 
 impl SimulatedModel {
-    /// The strength on the public scale.
+    /// Returns the strength on the public scale.
     #[must_use]
     pub fn rating(&self) -> f64 {
         CENTRE + POINTS_PER_STRENGTH * self.strength
     }
 }
 
-/// One simulated vote.
+/// Simulated vote.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedVote {
     /// The model on side A, by position.
@@ -73,7 +73,7 @@ pub struct SimulatedVote {
     pub pair_probability: f64,
 }
 
-/// An endless source of votes.
+/// Endless generator of simulated votes.
 #[derive(Debug)]
 pub struct Simulation {
     options: SimulationOptions,
@@ -113,7 +113,7 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// The models, by position.
+    /// Returns the models, by position.
     #[must_use]
     pub fn models(&self) -> &[SimulatedModel] {
         &self.models
@@ -139,7 +139,7 @@ impl Simulation {
         log
     }
 
-    /// Draws a vote on the models at these positions, which somebody else has paired.
+    /// Draws a vote on the models at these positions, paired by the caller.
     pub(crate) fn vote_on(&mut self, a: usize, b: usize, pair_probability: f64) -> SimulatedVote {
         let meeting = SimulatedBattle { a, b, pair_probability, counts: self.style_counts(a, b) };
         self.decide(meeting)
@@ -162,7 +162,7 @@ impl Simulation {
         SimulatedVote { a, b, outcome, voter, counts, pair_probability }
     }
 
-    /// Uniform between 0 and 1; small values favour A.
+    /// Draws a value uniform between 0 and 1; small values favour A.
     fn noise(&mut self, voter: u32, a: usize, b: usize) -> f64 {
         let shared = self.options.voter_spread;
         if shared <= 0.0 {
@@ -173,7 +173,7 @@ impl Simulation {
         Normal::standard().cdf(shared.sqrt() * taste + (1.0 - shared).sqrt() * own)
     }
 
-    /// A voter's lasting taste for a model, standard normal. It is derived from its own seed each time, so no table of
+    /// Draws a voter's lasting taste for a model, standard normal. It is derived from its own seed each time, so no table of
     /// voters by models is needed.
     fn taste(&self, voter: u32, model: usize) -> f64 {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ 0x7461_7374_6500_0000);
@@ -181,7 +181,7 @@ impl Simulation {
         StandardNormal.sample(&mut rng)
     }
 
-    /// p = σ(θ_a − θ_b + x·β).
+    /// Computes p = σ(θ_a − θ_b + x·β).
     fn share_of_a(&self, a: usize, b: usize, counts: &[[u32; 2]; FEATURE_COUNT]) -> f64 {
         let mut d = self.models[a].strength - self.models[b].strength;
         for ((counts, std_dev), effect) in counts.iter().zip(self.deviations).zip(self.options.style) {
@@ -203,7 +203,7 @@ impl Simulation {
         std::array::from_fn(|feature| [of_a[feature], of_b[feature]])
     }
 
-    /// Tokens are log-normal; headings, list items and bold spans are often zero and sometimes many.
+    /// Draws style counts: tokens are log-normal; headings, list items and bold spans are often zero and sometimes many.
     fn reply_counts(&mut self, model: usize) -> [u32; FEATURE_COUNT] {
         let verbosity = self.models[model].verbosity.exp();
         let normal: f64 = StandardNormal.sample(&mut self.rng);
@@ -225,13 +225,13 @@ impl Simulation {
             self.kappa = requested / variance;
             self.tie_share = self.options.ties / requested;
         }
-        if self.kappa > MOST_TIES {
-            return Err(SimulationError::TooManyTies { requested, most: MOST_TIES * variance });
+        if self.kappa > MAX_TIES {
+            return Err(SimulationError::TooManyTies { requested, most: MAX_TIES * variance });
         }
         Ok(())
     }
 
-    /// Mean of p(1−p) over pilot votes, which also give the standard deviations of the features.
+    /// Estimates the mean of p(1−p) over pilot votes, and from the same votes the standard deviations of the features.
     fn variance_of_pilot(&mut self) -> f64 {
         let pilot: Vec<SimulatedBattle> = (0..PILOT).map(|_| self.meeting()).collect();
         for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
@@ -261,7 +261,7 @@ fn draw_models(options: &SimulationOptions, rng: &mut impl Rng) -> Vec<Simulated
     models
 }
 
-/// (a − b)/(a + b), 0 where both are 0.
+/// Computes (a − b)/(a + b), 0 where both are 0.
 fn difference([a, b]: [u32; 2]) -> f64 {
     let (a, b) = (f64::from(a), f64::from(b));
     if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }

@@ -34,14 +34,14 @@ impl std::str::FromStr for Turns {
     }
 }
 
-/// Where votes come from.
+/// Source of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VoteSource {
     /// Battles of the arena.
     Arena,
     /// Files of votes.
     Import,
-    /// Campaigns, in which people judge stored answers.
+    /// Campaigns, in which annotators judge stored answers.
     Campaign,
 }
 
@@ -54,7 +54,7 @@ impl VoteSource {
     /// All sources.
     pub const ALL: [Self; 3] = [Self::Arena, Self::Import, Self::Campaign];
 
-    /// The name, as in [`str::parse`].
+    /// Returns the name that [`str::parse`] accepts.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl VoteSource {
         }
     }
 
-    /// The source of a vote whose pair was chosen by this policy: imports and campaigns have one of their own name.
+    /// Returns the source of a vote from its pairing policy: imports and campaigns each have a policy of the same name.
     #[must_use]
     pub fn of_policy(policy: &str) -> Self {
         match policy {
@@ -104,7 +104,7 @@ impl SliceColumn {
     /// All columns.
     pub const ALL: [Self; 3] = [Self::Language, Self::Category, Self::Intent];
 
-    /// The name, as in [`str::parse`].
+    /// Returns the name that [`str::parse`] accepts.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -114,7 +114,7 @@ impl SliceColumn {
         }
     }
 
-    /// The column of a log, if it was read.
+    /// Returns the column of a log, if it was read.
     #[must_use]
     pub fn labels(self, log: &VoteLog) -> Option<&Labels> {
         match self {
@@ -124,7 +124,7 @@ impl SliceColumn {
         }
     }
 
-    /// Adds the column to those that are read.
+    /// Adds the column to the columns to read.
     pub fn add_to(self, columns: &mut ColumnSet) {
         match self {
             Self::Language => columns.languages = true,
@@ -142,7 +142,7 @@ impl std::str::FromStr for SliceColumn {
     }
 }
 
-/// Which votes to select; by default all.
+/// Conditions that select votes; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
     /// Language.
@@ -155,7 +155,7 @@ pub struct Slice {
     pub turns: Option<Turns>,
     /// Only prompts of at least [`LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
-    /// Where the votes come from.
+    /// Source of the votes.
     pub source: Option<VoteSource>,
     /// Earliest time, as Unix time in seconds.
     pub since: Option<f64>,
@@ -163,7 +163,7 @@ pub struct Slice {
     pub until: Option<f64>,
 }
 
-/// Why a slice is invalid.
+/// Error of an invalid slice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SliceError {
     /// The log lacks a column.
@@ -197,7 +197,7 @@ impl Slice {
         columns.excluded_votes |= *self != Self::default();
     }
 
-    /// The votes of the slice, in log order, and the number of its excluded votes. Models keep their positions.
+    /// Selects the votes of the slice, in log order, and counts its excluded votes. Models keep their positions.
     ///
     /// # Errors
     /// [`SliceError`] if the log lacks a column, or no vote has a requested language, category or intent.
@@ -207,31 +207,31 @@ impl Slice {
             log.retain(&keep);
         }
         if let Some(excluded) = log.excluded_votes.take() {
-            self.uncount_others(&excluded, &mut log.excluded);
+            self.subtract_excluded_outside(&excluded, &mut log.excluded);
         }
         Ok(log)
     }
 
-    /// The models, outcomes and voters of the votes of the slice, without any other column: a small copy of a shared log.
+    /// Copies the models, outcomes and voters of the votes of the slice, without any other column: a small copy of a shared log.
     /// Models and voters keep their positions, and voters without a vote of the slice stay known, as in [`Self::take`].
     ///
     /// # Errors
-    /// As [`Self::take`].
+    /// Those of [`Self::take`].
     pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
         let keep = self.selection(log, log.len())?;
         let voters = log.voters.as_ref().map(|voters| voters.picked(&keep));
         let mut picked = VoteLog { voters, ..log.outcomes_picked(&keep) };
         if let Some(excluded) = &log.excluded_votes {
-            self.uncount_others(excluded, &mut picked.excluded);
+            self.subtract_excluded_outside(excluded, &mut picked.excluded);
         }
         Ok(picked)
     }
 
-    /// Subtracts the excluded votes outside of the slice from the numbers by rule. What a source only counts, such as rows that
-    /// are no votes, stays: nothing says to which slice it belongs.
-    fn uncount_others(&self, excluded: &ExcludedVotes, counts: &mut BTreeMap<String, u64>) {
+    /// Subtracts the excluded votes outside of the slice from the counts by rule. Exclusions that a source only counts, such as
+    /// malformed rows, stay: their slice is unknown.
+    fn subtract_excluded_outside(&self, excluded: &ExcludedVotes, counts: &mut BTreeMap<String, u64>) {
         let (rules, names) = (&excluded.rules.rows, excluded.rules.names.as_slice());
-        // Where no excluded vote has a requested value, none is of the slice.
+        // If no excluded vote has a requested value, none belongs to the slice.
         let keep = self.selection(&excluded.columns, rules.len()).unwrap_or_else(|_| vec![false; rules.len()]);
         for (&rule, _) in rules.iter().zip(keep).filter(|(_, keep)| !keep) {
             if let Some(name) = names.get(rule as usize)
@@ -243,7 +243,7 @@ impl Slice {
         counts.retain(|_, votes| *votes > 0);
     }
 
-    /// For each of the votes, whether it belongs to the slice.
+    /// Returns for each vote whether it belongs to the slice.
     fn selection(&self, log: &VoteLog, votes: usize) -> Result<Vec<bool>, SliceError> {
         let mut keep = vec![true; votes];
         by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
@@ -269,7 +269,7 @@ impl Slice {
         Ok(keep)
     }
 
-    /// The conditions in English; empty if the slice selects every vote.
+    /// Describes the conditions in English; empty if the slice selects every vote.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         let mut parts = Vec::new();
@@ -380,7 +380,7 @@ mod tests {
             log.exclude_vote(rule);
             log.excluded_votes.as_mut().unwrap().columns.languages.as_mut().unwrap().push(Some(language));
         }
-        // A row that is no vote has no language.
+        // A malformed row has no language.
         log.exclude("malformed");
         let of = |language: &str| Slice { language: Some(language.into()), ..Slice::default() };
         for (language, rules) in [

@@ -3,53 +3,53 @@
 /// Counts of a style feature in the replies of sides A and B, one pair for each vote.
 pub type FeatureCounts = Vec<[u32; 2]>;
 
-/// The features of style control, LMArena's four.
+/// Columns of LMArena's four style features.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyleColumns {
     /// Tokens, headings, list items, bold spans; 0 where the count is not known.
     features: [FeatureCounts; 4],
-    /// Which of the four are known of a vote, on both sides.
+    /// Whether each of the four is known on both sides, for each vote.
     known: Vec<[bool; 4]>,
 }
 
 impl StyleColumns {
-    /// Tokens.
+    /// Returns the numbers of tokens.
     #[must_use]
     pub fn tokens(&self) -> &[[u32; 2]] {
         &self.features[0]
     }
 
-    /// Markdown headings of any level.
+    /// Returns the numbers of Markdown headings of any level.
     #[must_use]
     pub fn headings(&self) -> &[[u32; 2]] {
         &self.features[1]
     }
 
-    /// List items of any kind.
+    /// Returns the numbers of list items of any kind.
     #[must_use]
     pub fn lists(&self) -> &[[u32; 2]] {
         &self.features[2]
     }
 
-    /// Bold spans of any kind.
+    /// Returns the numbers of bold spans of any kind.
     #[must_use]
     pub fn bold(&self) -> &[[u32; 2]] {
         &self.features[3]
     }
 
-    /// Tokens, headings, list items and bold spans.
+    /// Returns the counts of tokens, headings, list items and bold spans.
     #[must_use]
     pub fn features(&self) -> &[FeatureCounts; 4] {
         &self.features
     }
 
-    /// Which of the four counts are known, for each vote.
+    /// Returns for each vote whether each of the four counts is known.
     #[must_use]
     pub fn known(&self) -> &[[bool; 4]] {
         &self.known
     }
 
-    /// For each vote, whether it has every count that any vote has; `None` where all votes have.
+    /// Returns for each vote whether it has every count that any vote has; `None` where all votes have.
     #[must_use]
     pub fn complete(&self) -> Option<Vec<bool>> {
         let used: [bool; 4] = std::array::from_fn(|feature| self.known.iter().any(|known| known[feature]));
@@ -57,8 +57,8 @@ impl StyleColumns {
         complete.contains(&false).then_some(complete)
     }
 
-    /// Adds the counts of a vote, as far as they are known. A vote without a token on either side has none: no two replies are
-    /// empty, and a database holds zeros of a file that had no counts.
+    /// Adds the known counts of a vote. Zero tokens on both sides mean that no counts were recorded: no two replies are empty, and a
+    /// database stores zeros for a file without counts.
     pub fn push(&mut self, counts: [Option<[u32; 2]>; 4]) {
         let counts = if counts[0] == Some([0, 0]) { [None; 4] } else { counts };
         self.known.push(counts.map(|count| count.is_some()));
@@ -71,7 +71,7 @@ impl StyleColumns {
         self.known.extend_from_slice(&other.known);
     }
 
-    /// Makes the votes those at `rows`, in that order.
+    /// Reorders the votes to those at `rows`, in that order.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         self.features.iter_mut().for_each(|counts| pick(counts, rows));
         pick(&mut self.known, rows);
@@ -84,7 +84,7 @@ impl StyleColumns {
     }
 }
 
-/// Makes a column the entries at `rows`, in that order.
+/// Reorders a column to the entries at `rows`, in that order.
 pub(super) fn pick<T: Copy>(column: &mut Vec<T>, rows: &[u32]) {
     *column = rows.iter().map(|&row| column[row as usize]).collect();
 }

@@ -1,10 +1,10 @@
-//! What a judge's verdict is worth in votes.
+//! Worth of a judge's verdicts, in votes.
 //!
-//! Verdicts that agree with votes only on which models are better say nothing new: both ratings know that already. What
-//! counts is whether the judge knows how people will vote on the prompt at hand. So Bradley–Terry is fitted to the votes and
-//! to the verdicts of the same battles, and R is the correlation of what each leaves unexplained, e = vote − P(vote) and
-//! f = verdict − P(verdict): R = Σef / √(Σe²·Σf²), about the mean 0 that they have under the model, so that it does not
-//! matter which model of a battle comes first. Verdicts on every battle, used as a control variate, then divide the variance of the ratings by
+//! Verdicts that agree with votes only on which models are better add no information: both ratings have it already. The measure is
+//! whether the judge predicts the votes on a given prompt. So Bradley–Terry is fitted to the votes and to the verdicts of the same
+//! battles, and R is the correlation of their residuals, e = vote − P(vote) and f = verdict − P(verdict): R = Σef / √(Σe²·Σf²), about
+//! the mean 0 that they have under the model, so that the order of the models of a battle does not matter. Verdicts on every battle,
+//! used as a control variate, then divide the variance of the ratings by
 //! 1/(1 − R²), as that many times more votes would (Lavenberg and Welch 1981; for model predictions, Angelopoulos et al.
 //! 2023). Counting verdicts as votes instead gives ratings of the judge's taste with intervals far too narrow.
 
@@ -26,7 +26,7 @@ use crate::stats::{Interval, Undefined};
 /// A vote and a verdict on one battle of two different models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedPair<'a> {
-    /// The models on side A and B.
+    /// Models on sides A and B.
     pub models: [&'a str; 2],
     /// The vote.
     pub vote: Outcome,
@@ -34,7 +34,7 @@ pub struct JudgedPair<'a> {
     pub verdict: Outcome,
 }
 
-/// What a verdict is worth.
+/// Worth of verdicts, in votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerdictWorth {
     /// R, over the battles whose models both fits rate.
@@ -43,25 +43,25 @@ pub struct VerdictWorth {
     pub times: Option<f64>,
 }
 
-/// [`VerdictWorth`] as reports show it.
+/// [`VerdictWorth`] for reports.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WorthReport {
-    /// Number of battles behind it; of questions, where several votes were given on one.
+    /// Number of battles, or of questions where some have several votes.
     pub battles: usize,
-    /// R.
+    /// R, correlation of the residuals of votes and verdicts.
     pub residual_correlation: Option<f64>,
-    /// Its interval by Fisher's z.
+    /// Confidence interval of R by Fisher's z.
     pub interval: Option<Interval>,
     /// A verdict on every battle is worth as much as this many times the votes.
     pub times: Option<f64>,
-    /// Why there is none.
+    /// Reason why the worth is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
 }
 
 impl WorthReport {
-    /// The worth of verdicts, or why it is unknown. Votes on the same question stand beside the same verdict and depend on each other, so
-    /// the interval counts each question once: of `questions`, where there are fewer of them than pairs.
+    /// Computes the worth of verdicts, or the reason why it is undefined. Votes on one question share a verdict and are dependent, so the
+    /// interval counts each question once: its sample size is `questions`, where these are fewer than the pairs.
     #[must_use]
     pub fn new<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>, questions: usize, level: ConfidenceLevel) -> Self {
         let missing = |why: String| Self {
@@ -88,7 +88,7 @@ impl WorthReport {
     }
 }
 
-/// The worth of verdicts on battles that also have votes. Battles of a model with itself are left out.
+/// Computes the worth of verdicts on battles that also have votes. Battles of a model with itself are left out.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for [`bradley_terry::fit`].
@@ -106,15 +106,15 @@ pub fn verdict_worth<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>) -> Re
     Ok(VerdictWorth { correlation, times })
 }
 
-/// Σef / √(Σe²·Σf²); its p-value and interval are those of Pearson's correlation.
+/// Computes Σef / √(Σe²·Σf²); its p-value and interval are those of Pearson's correlation.
 fn about_zero(ours: &[f64], theirs: &[f64]) -> Result<Correlation, Undefined> {
     let product = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
     let r = product(ours, theirs) / (product(ours, ours) * product(theirs, theirs)).sqrt();
-    // Pearson's own correlation says what is undefined.
+    // Pearson's correlation returns the error where it is undefined.
     Ok(Correlation { r: r.clamp(-1.0, 1.0), ..pearson(ours, theirs)? })
 }
 
-/// Points of A less their prediction; `None` where the fit does not rate both models together.
+/// Computes the points of A minus their prediction; `None` where the fit does not rate both models in one component.
 fn residuals(log: &VoteLog) -> Result<Vec<Option<f64>>, FitError> {
     let tally = Tally::from_log(log, Scoring::default());
     let fit = bradley_terry::fit(&tally)?;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_judge_that_knows_the_prompt_is_worth_votes_and_one_that_knows_the_models_is_not() {
-        // x wins three of four by both. Independent verdicts agree as often as chance says; informed ones more often.
+        // x wins three of four by both. Independent verdicts agree as often as by chance; informed ones more often.
         let independent = [(AWins, AWins, 9), (AWins, BWins, 3), (BWins, AWins, 3), (BWins, BWins, 1)];
         let informed = [(AWins, AWins, 11), (AWins, BWins, 1), (BWins, AWins, 1), (BWins, BWins, 3)];
         let of = |counts: [(Outcome, Outcome, usize); 4]| {

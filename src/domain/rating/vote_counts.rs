@@ -1,7 +1,6 @@
 //! Counts of the rated votes of a growing log: all that the published leaderboard needs.
 //!
-//! Counts are integers and Elo ratings are written exactly, so counts that were written and read again equal a fresh
-//! count of the whole log.
+//! Counts are integers and Elo ratings are written exactly, so counts read from JSON equal a fresh count of the whole log.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +22,7 @@ const FORMAT: u32 = 2;
 pub struct VoteCounts {
     /// Counts by pair.
     pub comparisons: ComparisonSet,
-    /// Elo ratings after them.
+    /// Elo ratings after these votes.
     pub elo: EloTable,
     /// Votes read, including excluded ones.
     pub read: u64,
@@ -31,11 +30,11 @@ pub struct VoteCounts {
     pub excluded: BTreeMap<String, u64>,
     /// Rated votes by language, category and intent.
     pub slices: SliceVoteCounts,
-    /// Number of exclusions and withdrawals before these counts. Any later one makes them out of date.
+    /// Number of exclusions and withdrawals before these counts; any later one invalidates them.
     pub exclusion_changes: i64,
 }
 
-/// The JSON form.
+/// JSON form of [`VoteCounts`].
 #[derive(Serialize, Deserialize)]
 struct EncodedCounts {
     format: u32,
@@ -51,7 +50,7 @@ struct EncodedCounts {
 }
 
 impl VoteCounts {
-    /// Counts a rated vote and returns it as positions. [`VoteCounts::read`] is the caller's to count.
+    /// Counts a rated vote and returns it as positions. The caller increments [`VoteCounts::read`].
     ///
     /// # Errors
     /// [`SelfPlay`] if `a` equals `b`; nothing is counted then.
@@ -66,7 +65,7 @@ impl VoteCounts {
         *self.excluded.entry(exclusion_rule(rule)).or_default() += 1;
     }
 
-    /// The counts as JSON.
+    /// Serialises the counts as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut pairs: Vec<_> = self

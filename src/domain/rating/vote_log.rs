@@ -1,4 +1,4 @@
-//! The vote log in memory, in columns.
+//! In-memory vote log in columns.
 //!
 //! A file or the database is read into a [`VoteLog`] once; fits, slices and correlations read from it. A column outside
 //! the [`ColumnSet`] is not read and is `None`. Names are stored once ([`InternedTexts`]) and rows hold their positions, so ten
@@ -6,30 +6,30 @@
 
 use rayon::slice::ParallelSliceMut;
 
-use super::interned_texts::{Renamed, picked};
+use super::interned_texts::{CompactedNames, picked};
 use super::style_columns::{pick, retain};
 use crate::battle::Outcome;
 
 pub use super::interned_texts::{InternedTexts, Labels};
 pub use super::style_columns::{FeatureCounts, StyleColumns};
 
-/// How many voters the votes of a log name.
+/// Number of voters that the votes of a log name: none, one or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VotersKnown {
-    /// None.
+    /// No vote names a voter.
     None,
-    /// All votes are one voter's.
+    /// One voter cast all votes.
     One,
-    /// At least two, or one beside votes that name none.
+    /// At least two voters, or one and votes without a voter.
     Several,
 }
 
 /// Times of the last reply of one side, in milliseconds from the request; `None` where unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplyTiming {
-    /// Until the first token.
+    /// Time to the first token.
     pub first_token_ms: Option<u32>,
-    /// Until the end.
+    /// Time to the end of the reply.
     pub duration_ms: Option<u32>,
 }
 
@@ -60,16 +60,16 @@ pub struct ColumnSet {
     pub pair_probabilities: bool,
     /// Times of the replies.
     pub timings: bool,
-    /// How the pairs were chosen, which says where the votes come from.
+    /// Pairing policies, which determine the source of the votes.
     pub pairing_policies: bool,
-    /// Ids of the battles. Only files are read with them.
+    /// Ids of the battles. Only files have this column.
     pub battle_ids: bool,
-    /// Excluded votes one by one, to count those of a slice.
+    /// Single excluded votes, to count those of a slice.
     pub excluded_votes: bool,
 }
 
 impl ColumnSet {
-    /// Those of the columns by which slices select.
+    /// Returns those of the columns that slices select by.
     fn of_slices(self) -> Self {
         Self {
             languages: self.languages,
@@ -84,12 +84,12 @@ impl ColumnSet {
     }
 }
 
-/// Excluded votes one by one.
+/// Single excluded votes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExcludedVotes {
-    /// The rule that excludes each of them.
+    /// Exclusion rule of each vote.
     pub rules: Labels,
-    /// The columns by which slices select. Models and outcomes may be missing.
+    /// Columns that slices select by. Models and outcomes may be missing.
     pub columns: VoteLog,
 }
 
@@ -128,26 +128,26 @@ pub struct VoteLog {
     pub pair_probabilities: Option<Vec<f64>>,
     /// Times of the last replies of sides A and B.
     pub timings: Option<Vec<[ReplyTiming; 2]>>,
-    /// How the pairs were chosen; [`VoteSource`](super::slice::VoteSource) says what that means.
+    /// Pairing policies; [`VoteSource`](super::slice::VoteSource) lists the sources that they imply.
     pub pairing_policies: Option<Labels>,
-    /// Ids of the battles, as the file names them.
+    /// Ids of the battles, as in the file.
     pub battle_ids: Option<Labels>,
-    /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
+    /// Number of excluded votes of the source by rule. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
-    /// Columns of the source that would say how many votes a row stands for. They are not read: each row is one vote.
+    /// Columns of vote counts per row in the source. They are not read: each row is one vote.
     pub unread_columns: std::collections::BTreeSet<String>,
-    /// These votes one by one, as far as the source says what they are.
+    /// Single excluded votes, as far as the source has them.
     pub excluded_votes: Option<Box<ExcludedVotes>>,
 }
 
-/// The rule under which an excluded vote is counted; `not_rated` where the source names none.
+/// Returns the rule under which an excluded vote is counted; `not_rated` where the source names none.
 #[must_use]
 pub fn exclusion_rule(rule: &str) -> String {
     if rule.is_empty() { "not_rated".to_owned() } else { rule.to_owned() }
 }
 
 impl VoteLog {
-    /// An empty log with these columns.
+    /// Creates an empty log with these columns.
     #[must_use]
     pub fn with_columns(columns: ColumnSet) -> Self {
         Self {
@@ -178,7 +178,7 @@ impl VoteLog {
         *self.excluded.entry(exclusion_rule(rule)).or_default() += 1;
     }
 
-    /// As [`Self::exclude`], of a vote whose entry in the columns of [`Self::excluded_votes`] follows.
+    /// Counts an excluded vote like [`Self::exclude`]; the caller then adds its entry to the columns of [`Self::excluded_votes`].
     pub fn exclude_vote(&mut self, rule: &str) {
         self.exclude(rule);
         if let Some(excluded) = &mut self.excluded_votes {
@@ -238,7 +238,7 @@ impl VoteLog {
         self.reorder(&order);
     }
 
-    /// All columns of labels.
+    /// Iterates over all label columns.
     fn labels_mut(&mut self) -> impl Iterator<Item = &mut Labels> {
         let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
         let beside = [&mut self.pairing_policies, &mut self.battle_ids];
@@ -264,13 +264,13 @@ impl VoteLog {
         }
     }
 
-    /// Number of votes.
+    /// Returns the number of votes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.outcomes.len()
     }
 
-    /// How many voters the votes name.
+    /// Classifies the number of voters that the votes name.
     #[must_use]
     pub fn voters_known(&self) -> VotersKnown {
         let Some(voters) = &self.voters else { return VotersKnown::None };
@@ -302,8 +302,7 @@ impl VoteLog {
         Ok(())
     }
 
-    /// The models and outcomes of the votes whose entry in `keep` is true, without any other column. Models keep their
-    /// positions.
+    /// Copies the models and outcomes of the votes whose entry in `keep` is true, without any other column. Models keep their positions.
     #[must_use]
     pub fn outcomes_picked(&self, keep: &[bool]) -> Self {
         Self {
@@ -316,9 +315,9 @@ impl VoteLog {
         }
     }
 
-    /// Drops names that no vote has, and orders the others by their first vote: the log is then that of its votes alone.
+    /// Drops names that no vote has and orders the others by their first vote, as if the log had been built from its votes alone.
     pub fn forget_unused_names(&mut self) {
-        let mut models = Renamed::new(std::mem::take(&mut self.models));
+        let mut models = CompactedNames::new(std::mem::take(&mut self.models));
         for (a, b) in self.a.iter_mut().zip(&mut self.b) {
             (*a, *b) = (models.position(*a), models.position(*b));
         }
@@ -351,13 +350,13 @@ fn extend<T: Copy>(mine: &mut Option<Vec<T>>, theirs: &Option<Vec<T>>) {
     }
 }
 
-/// An integer with the order of [`f64::total_cmp`].
+/// Maps a time to an integer with the order of [`f64::total_cmp`].
 fn time_key(seconds: f64) -> i64 {
     let bits = seconds.to_bits().cast_signed();
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
-/// A vote of a model against itself.
+/// Error of a vote of a model against itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("model {0:?} is compared with itself: a vote needs two different models")]
 pub struct SelfPlay(pub String);

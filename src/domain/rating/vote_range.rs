@@ -1,17 +1,17 @@
-//! Which votes of the log are read.
+//! Range of votes to read from the log.
 
 use crate::time::Timestamp;
 
-/// Which votes are read: `after < seq ≤ upto`, cast in `[since, until)`.
+/// Range of votes to read: `after < seq ≤ upto`, cast in `[since, until)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VoteRange {
-    /// The last vote that is known already.
+    /// Exclusive lower bound of the sequence number.
     pub after: i64,
-    /// The last vote to read.
+    /// Inclusive upper bound of the sequence number.
     pub upto: i64,
-    /// The earliest time.
+    /// Inclusive lower bound of the time.
     pub since: Timestamp,
-    /// The first time that is too late.
+    /// Exclusive upper bound of the time.
     pub until: Timestamp,
 }
 

@@ -17,9 +17,9 @@ use crate::rating::counts::pair_counts::PairCounts;
 use crate::stats::real;
 
 /// Pairs with fewer votes are weighted as if they had this many, so that a rare pair does not dominate.
-const LEAST_PAIR_VOTES: u64 = 50;
-/// A pair with a smaller probability never meets, and its weight would leave no digits to the others.
-const LEAST_PROBABILITY: f64 = 1e-12;
+const MIN_PAIR_VOTES: u64 = 50;
+/// Minimum pair probability: a smaller one never occurs, and its weight would cost the others their precision.
+const MIN_PROBABILITY: f64 = 1e-12;
 
 /// Weights of the votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -56,14 +56,14 @@ impl std::str::FromStr for Reweight {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Weights {
     Equal,
-    /// By positions in the tally, the lower one first.
+    /// Weights by positions in the tally, the lower one first.
     ByPair(HashMap<(usize, usize), f64>),
-    /// By log row.
+    /// Weights by log row.
     ByVote(Vec<f64>),
 }
 
 impl Weights {
-    /// The weight of the vote in a row between the models at `a` and `b` in the tally.
+    /// Returns the weight of the vote in a row between the models at `a` and `b` in the tally.
     pub(super) fn of_vote(&self, row: usize, a: usize, b: usize) -> f64 {
         match self {
             Self::Equal => 1.0,
@@ -73,7 +73,7 @@ impl Weights {
     }
 }
 
-/// Weights the votes of a tally, which `scoring` made of the log if there is one.
+/// Weights the votes of a tally, which was made from `log`, if given, with `scoring`.
 ///
 /// # Errors
 /// [`FitError`] if weights by probability are requested and the log has no valid probabilities.
@@ -91,7 +91,7 @@ pub(super) fn weigh(
 }
 
 fn by_pair(tally: &mut Tally) -> Weights {
-    let weight = |counts: &PairCounts| 1.0 / real(counts.total().max(LEAST_PAIR_VOTES));
+    let weight = |counts: &PairCounts| 1.0 / real(counts.total().max(MIN_PAIR_VOTES));
     let sum: f64 = tally.counts.iter().map(|counts| real(counts.total()) * weight(counts)).sum();
     let scale = real(tally.votes) / sum;
     let weights: Vec<f64> = tally.counts.iter().map(|counts| scale * weight(counts)).collect();
@@ -120,7 +120,7 @@ fn by_probability(tally: &mut Tally, log: &VoteLog, scoring: Scoring) -> Result<
     let mut weights = vec![0.0; log.len()];
     for row in counted() {
         let probability = probabilities[row];
-        if !(LEAST_PROBABILITY..=1.0).contains(&probability) {
+        if !(MIN_PROBABILITY..=1.0).contains(&probability) {
             return Err(FitError::PairProbability { vote: row + 1, probability });
         }
         weights[row] = 1.0 / probability;
@@ -136,7 +136,7 @@ fn by_probability(tally: &mut Tally, log: &VoteLog, scoring: Scoring) -> Result<
 /// Sums of weights and squared weights by pair and outcome, in log order.
 struct WeightedPairs<'log> {
     log: &'log VoteLog,
-    /// Positions in the tally, by position in the log.
+    /// Position of each model in the tally, by position in the log.
     places: Vec<usize>,
     index: HashMap<(usize, usize), usize>,
     pairs: Vec<PairTally>,

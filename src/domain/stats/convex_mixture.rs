@@ -18,9 +18,9 @@ use super::distribution::squarable_unit;
 use super::{real, real_len};
 
 /// Maximum number of grid points; more take too long.
-const MOST_POINTS: u64 = 20_000_000;
+const MAX_POINTS: u64 = 20_000_000;
 /// Maximum number of series; more have too many subsets.
-const MOST_SERIES: usize = 16;
+const MAX_SERIES: usize = 16;
 
 /// Search method for the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub enum MixtureError {
     )]
     Scale(usize),
     /// No series, or too many.
-    #[error("{0} series cannot be mixed: give between 1 and {MOST_SERIES}")]
+    #[error("{0} series cannot be mixed: give between 1 and {MAX_SERIES}")]
     Count(usize),
     /// The grid is too fine.
     #[error("a grid of {steps} steps over {series} series is too fine: take fewer steps or the exact optimum")]
@@ -139,7 +139,7 @@ struct Moments {
 
 impl Moments {
     fn new(series: &[&[f64]], target: &[f64]) -> Result<Self, MixtureError> {
-        if series.is_empty() || series.len() > MOST_SERIES {
+        if series.is_empty() || series.len() > MAX_SERIES {
             return Err(MixtureError::Count(series.len()));
         }
         for (number, values) in (1..).zip(series) {
@@ -162,7 +162,7 @@ impl Moments {
 
     fn best_on_grid(&self, steps: u32) -> Result<Vec<f64>, MixtureError> {
         let series = self.c.len();
-        if steps == 0 || points(steps, series) > MOST_POINTS {
+        if steps == 0 || points(steps, series) > MAX_POINTS {
             return Err(MixtureError::Grid { steps, series });
         }
         Ok(GridSearch::best(self, steps))
@@ -252,7 +252,7 @@ fn points(steps: u32, series: usize) -> u64 {
     for place in 1..series {
         ways *= (f64::from(steps) + real_len(place)) / real_len(place);
     }
-    if ways < real(MOST_POINTS) {
+    if ways < real(MAX_POINTS) {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -6,14 +6,14 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// Rating patterns of units, grouped by item.
-pub struct PatternsOfItems {
+pub struct ItemPatterns {
     patterns: Vec<usize>,
     /// Start of each item's units, and the end of the last.
     starts: Vec<usize>,
     distinct: usize,
 }
 
-impl PatternsOfItems {
+impl ItemPatterns {
     /// Groups (item, pattern) pairs, which come in item order; patterns are numbers below `distinct`.
     pub fn new<I: PartialEq>(units: impl Iterator<Item = (I, usize)>, distinct: usize) -> Self {
         let (mut patterns, mut starts, mut last) = (Vec::new(), Vec::new(), None);

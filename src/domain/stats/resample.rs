@@ -17,7 +17,7 @@ use super::{Interval, Undefined, real};
 const ROUNDING: f64 = 1e-12;
 
 /// Minimum number of clusters, such as voters with all of their votes, for an interval that is not too narrow.
-pub const FEW_CLUSTERS: usize = 10;
+pub const MIN_CLUSTERS: usize = 10;
 
 /// Number of replicates of a bootstrap, and the seed of its random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

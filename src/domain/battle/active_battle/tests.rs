@@ -52,7 +52,7 @@ fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
 #[test]
 fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
-    assert!(!battle.take_in(1, letter(["A", "B"])));
+    assert!(!battle.apply_events(1, letter(["A", "B"])));
     let told = battle.log().head();
     assert_eq!(battle.log().after(0), &letter(["A", "B"])[..5], "nothing is ready yet");
     assert_eq!(battle.row.progress.stage, Stage::Answering);
@@ -64,7 +64,7 @@ fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
 #[test]
 fn what_the_database_holds_otherwise_is_sent_again() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
-    assert!(!battle.take_in(1, letter(["A", "B"])));
+    assert!(!battle.apply_events(1, letter(["A", "B"])));
     let known = battle.log().head();
     battle.catch_up(record(Stage::Ready, &["A", "Another"]), EPOCH_GAP);
     let told = battle.log().after(known);
@@ -79,7 +79,7 @@ fn what_the_database_holds_otherwise_is_sent_again() {
 #[test]
 fn the_same_text_of_another_answering_is_sent_again_because_votes_name_the_answering() {
     let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
-    assert!(!battle.take_in(1, letter(["A", "B"])));
+    assert!(!battle.apply_events(1, letter(["A", "B"])));
     let known = battle.log().head();
     let mut ended = record(Stage::Ready, &["A", "B"]);
     ended.battle.answered_by = Some(RunId::new("here.0"));
@@ -109,7 +109,7 @@ fn second_question() -> BattleRecord {
 /// Events sent after taking over a battle of which only these events of the first turn were received.
 fn sent_after(received: &[EventEntry]) -> (ActiveBattle, Vec<BattleEvent>) {
     let mut battle = ActiveBattle::follow(second_question(), EPOCH_GAP);
-    assert!(!battle.take_in(1, received.to_vec()));
+    assert!(!battle.apply_events(1, received.to_vec()));
     let known = battle.log().last_seq().unwrap_or(0);
     battle.adopt(second_question(), EPOCH_GAP);
     let sent = battle.log().after(known);

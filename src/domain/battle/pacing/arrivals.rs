@@ -69,7 +69,7 @@ pub(super) struct Arrivals {
     /// Minimum gap between two steps of a reply too short to measure.
     unmeasured: Duration,
     /// Usual time per byte of the slower model; zero where unknown.
-    usual_byte_time: Duration,
+    mean_byte_time: Duration,
     /// Measured time per byte of this reply, once it has ended.
     byte_time: Option<Duration>,
     continuation: Option<Continuation>,
@@ -101,15 +101,15 @@ impl Arrivals {
             longest: Duration::ZERO,
             paused: false,
             unmeasured,
-            usual_byte_time: Duration::ZERO,
+            mean_byte_time: Duration::ZERO,
             byte_time: None,
             continuation: None,
         }
     }
 
     /// Sets the usual time per byte of the slower model.
-    pub(super) fn set_usual_byte_time(&mut self, usual_byte_time: Duration) {
-        self.usual_byte_time = usual_byte_time;
+    pub(super) fn set_usual_byte_time(&mut self, mean_byte_time: Duration) {
+        self.mean_byte_time = mean_byte_time;
     }
 
     /// Adds text of this size, received at `at`.
@@ -265,7 +265,7 @@ impl Arrivals {
     /// Time between two such steps of a reply too short to measure: equal for both models, whichever of them wrote the reply. At most a
     /// pause, since stalls in a model's former replies are no reason for more.
     fn unmeasured_gap(&self, text: BytesPerChar) -> Duration {
-        let usual = self.usual_byte_time.mul_f64(SLOWER_THAN_USUAL * text.bytes_of(self.quantum));
+        let usual = self.mean_byte_time.mul_f64(SLOWER_THAN_USUAL * text.bytes_of(self.quantum));
         self.unmeasured.max(usual.min(self.pause()))
     }
 

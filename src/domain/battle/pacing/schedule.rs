@@ -20,7 +20,7 @@ const UNMEASURED: u32 = 3;
 
 /// Maximum bytes that a reply has to be ahead of the visible text, because its text counts as that of a denser script. Far below the
 /// read-ahead of a turn: unread text cannot be waited for.
-const MOST_AHEAD: usize = 32 << 10;
+const MAX_AHEAD: usize = 32 << 10;
 
 /// Release rule of replies.
 #[derive(Debug, Clone, PartialEq)]
@@ -268,7 +268,7 @@ impl Schedule {
         let text = denser(a, b);
         let chars = (self.taken + steps) * self.quantum;
         let bytes = whole_bytes(self.taken_bytes + text.bytes_of(steps * self.quantum));
-        let size = TextSize { chars, bytes: bytes.min(chars + MOST_AHEAD) };
+        let size = TextSize { chars, bytes: bytes.min(chars + MAX_AHEAD) };
         Some(a.exceed(size, text)?.max(b.exceed(size, text)?))
     }
 }

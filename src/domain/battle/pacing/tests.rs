@@ -328,22 +328,21 @@ fn an_accent_does_not_slow_a_reply_down() {
 /// Reads like a turn: at most 64 KiB ahead of the visible text.
 #[test]
 fn a_long_reply_beside_a_denser_one_never_waits_for_text_that_is_not_read() {
-    const MOST_READ_AHEAD: usize = 64 << 10;
+    const MAX_READ_AHEAD: usize = 64 << 10;
     let (mut pacer, mut at, mut left) = (Pacer::new(COMMON, 12, 1), Duration::ZERO, 250_000);
     pacer.push(Side::A, &"👍".repeat(100), at);
     pacer.end(Side::A, Ending::Complete, at);
     while !pacer.finished() {
         at += millis(10);
-        if left > 0 && pacer.backlog(Side::B) < MOST_READ_AHEAD {
+        if left > 0 && pacer.backlog(Side::B) < MAX_READ_AHEAD {
             pacer.push(Side::B, &"x".repeat(1_000), at);
             left -= 1_000;
         } else if left == 0 {
             pacer.end(Side::B, Ending::Complete, at);
         }
         let due = pacer.due(at);
-        assert!(due.is_some() || pacer.backlog(Side::B) < MOST_READ_AHEAD, "stuck with {left} characters to come");
-        at =
-            due.map_or(at, |due| if left == 0 || pacer.backlog(Side::B) >= MOST_READ_AHEAD { at.max(due) } else { at });
+        assert!(due.is_some() || pacer.backlog(Side::B) < MAX_READ_AHEAD, "stuck with {left} characters to come");
+        at = due.map_or(at, |due| if left == 0 || pacer.backlog(Side::B) >= MAX_READ_AHEAD { at.max(due) } else { at });
         pacer.step(at);
     }
 }

@@ -8,11 +8,11 @@ use crate::benchmark::judgement::{Judgement, Status};
 
 /// Number of a judge's judgements by final status; repeated attempts count once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JudgementEnds {
+pub struct StatusCounts {
     by_status: BTreeMap<Status, u64>,
 }
 
-impl JudgementEnds {
+impl StatusCounts {
     /// Counts a judge's judgements, each with its baseline, in the order of storage. A verdict takes precedence over failures; of several
     /// failures the last one counts.
     #[must_use]
@@ -63,10 +63,10 @@ mod tests {
             judged("2", Status::ParseFailed),
             judged("2", Status::Refused),
         ];
-        let ends = JudgementEnds::new(said.iter().map(|one| ("", one)));
+        let ends = StatusCounts::new(said.iter().map(|one| ("", one)));
         assert_eq!((ends.total(), ends.of(Status::Ok), ends.of(Status::Refused)), (2, 1, 1));
         assert_eq!(ends.of(Status::ParseFailed), 0);
-        let of_two = JudgementEnds::new(said[3..].iter().zip(["a", "b"]).map(|(one, baseline)| (baseline, one)));
+        let of_two = StatusCounts::new(said[3..].iter().zip(["a", "b"]).map(|(one, baseline)| (baseline, one)));
         assert_eq!(of_two.total(), 2, "beside two baselines there are two judgements");
     }
 }

@@ -201,6 +201,10 @@ fn item(line: DialogueRecord) -> Result<Item, DataProblem> {
     if line.history.iter().any(|exchange| exchange.bot.trim().is_empty()) {
         return Err(DataProblem::Empty("a bot's text"));
     }
+    if task.skips_first && line.history.len() == 1 {
+        let reason = format!("it has one turn, and the task {} judges from the second turn on", task.code);
+        return Err(DataProblem::Record(reason));
+    }
     let turn = |exchange: DialogueExchange| Question { question: exchange.user, reference: Some(exchange.bot) };
     Ok(Item {
         id: line.id.to_string(),

@@ -29,12 +29,12 @@ pub struct DraftLine {
     /// Id of the model that rewrote the question.
     pub model: String,
     /// Draft, or the reply that is not one.
-    pub draft: Result<Draft, UnreadDraft>,
+    pub draft: Result<Draft, InvalidDraft>,
 }
 
 /// Reply that is not a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadDraft {
+pub struct InvalidDraft {
     /// Text of the reply.
     pub raw: String,
     /// Reason why the reply is not a draft.
@@ -102,7 +102,7 @@ impl DraftLine {
             capability: item.category.clone(),
             original: original(item).to_owned(),
             model: model.to_owned(),
-            draft: draft.map_err(|(raw, reason)| UnreadDraft { raw: raw.to_owned(), reason, attempt: None }),
+            draft: draft.map_err(|(raw, reason)| InvalidDraft { raw: raw.to_owned(), reason, attempt: None }),
         }
     }
 
@@ -153,7 +153,7 @@ impl DraftRecord {
             (Some(question), Some(options), Some(answer), None) => {
                 Ok(Draft { question, choices: choices(options, &answer)? })
             }
-            (None, None, None, Some(raw)) => Err(UnreadDraft { raw, reason: reason.unwrap_or_default(), attempt }),
+            (None, None, None, Some(raw)) => Err(InvalidDraft { raw, reason: reason.unwrap_or_default(), attempt }),
             _ => {
                 let needs =
                     "it has neither question, options and answer nor raw: remove the line and it is asked again";

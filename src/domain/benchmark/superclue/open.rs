@@ -122,6 +122,10 @@ fn item(line: OpenRecord) -> Result<Item, DataProblem> {
         return Err(DataProblem::Record(format!("it has {} turns; the suite judges two", line.turns.len())));
     }
     let references = line.reference.unwrap_or_default();
+    if references.len() > line.turns.len() {
+        let (given, turns) = (references.len(), line.turns.len());
+        return Err(DataProblem::Record(format!("it has {given} references to {turns} turns: give one for each turn")));
+    }
     let reference = |turn: usize| references.get(turn).filter(|text| !text.trim().is_empty()).cloned();
     let turns = line.turns.into_iter().enumerate();
     Ok(Item {

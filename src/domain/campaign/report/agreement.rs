@@ -16,12 +16,12 @@ use crate::stats::Undefined;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff_of_groups};
 use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::item_patterns::PatternsOfItems;
+use crate::stats::item_patterns::ItemPatterns;
 use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 
 /// Highest point of the longest preference scale.
-const MOST_PREFERENCE: i8 = 3;
+const MAX_PREFERENCE: i8 = 3;
 
 /// Chance-corrected agreement: 1 is full agreement, 0 is chance level. `None` where a statistic is undefined.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -73,7 +73,7 @@ type UnitLabels = Vec<Vec<u8>>;
 /// Units that at least two annotators judged, by combination of values.
 struct LabelPatterns {
     distinct: Vec<LabelPattern>,
-    of_items: PatternsOfItems,
+    of_items: ItemPatterns,
     task: Task,
     scale: MeasurementLevel,
 }
@@ -99,7 +99,7 @@ impl LabelPatterns {
             (item, pattern)
         };
         let units: Vec<(u32, usize)> = several.map(place).collect();
-        let of_items = PatternsOfItems::new(units.into_iter(), distinct.len());
+        let of_items = ItemPatterns::new(units.into_iter(), distinct.len());
         Self { distinct, of_items, task, scale }
     }
 
@@ -161,7 +161,7 @@ fn push(values: &mut UnitLabels, at: usize, value: u8) {
 
 /// Converts a preference into its position on the scale, from 0.
 fn preference_code(preference: i8) -> u8 {
-    preference.saturating_add(MOST_PREFERENCE).unsigned_abs()
+    preference.saturating_add(MAX_PREFERENCE).unsigned_abs()
 }
 
 fn code(outcome: Outcome) -> u8 {

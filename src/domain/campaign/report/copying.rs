@@ -7,14 +7,14 @@ use crate::stats::binomial;
 use crate::stats::{real, real_len};
 
 /// Minimum number of shared units of two annotators to be compared.
-const FEWEST_SHARED: u64 = 20;
+const MIN_SHARED: u64 = 20;
 /// Minimum share of agreement for a flag: copied judgements are all or nearly all the same.
-const LEAST_AGREEMENT: f64 = 0.9;
+const MIN_AGREEMENT: f64 = 0.9;
 /// Minimum share of shared units that a copier judged after the other; below it the copier is unknown, and both are flagged.
 const LATER: f64 = 0.9;
 
 /// Minimum kappa of all others that is used as a divisor.
-const LEAST_KAPPA: f64 = 0.05;
+const MIN_KAPPA: f64 = 0.05;
 
 /// Units that two annotators both judged.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +40,7 @@ pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
     }
     for (&(one, other), pair) in &pairs {
         let agreement = real(pair.equal) / real(pair.shared.max(1));
-        if pair.shared < FEWEST_SHARED || agreement < LEAST_AGREEMENT {
+        if pair.shared < MIN_SHARED || agreement < MIN_AGREEMENT {
             continue;
         }
         let by_chance = chance_of_pair(&shares, [one, other]);
@@ -114,6 +114,6 @@ fn expected_kappa(pairs: &BTreeMap<(&str, &str), AnnotatorOverlap>, chance: f64,
     let of_other = mean(&|first, second| (first == other || second == other) && first != one && second != one);
     let of_rest = mean(&|first, second| ![one, other].contains(&first) && ![one, other].contains(&second));
     let expected =
-        if of_rest > LEAST_KAPPA { of_one.max(0.0) * of_other.max(0.0) / of_rest } else { of_one.max(of_other) };
+        if of_rest > MIN_KAPPA { of_one.max(0.0) * of_other.max(0.0) / of_rest } else { of_one.max(of_other) };
     expected.clamp(0.0, 1.0)
 }

@@ -19,7 +19,7 @@ use crate::rating::vote_log::VoteLog;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::agreement::kappa::cohen_of_counts;
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::item_patterns::PatternsOfItems;
+use crate::stats::item_patterns::ItemPatterns;
 use crate::stats::resample::{BootstrapOptions, replicates, uncertainty};
 use crate::stats::{Share, Undefined};
 
@@ -183,7 +183,7 @@ fn pairs_of_people(compared: &[ComparedUnit]) -> Share {
 /// Units by combination of people's judgements and verdict.
 struct JudgementPatterns {
     distinct: Vec<(Chosen, Choice)>,
-    of_items: PatternsOfItems,
+    of_items: ItemPatterns,
 }
 
 impl JudgementPatterns {
@@ -199,7 +199,7 @@ impl JudgementPatterns {
         };
         let mut units: Vec<(u32, usize)> = compared.iter().map(place).collect();
         units.sort_unstable();
-        let of_items = PatternsOfItems::new(units.into_iter(), distinct.len());
+        let of_items = ItemPatterns::new(units.into_iter(), distinct.len());
         Self { distinct, of_items }
     }
 

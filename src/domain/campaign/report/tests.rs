@@ -15,7 +15,7 @@ enum Person {
     /// Judges at random.
     Careless,
     /// Chooses side A with this probability, regardless of the answers.
-    Sided(f64),
+    VotesBySide(f64),
     /// Copies the first annotator.
     Copier,
 }
@@ -37,8 +37,8 @@ fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
             let said = match person {
                 Person::Honest(care) if rng.random_bool(care * ease) => truth,
                 Person::Honest(_) | Person::Careless => Outcome::ALL[rng.random_range(0..4)],
-                Person::Sided(share) if rng.random_bool(*share) => by_name(Outcome::AWins, &shown),
-                Person::Sided(_) => by_name(Outcome::BWins, &shown),
+                Person::VotesBySide(share) if rng.random_bool(*share) => by_name(Outcome::AWins, &shown),
+                Person::VotesBySide(_) => by_name(Outcome::BWins, &shown),
                 Person::Copier => first.unwrap_or(truth),
             };
             first = first.or(Some(said));
@@ -117,7 +117,7 @@ impl WrongFlags {
 #[test]
 fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut people = vec![Person::Honest(0.85); 6];
-    people.extend([Person::Careless, Person::Careless, Person::Sided(0.85), Person::Copier]);
+    people.extend([Person::Careless, Person::Careless, Person::VotesBySide(0.85), Person::Copier]);
     let is_long = std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long");
     let seeds = 1..=if is_long { 200 } else { 20 };
     let mut wrong = WrongFlags::default();

@@ -4,7 +4,7 @@ use crate::correlation::agreement::score_sheet::Scored;
 use crate::stats::distribution::mean;
 use std::collections::BTreeMap;
 
-/// The scores of each answer by who gave them. Of several by one individual the last counts.
+/// Scores of each answer by rater; the last of several scores by one rater counts.
 pub(super) struct Answers<'a>(pub(super) BTreeMap<AnswerKey<'a>, BTreeMap<&'a str, f64>>);
 
 impl<'a> Answers<'a> {

@@ -1,9 +1,9 @@
-//! A judge's scores calibrated on people's: isotonic regression, cross-validated by question.
+//! Calibration of a judge's scores on people's: isotonic regression, cross-validated by question.
 //!
-//! A judge can order answers as people do and still be two points too kind, or use another scale. The non-decreasing function that
-//! brings its scores closest to people's (Zadrozny and Elkan 2002) mends the one and leaves the order alone. A function that has seen
-//! the answers flatters itself, so questions are split into folds, and each answer is calibrated by a function that was fitted on the
-//! other folds: the answers to one question never stand on both sides.
+//! A judge can order answers as people do and still score two points too high, or use another scale. The non-decreasing function that
+//! minimises the distance of its scores from people's (Zadrozny and Elkan 2002) corrects the scale and keeps the order. A function
+//! evaluated on the answers that it was fitted on is optimistic, so questions are split into folds, and each answer is calibrated by a
+//! function that was fitted on the other folds: the answers to one question are never in both the training and the test set.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -17,13 +17,13 @@ use crate::stats::correlation::Coefficient;
 use crate::stats::distribution::mean;
 use crate::stats::isotonic::{Isotonic, Observation};
 
-/// Questions that a calibration takes: with fewer, a fold is chance.
+/// Minimum number of questions for a calibration; with fewer, the folds are dominated by chance.
 const ENOUGH: usize = 10;
 
-/// How questions are split.
+/// Options of the cross-validation split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalibrationOptions {
-    /// Number of folds, 2 or more; of fewer questions each is a fold of its own.
+    /// Number of folds, 2 or more; with fewer questions than folds, each question is a fold.
     pub folds: usize,
     /// Seed of the split.
     pub seed: u64,
@@ -38,25 +38,26 @@ impl Default for CalibrationOptions {
 /// A judge's scores beside people's, raw and calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationReport {
-    /// What was done.
+    /// Description of the method.
     pub method: &'static str,
     /// Number of folds.
     pub folds: usize,
     /// Seed of the split.
     pub seed: u64,
-    /// Questions with an answer that both scored.
+    /// Number of questions with an answer that both people and the judge scored.
     pub questions: usize,
-    /// The judge's scores as they are.
+    /// Metrics of the judge's uncalibrated scores.
     pub raw: CalibrationMetrics,
-    /// The judge's scores, each calibrated by the folds that do not have it.
+    /// Metrics of the judge's scores, each calibrated by the folds that do not have it.
     pub calibrated: CalibrationMetrics,
-    /// Mean distance of people's scores from their mean in the other folds: what no judge at all would reach.
+    /// Mean absolute difference of people's scores from their mean in the other folds: the baseline without any judge.
     pub without_judge: MetricValue,
-    /// The function fitted on all answers, for scores that people have not given: in sample, so none of the numbers above is about it.
+    /// Calibration function fitted on all answers, for scores that people have not given. It is in sample: none of the metrics above is
+    /// computed from it.
     pub curve: Vec<CurvePoint>,
 }
 
-/// How scores of answers agree with people's.
+/// Agreement of a judge's scores with people's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationMetrics {
     /// Mean absolute difference, in points of people's scale.
@@ -67,16 +68,16 @@ pub struct CalibrationMetrics {
     pub spearman: MetricValue,
 }
 
-/// What a score of the judge stands for.
+/// Point of the calibration function.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CurvePoint {
     /// The judge's score.
     pub judge: f64,
-    /// The score of people that it stands for.
+    /// Calibrated score on people's scale.
     pub people: f64,
 }
 
-/// Calibrates a judge's scores, question by question.
+/// Calibrates a judge's scores, cross-validated by question.
 pub(super) fn calibrate(questions: &[ScoredQuestion], options: CalibrationOptions) -> CalibrationReport {
     let folds = folds(questions, options);
     let scored: Vec<AnswerScores> = folds.iter().flatten().flat_map(|question| scores(question)).collect();
@@ -100,7 +101,7 @@ pub(super) fn calibrate(questions: &[ScoredQuestion], options: CalibrationOption
 
 type Fold<'q> = Vec<&'q ScoredQuestion>;
 
-/// The questions, shuffled and dealt out.
+/// Shuffles the questions and splits them into folds.
 fn folds(questions: &[ScoredQuestion], options: CalibrationOptions) -> Vec<Fold<'_>> {
     let mut shuffled: Vec<&ScoredQuestion> = questions.iter().collect();
     shuffled.shuffle(&mut ChaCha8Rng::seed_from_u64(options.seed));
@@ -116,7 +117,7 @@ fn observations(scored: &[AnswerScores]) -> Vec<Observation> {
     scored.iter().map(|scores| Observation::new(scores.judge, scores.human)).collect()
 }
 
-/// Each fold's answers, with the judge's score replaced by what the other folds say of it.
+/// Returns each answer with the judge's score replaced by the prediction of the other folds.
 fn out_of_fold(folds: &[Fold<'_>]) -> Result<Vec<AnswerScores>, Undefined> {
     let of_fold = |own: usize| {
         let fitted = Isotonic::fit(&observations(&others(folds, own)))?;
@@ -132,7 +133,7 @@ fn others(folds: &[Fold<'_>], own: usize) -> Vec<AnswerScores> {
     others.flat_map(|(_, questions)| questions.iter().flat_map(|question| scores(question))).collect()
 }
 
-/// People's scores beside their mean in the other folds.
+/// Returns people's scores beside their mean in the other folds.
 fn without_judge(folds: &[Fold<'_>]) -> Vec<AnswerScores> {
     let of_fold = |own: usize| {
         let human: Vec<f64> = others(folds, own).iter().map(|scores| scores.human).collect();
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn no_answer_calibrates_its_own_question() {
-        // Question by question the judge says another number: nothing learnt on the others can be of use.
+        // The judge's score is unrelated to people's: nothing learnt on the other questions can be of use.
         let all: Vec<ScoredQuestion> =
             (0..10_u8).map(|at| question(&[(f64::from(at % 2) * 4.0 + 1.0, f64::from(at))])).collect();
         let found = calibrate(&all, CalibrationOptions { folds: 10, seed: 3 });

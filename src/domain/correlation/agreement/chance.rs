@@ -1,4 +1,4 @@
-//! Agreement of votes and verdicts beyond what chance would bring.
+//! Agreement of votes and verdicts beyond chance.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::stats::agreement::choices::{Choice, VotesByQuestion, majority};
 use crate::stats::agreement::kappa::{cohen, cohen_of_counts, fleiss, randolph};
 use crate::stats::resample::BootstrapOptions;
 
-/// A kappa of fewer items than this says nothing of a person.
+/// Minimum number of items for the kappa of a judge and one person.
 const FEWEST: usize = 10;
 
 /// Agreement beyond chance. The labels are first, second and tie, of the two models in the order of their names.
@@ -19,19 +19,19 @@ const FEWEST: usize = 10;
 pub struct ChanceReport {
     /// Cohen's kappa of the judge and the majority of each question's votes.
     pub cohen_majority: KappaReport,
-    /// Cohen's kappa of the judge and a person, over the people who share enough questions with it.
+    /// Mean of Cohen's kappa of the judge with each person who shares enough questions with it.
     pub cohen_people: MeanKappa,
-    /// Fleiss' kappa of people, on the questions with the commonest number of votes.
+    /// Fleiss' kappa of people, on the questions with the most frequent number of votes.
     pub fleiss: KappaReport,
-    /// Randolph's kappa of the same: all three labels are equally likely by chance.
+    /// Randolph's kappa on the same questions: all three labels are equally likely by chance.
     pub randolph: KappaReport,
-    /// Krippendorff's alpha of people, on all questions with two votes or more.
+    /// Krippendorff's alpha of people, on all questions with two or more votes.
     pub krippendorff: MetricValue,
-    /// The same with the judge as one of them.
+    /// Krippendorff's alpha of people and the judge.
     pub krippendorff_with_judge: MetricValue,
 }
 
-/// Where several judged a question, the judge's verdict is that of most of them.
+/// Computes all metrics. If several judges judged a question, their majority is the judge's verdict.
 pub(super) fn by_chance(
     people: &VotesByQuestion,
     judge: &VotesByQuestion,
@@ -50,7 +50,7 @@ pub(super) fn by_chance(
     }
 }
 
-/// Alpha with the judge as one of the people; undefined where it judged none of their questions.
+/// Computes alpha with the judge as one of the raters; undefined if it judged none of people's questions.
 fn with_judge(people: &VotesByQuestion, judge: &VotesByQuestion) -> MetricValue {
     if people.beside(judge).next().is_none() {
         return Err(Undefined::Nothing).into();
@@ -78,7 +78,7 @@ fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> MetricValue {
     krippendorff(&units, MeasurementLevel::Nominal).into()
 }
 
-/// A question on which people or judges are undecided is left out.
+/// Computes Cohen's kappa of the two majorities; a question without a majority of people or judges is left out.
 fn with_majority(people: &VotesByQuestion, judge: &VotesByQuestion) -> KappaReport {
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
     let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));

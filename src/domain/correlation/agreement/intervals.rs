@@ -1,9 +1,9 @@
-//! Intervals of agreement: everything that was said of one question is resampled together.
+//! Cluster bootstrap intervals of agreement: all opinions on one question are resampled together.
 //!
-//! What people and a judge say of one question is not independent, whichever models and turns it is about, so a replicate draws questions, each
-//! with all of its votes or scores, as reports of campaigns do: it says how far the number moves with other questions and the same
-//! people. Where no question has a second voter, as in the battles of an arena, the votes of one voter are not independent either; then voters
-//! are drawn, each with all of their questions.
+//! Opinions of people and a judge on one question are not independent, whichever models and turns they are about, so a replicate draws
+//! questions, each with all of its votes or scores, as campaign reports do: the interval covers other questions and the same people. Where
+//! no question has a second voter, as in the battles of an arena, the votes of one voter are not independent either; then voters are drawn,
+//! each with all of their questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use super::metrics::IntervalReport;
 use super::score_sheet::item_of;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff_of_groups};
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::item_patterns::PatternsOfItems;
+use crate::stats::item_patterns::ItemPatterns;
 use crate::stats::resample::{BootstrapOptions, replicates};
 use crate::stats::{Share, Undefined, real_len};
 
-/// What is drawn.
+/// Unit that the bootstrap resamples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResampledUnit {
@@ -27,18 +27,18 @@ pub enum ResampledUnit {
     Voter,
 }
 
-/// How the intervals were found.
+/// Bootstrap that produced the intervals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgreementBootstrap {
-    /// What was done.
+    /// Description of the method.
     pub method: &'static str,
-    /// What was drawn.
+    /// Resampled unit.
     pub unit: ResampledUnit,
-    /// How many of them there are.
+    /// Number of units.
     pub units: usize,
-    /// How many people there are.
+    /// Number of people.
     pub people: usize,
-    /// How often they were drawn.
+    /// Number of replicates.
     pub replicates: u32,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -46,46 +46,46 @@ pub struct AgreementBootstrap {
     pub confidence: f64,
 }
 
-/// What was said of one question about two models, or of one answer.
+/// Opinions on one question about two models, or on one answer.
 pub(super) struct Opinions<'a> {
-    /// The question with its turn.
+    /// Question key with its turn.
     pub(super) question: &'a str,
-    /// The people.
+    /// Voters.
     pub(super) voters: Vec<&'a str>,
-    /// What they said.
+    /// Values that people gave.
     pub(super) people: Vec<f64>,
-    /// What the judge said; nothing where it was not asked.
+    /// Values that the judge gave; empty where it did not judge.
     pub(super) judge: Vec<f64>,
-    /// Both, as one of several raters.
+    /// Values of people and the judge, as one set of raters.
     pub(super) all: Vec<f64>,
 }
 
-/// Opinions that are the same but for who gave them and on what.
+/// Opinions without rater and question; equal ones are stored once.
 pub(super) struct OpinionPattern {
     /// Labels that people gave.
     pub(super) people: Vec<usize>,
     /// Labels that the judge gave.
     pub(super) judge: Vec<usize>,
-    /// What people said, and what people and the judge said.
+    /// Values of people, and values of people and the judge.
     pub(super) values: [Vec<f64>; 2],
-    /// The same as labels.
+    /// The same values as labels.
     pub(super) labels: [Vec<f64>; 2],
 }
 
-/// Patterns with how often each was drawn.
+/// Patterns with the number of times each was drawn.
 pub(super) type Drawn<'d> = [(&'d OpinionPattern, usize)];
 
-/// Questions or voters, with the patterns of what was said.
+/// Resampling units with the patterns of their opinions.
 pub(super) struct OpinionPatterns {
     distinct: Vec<OpinionPattern>,
-    of_units: PatternsOfItems,
+    of_units: ItemPatterns,
     unit: ResampledUnit,
     /// Number of people.
     people: usize,
 }
 
 impl OpinionPatterns {
-    /// `label` says which label a value is.
+    /// Groups opinions by unit and pattern. `label` maps a value to its label.
     pub(super) fn new(opinions: Vec<Opinions<'_>>, label: impl Fn(f64) -> usize) -> Self {
         let unit = ResampledUnit::of(&opinions);
         let number_of_people = opinions.iter().flat_map(|said| said.voters.iter()).collect::<BTreeSet<_>>().len();
@@ -103,18 +103,18 @@ impl OpinionPatterns {
             units.push((if unit == ResampledUnit::Voter { voter } else { item_of(question) }, place));
         }
         units.sort_unstable();
-        let of_units = PatternsOfItems::new(units.into_iter(), distinct.len());
+        let of_units = ItemPatterns::new(units.into_iter(), distinct.len());
         Self { distinct, of_units, unit, people: number_of_people }
     }
 
-    /// The intervals of several statistics, each of the same resamples.
+    /// Computes the intervals of several statistics from the same resamples.
     pub(super) fn intervals<const N: usize>(
         &self,
         bootstrap: BootstrapOptions,
         statistics: impl Fn(&Drawn<'_>) -> [Result<f64, Undefined>; N] + Sync,
     ) -> [IntervalReport; N] {
         let found = self.compute(self.of_units.counts(), &statistics);
-        // Where nothing is defined, there is nothing to draw.
+        // If all statistics are undefined, there is nothing to resample.
         let replicates = if found.iter().any(Result::is_ok) {
             replicates(bootstrap, |rng| self.compute(self.of_units.draw(rng), &statistics))
         } else {
@@ -126,7 +126,7 @@ impl OpinionPatterns {
         })
     }
 
-    /// Statistics of so many units of each pattern.
+    /// Computes the statistics with each pattern counted the drawn number of times.
     fn compute<const N: usize>(
         &self,
         counts: Vec<usize>,
@@ -136,7 +136,7 @@ impl OpinionPatterns {
         statistics(&drawn.collect::<Vec<_>>())
     }
 
-    /// How the intervals were found; none where nothing was drawn.
+    /// Describes the bootstrap; `None` if nothing was resampled.
     pub(super) fn bootstrap(&self, bootstrap: BootstrapOptions) -> Option<AgreementBootstrap> {
         let report = AgreementBootstrap {
             method: "percentiles of resamples, each unit with everything that was said of it; \
@@ -175,14 +175,14 @@ impl OpinionPattern {
     }
 }
 
-/// The order in which opinions were given does not matter, and zero is equal to its negative.
+/// Sorts values, since the order of opinions does not matter, and turns negative zero into zero.
 fn in_order(values: Vec<f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().map(|value| value + 0.0).collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-/// A share over all that was drawn.
+/// Computes a share over all drawn patterns.
 pub(super) fn share(drawn: &Drawn<'_>, of: impl Fn(&OpinionPattern) -> Share) -> Result<f64, Undefined> {
     let sum = drawn.iter().fold(Share::default(), |sum, &(pattern, times)| {
         let (share, times) = (of(pattern), times as u64);
@@ -191,12 +191,12 @@ pub(super) fn share(drawn: &Drawn<'_>, of: impl Fn(&OpinionPattern) -> Share) ->
     sum.rate()
 }
 
-/// The labels that people gave, as the kappas take them.
+/// Returns the labels of people with their counts, as the kappa functions take them.
 pub(super) fn labels_of_people<'d>(drawn: &'d Drawn<'_>) -> impl Iterator<Item = (&'d [usize], usize)> {
     drawn.iter().map(|&(said, times)| (said.people.as_slice(), times))
 }
 
-/// Krippendorff's alpha of people, and with the judge as one of them, which is undefined where it judged nothing.
+/// Computes Krippendorff's alpha of people, and with the judge as one of them; the latter is undefined if the judge has no opinion.
 pub(super) fn alphas(
     drawn: &Drawn<'_>,
     scale: MeasurementLevel,
@@ -212,7 +212,7 @@ pub(super) fn alphas(
 
 #[cfg(test)]
 impl OpinionPatterns {
-    /// Panics unless the statistics of what was observed are these.
+    /// Asserts that the statistics of the observed sample have these values.
     pub(super) fn assert_observed<const N: usize>(
         &self,
         statistics: impl Fn(&Drawn<'_>) -> [Result<f64, Undefined>; N],

@@ -1,4 +1,4 @@
-//! Scores as labels: whether people and a judge say the same of an answer (MT-Bench-101, section 4.4).
+//! Scores as labels: agreement of people and a judge on binned scores (MT-Bench-101, section 4.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,99 +17,99 @@ use crate::stats::agreement::kappa::{fleiss_of_labels, randolph_of_labels};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined, real_len};
 
-/// A kappa with a person takes an item.
+/// Minimum number of items for the kappa of the judge and one person.
 const FEWEST: usize = 1;
 
-/// What makes two scores the same.
+/// Binning of scores into labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bins {
-    /// Both lie in one band of a scale of ten: 1–3, 4–6, 7–9, 10.
+    /// Bands of a ten-point scale: 1–3, 4–6, 7–9, 10.
     #[default]
     Bands,
-    /// They are equal.
+    /// One label per distinct score.
     Exact,
 }
 
 impl Bins {
-    /// The label of a score.
+    /// Maps a score to its label.
     fn label(self, score: f64) -> u64 {
         match self {
             Self::Bands => u64::from(band(score)),
-            // Zero is equal to its negative.
+            // Negative zero equals zero.
             Self::Exact => (score + 0.0).to_bits(),
         }
     }
 }
 
-/// The labels, or why there are none.
+/// Label agreement, or the reason why it is undefined.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum LabelsSection {
-    /// There are.
+    /// Metrics.
     Found(Box<LabelsReport>),
-    /// There are none.
+    /// No metrics.
     Undefined {
-        /// Why.
+        /// Reason.
         undefined: String,
     },
 }
 
-/// How far labels agree.
+/// Agreement of scores as labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LabelsReport {
-    /// What makes two scores the same.
+    /// Binning of scores.
     pub bins: Bins,
-    /// Two people on one answer.
+    /// Agreement of two people on one answer.
     pub human_human: AgreementMetrics,
-    /// A person and the judge.
+    /// Agreement of a person with the judge.
     pub judge_human: AgreementMetrics,
-    /// The judge and the label that most people gave.
+    /// Agreement of the judge with the majority label of people.
     pub judge_majority: MajorityReport,
-    /// Fleiss' kappa.
+    /// Fleiss' kappa of several sets of raters.
     pub fleiss: FleissReport,
     /// Randolph's kappa of people: every label that occurs is equally likely by chance.
     pub randolph: KappaReport,
-    /// Krippendorff's alpha of people's scores as numbers.
+    /// Krippendorff's alpha (interval) of people's scores.
     pub krippendorff: MetricValue,
-    /// The same with the judge as one of them.
+    /// Krippendorff's alpha (interval) of people and the judge.
     pub krippendorff_with_judge: MetricValue,
-    /// Krippendorff's alpha of people's scores as ordered values.
+    /// Krippendorff's alpha (ordinal) of people's scores.
     pub krippendorff_ordinal: MetricValue,
-    /// The same with the judge as one of them.
+    /// Krippendorff's alpha (ordinal) of people and the judge.
     pub krippendorff_ordinal_with_judge: MetricValue,
-    /// Krippendorff's alpha of people's labels.
+    /// Krippendorff's alpha (nominal) of people's labels.
     pub krippendorff_nominal: MetricValue,
-    /// The same with the judge as one of them.
+    /// Krippendorff's alpha (nominal) of people and the judge.
     pub krippendorff_nominal_with_judge: MetricValue,
-    /// How the intervals were found; none where nothing was resampled.
+    /// Bootstrap of the intervals; none where nothing was resampled.
     pub bootstrap: Option<AgreementBootstrap>,
 }
 
-/// How far the judge agrees with what most people said.
+/// Agreement of the judge with the majority of people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MajorityReport {
-    /// Answers.
+    /// Share of answers on which they agree.
     #[serde(flatten)]
     pub share: ShareReport,
-    /// Answers of which no label has more people than any other.
+    /// Number of answers without a majority label.
     pub undecided: usize,
 }
 
-/// Fleiss' kappa as MT-Bench-101's Table 9 has it. Answers with another than the commonest number of raters are left out.
+/// Fleiss' kappa as in MT-Bench-101, Table 9. Answers whose number of raters is not the most frequent one are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleissReport {
-    /// Of people.
+    /// Kappa of people.
     pub people: KappaReport,
-    /// Of the judge and each person, the mean.
+    /// Mean of the kappas of the judge with each person.
     pub judge_with_each: MeanKappa,
-    /// Of the judge and the label that most people gave.
+    /// Kappa of the judge and the majority label of people.
     pub judge_with_majority: KappaReport,
-    /// Of people and judge as raters alike.
+    /// Kappa of people and the judge as raters alike.
     pub people_and_judge: KappaReport,
 }
 
-/// Bands are those of a scale from 1 to 10.
+/// Computes the label agreement; undefined for bands if a score is outside the scale from 1 to 10.
 pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins, bootstrap: BootstrapOptions) -> LabelsSection {
     let scores = people.0.values().chain(judge.0.values()).flat_map(BTreeMap::values);
     if let Some(outside) = scores.clone().find(|score| bins == Bins::Bands && !(1.0..=10.0).contains(*score)) {
@@ -121,7 +121,7 @@ pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins, bootstrap:
     LabelsSection::Found(Box::new(labelled.report(bootstrap)))
 }
 
-/// The label that each individual gave.
+/// Label by rater.
 type ByRater<'a> = BTreeMap<&'a str, u64>;
 
 struct BinnedLabels<'a> {
@@ -168,13 +168,13 @@ impl<'a> BinnedLabels<'a> {
         }
     }
 
-    /// `given` labels are people's.
+    /// Computes the intervals. `given` is the number of people's labels.
     fn intervals(&self, given: usize, bootstrap: BootstrapOptions) -> LabelIntervals {
         let label = |score: f64| self.labels.binary_search(&self.bins.label(score)).unwrap_or_default();
         LabelIntervals::new(self.people, self.judge, label, given, bootstrap)
     }
 
-    /// The numbers of the labels of scores.
+    /// Maps scores to label indices.
     fn places(&self, scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let place = |score: &f64| self.labels.binary_search(&self.bins.label(*score)).map_or(f64::NAN, real_len);
         scores.iter().map(|scores| scores.iter().map(place).collect()).collect()
@@ -184,7 +184,7 @@ impl<'a> BinnedLabels<'a> {
         scores.iter().map(|(rater, score)| (*rater, self.bins.label(*score))).collect()
     }
 
-    /// The labels of the answers that both scored.
+    /// Returns the labels of the answers that both people and the judge scored.
     fn both(&self) -> Vec<(ByRater<'a>, ByRater<'a>)> {
         let judged = |(key, people)| Some((self.labels_of(people), self.labels_of(self.judge.0.get(key)?)));
         self.people.0.iter().filter_map(judged).collect()
@@ -195,12 +195,12 @@ impl<'a> BinnedLabels<'a> {
         self.people.0.iter().map(|(key, people)| people.values().chain(by_judge(key)).copied().collect()).collect()
     }
 
-    /// The numbers of these labels.
+    /// Maps labels to label indices.
     fn numbers<'l>(&self, given: impl Iterator<Item = &'l u64>) -> Vec<usize> {
         given.filter_map(|label| self.labels.binary_search(label).ok()).collect()
     }
 
-    /// The labels of each person and the judge. Where several judged, the judge's label is that of most of them.
+    /// Returns the labels of each person beside the judge's. If several judges scored an answer, their majority label is the judge's.
     fn each_beside_judge(&self) -> PeopleAndJudge {
         let judged = self.people.0.iter().filter_map(|(key, scores)| {
             let verdict = most(&self.labels_of(self.judge.0.get(key)?))?;
@@ -232,7 +232,7 @@ impl<'a> BinnedLabels<'a> {
 }
 
 impl FleissReport {
-    /// With the intervals of people, of judge and majority, and of people and judge.
+    /// Adds the intervals of people, of judge and majority, and of people and judge.
     fn with(self, [people, two, all]: [IntervalReport; 3]) -> Self {
         Self {
             people: self.people.with(people),
@@ -243,7 +243,7 @@ impl FleissReport {
     }
 }
 
-/// Items as the kappas take them, each with the numbers of its labels.
+/// Returns the items as the kappa functions take them, each with the indices of its labels.
 fn items(numbers: &[Vec<usize>]) -> impl Iterator<Item = (&[usize], usize)> {
     numbers.iter().map(|labels| (labels.as_slice(), 1))
 }
@@ -252,7 +252,7 @@ fn kappa_of_pairs(pairs: &LabelPairCounts) -> Result<f64, Undefined> {
     fleiss_of_labels(pairs.iter().map(|(labels, times)| (labels.as_slice(), *times))).map(|found| found.kappa)
 }
 
-/// The label of most people and of the judge, of the answers that have one of each.
+/// Returns the majority label of people and the judge's, for the answers that have one of each.
 fn decided(both: &[(ByRater, ByRater)]) -> Vec<[u64; 2]> {
     both.iter().filter_map(|(people, judge)| Some([most(people)?, most(judge)?])).collect()
 }

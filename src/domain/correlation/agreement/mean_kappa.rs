@@ -1,9 +1,9 @@
-//! The mean of the kappas of a judge with each person.
+//! Mean of the kappas of a judge with each person.
 //!
 //! People who saw the same questions share the judge's verdicts on them, and each kappa is itself an estimate. So a replicate draws
-//! questions, each with everything that was said of it, and people, and computes every kappa again. Such an interval is rather too wide
-//! than too narrow: what one person said of one question varies with both draws (McCullagh 2000, Resampling and exchangeable arrays).
-//! Fewer than [`MIN_PEOPLE_TO_RESAMPLE`] people are not resampled: their interval is over questions and holds for these people.
+//! questions, each with all opinions on it, and people, and computes every kappa again. Such an interval is too wide rather than too
+//! narrow: the label of one person on one question varies with both draws (McCullagh 2000, Resampling and exchangeable arrays). Fewer than
+//! [`MIN_PEOPLE_TO_RESAMPLE`] people are not resampled: their interval is over questions and holds for these people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +15,31 @@ use crate::stats::Undefined;
 use crate::stats::distribution::mean;
 use crate::stats::resample::{BootstrapOptions, replicates, resample_indices};
 
-/// The labels of a person and the judge on the same question about two models, or on the same answer.
+/// Labels of a person and the judge on the same question about two models, or on the same answer.
 pub(super) struct LabelPair<'a> {
-    /// The question with its turn.
+    /// Question key with its turn.
     pub(super) question: &'a str,
-    /// The person.
+    /// Voter id of the person.
     pub(super) person: &'a str,
-    /// The person's label and the judge's.
+    /// Label of the person and of the judge.
     pub(super) labels: [usize; 2],
 }
 
-/// Pairs of labels with how often each was given.
+/// Pairs of labels with their frequencies.
 pub(super) type LabelPairCounts = [([usize; 2], usize)];
 
-/// The labels of every person beside those of the judge.
+/// Labels of every person beside the judge's.
 pub(super) struct PeopleAndJudge {
     people: Vec<PersonAndJudge>,
     /// Number of questions, without their turns.
     questions: usize,
 }
 
-/// The labels of one person beside those of the judge.
+/// Labels of one person beside the judge's.
 struct PersonAndJudge {
-    /// Each pair of labels once.
+    /// Distinct pairs of labels.
     distinct: Vec<[usize; 2]>,
-    /// The question of each pair that was given, and the place of the pair in `distinct`.
+    /// Question index of each given pair, and the index of the pair in `distinct`.
     given: Vec<(usize, usize)>,
 }
 
@@ -56,7 +56,7 @@ impl PeopleAndJudge {
         Self { people, questions: questions.len() }
     }
 
-    /// The mean over the people with `fewest` pairs of labels and a kappa.
+    /// Computes the mean over the people with at least `fewest` pairs of labels and a defined kappa.
     pub(super) fn mean_kappa(
         &self,
         fewest: usize,
@@ -78,7 +78,7 @@ impl PeopleAndJudge {
         MeanKappa { kappa, people: people.len(), excluded, fewest, undefined, uncertainty }
     }
 
-    /// The mean of a resample; it leaves out people without a kappa on the questions that were drawn.
+    /// Computes the mean of a resample, without people whose kappa is undefined on the drawn questions.
     fn replicate(
         &self,
         people: &[&PersonAndJudge],
@@ -105,7 +105,7 @@ impl PersonAndJudge {
         Self { distinct, given }
     }
 
-    /// How often each pair of labels was given where each question counts so many times.
+    /// Counts each pair of labels, with question `q` counted `times[q]` times.
     fn counts(&self, times: &[usize]) -> Vec<([usize; 2], usize)> {
         let mut counts: Vec<([usize; 2], usize)> = self.distinct.iter().map(|&labels| (labels, 0)).collect();
         self.given.iter().for_each(|&(question, place)| counts[place].1 += times[question]);

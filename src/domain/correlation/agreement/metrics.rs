@@ -1,4 +1,4 @@
-//! Agreement metrics as they stand in results.
+//! Agreement metrics as they are serialized in results.
 
 use serde::Serialize;
 
@@ -8,10 +8,10 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::uncertainty;
 use crate::stats::{Interval, Share, Undefined};
 
-/// Fewer people than this are not resampled: their variation says too little of other people.
+/// Minimum number of people to resample; the variation of fewer says too little about other people.
 pub(super) const MIN_PEOPLE_TO_RESAMPLE: usize = 5;
 
-/// The interval of a number over resamples, or why it has none. Both are none where nothing was resampled or there is no number.
+/// Bootstrap interval of a metric, or why it has none. Both are none where nothing was resampled or the metric is undefined.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct IntervalReport {
     /// Percentiles of the resamples.
@@ -23,7 +23,8 @@ pub struct IntervalReport {
 }
 
 impl IntervalReport {
-    /// Of a number of so many units, by its replicates; there are none where nothing was resampled. One unit alone has no spread.
+    /// Builds the percentile interval of a metric of `units` units from its replicates; empty if there are no replicates. A single unit has
+    /// no spread.
     pub(super) fn new(units: usize, found: Result<f64, Undefined>, values: &[Result<f64, Undefined>]) -> Self {
         if found.is_err() || values.is_empty() {
             return Self::default();
@@ -36,23 +37,23 @@ impl IntervalReport {
     }
 }
 
-/// The metrics of one agreement.
+/// Metrics of one kind of agreement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgreementMetrics {
-    /// Pairs of votes that agree.
+    /// Number of agreeing pairs of votes.
     pub agree: u64,
-    /// Pairs of votes.
+    /// Number of pairs of votes.
     pub total: u64,
-    /// Their share, pooled over all pairs of votes.
+    /// Rate of agreement, pooled over all pairs of votes.
     pub rate: Option<f64>,
-    /// The mean over the questions of each one's share.
+    /// Mean of the questions' rates of agreement.
     pub mean_over_questions: Option<f64>,
-    /// Questions with a pair of votes.
+    /// Number of questions with a pair of votes.
     pub questions: usize,
-    /// Why there is no rate.
+    /// Reason why the rate is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled questions or voters.
+    /// Interval over resampled questions or voters.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
@@ -65,19 +66,19 @@ impl From<Agreement> for AgreementMetrics {
     }
 }
 
-/// Number that agree, of a total.
+/// Share of agreeing units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShareReport {
-    /// Those that agree.
+    /// Number that agree.
     pub agree: u64,
-    /// All.
+    /// Total number.
     pub total: u64,
-    /// The share.
+    /// Share that agrees.
     pub rate: Option<f64>,
-    /// Why there is none.
+    /// Reason why the share is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled questions or voters.
+    /// Interval over resampled questions or voters.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
@@ -89,15 +90,15 @@ impl From<Share> for ShareReport {
     }
 }
 
-/// A number, or why there is none.
+/// Value of a metric, or the reason why it is undefined.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricValue {
     /// The number.
     pub value: Option<f64>,
-    /// Why there is none.
+    /// Reason why the metric is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled questions or voters.
+    /// Interval over resampled questions or voters.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
@@ -112,28 +113,28 @@ impl From<Result<f64, Undefined>> for MetricValue {
 /// Agreement beyond chance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KappaReport {
-    /// 1 for full agreement, 0 for what chance brings.
+    /// Kappa: 1 for full agreement, 0 for agreement by chance.
     pub kappa: Option<f64>,
-    /// The share of pairs of ratings that agree.
+    /// Observed share of agreeing pairs of ratings.
     pub observed: Option<f64>,
-    /// The share that chance would bring.
+    /// Share of agreeing pairs expected by chance.
     pub expected: Option<f64>,
-    /// Raters of each item.
+    /// Number of raters per item.
     pub raters: Option<u64>,
-    /// Number of items behind it.
+    /// Number of rated items.
     pub items: usize,
-    /// Items left out, since they have another number of raters, or no label that most of them gave.
+    /// Number of items left out, since they have a different number of raters or no majority label.
     pub excluded: usize,
-    /// Why there is no kappa.
+    /// Reason why kappa is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled questions or voters.
+    /// Interval over resampled questions or voters.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
 
 impl KappaReport {
-    /// Of so many items in all.
+    /// Builds the report; `items` counts all items, including the ones left out.
     pub(super) fn new(found: Result<Kappa, Undefined>, items: usize) -> Self {
         match found {
             Ok(found) => Self {
@@ -160,21 +161,21 @@ impl KappaReport {
     }
 }
 
-/// The mean of the kappas of a judge with each person.
+/// Mean of the kappas of a judge with each person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeanKappa {
-    /// The mean.
+    /// Mean kappa.
     pub kappa: Option<f64>,
-    /// People that it is over.
+    /// Number of people in the mean.
     pub people: usize,
-    /// People left out: fewer than `fewest` items are the judge's too, or no kappa exists.
+    /// Number of people left out: they share fewer than `fewest` items with the judge, or their kappa is undefined.
     pub excluded: usize,
-    /// How many items it takes.
+    /// Minimum number of shared items.
     pub fewest: usize,
-    /// Why there is no mean.
+    /// Reason why the mean is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The interval over resampled questions and people; over questions alone where people are too few to be drawn.
+    /// Interval over resampled questions and people; over questions alone with too few people to resample.
     #[serde(flatten)]
     pub uncertainty: IntervalReport,
 }
@@ -187,11 +188,11 @@ impl MeanKappa {
     }
 }
 
-/// Numbers that take an interval.
+/// Implements `with` for metrics that have an interval.
 macro_rules! with_interval {
     ($($report:ty),+) => {
         $(impl $report {
-            /// The same with its interval.
+            /// Sets the interval.
             pub(super) fn with(self, uncertainty: IntervalReport) -> Self {
                 Self { uncertainty, ..self }
             }

@@ -1,8 +1,8 @@
 //! Agreement of a judge with people: votes and verdicts on pairs of models, or scores of answers.
 //!
-//! [`pairs`] compares votes with verdicts (MT-Bench, appendix
-//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`reference_bias`] says how a judge
-//! leans. What does not exist is none in a report, with the reason beside it.
+//! [`pairs`] compares votes with verdicts (MT-Bench, appendix D.3), [`scores`] scores with scores (AlignBench, section 3.3, and
+//! MT-Bench-101, section 4.4), [`reference_bias`] measures the bias of a judge. An undefined value is none in a report, with the reason
+//! beside it.
 
 pub mod metrics;
 pub mod pairs;
@@ -31,30 +31,30 @@ pub use intervals::{AgreementBootstrap, ResampledUnit};
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
 pub use reference_bias::{BiasReport, bias};
-pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
+pub use score_sheet::{ScoreData, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
 pub use side_shares::{SideShares, SideSharesReport};
 pub use wins::{PairWins, PlannedTooFew, WinMetrics};
 
-/// How files are compared.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AgreementOptions {
-    /// The comparisons that were planned of every two models; as many as there are where it is none.
+    /// Planned number of comparisons per pair of models; `None` for the number of actual ones.
     pub planned: Option<u64>,
-    /// What makes two scores the same.
+    /// Binning of scores into labels.
     pub bins: Bins,
-    /// How a judge's scores are calibrated on people's.
+    /// Calibration of a judge's scores on people's.
     pub calibration: CalibrationOptions,
-    /// How intervals are resampled.
+    /// Bootstrap of the intervals.
     pub bootstrap: BootstrapOptions,
 }
 
-/// What two files say.
+/// Agreement of two files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum AgreementReport {
-    /// Both hold votes on pairs of models.
+    /// Both files have votes on pairs of models.
     Votes(Box<VotesReport>),
-    /// Both hold scores.
+    /// Both files have scores.
     Scores(Box<ScoresReport>),
 }

@@ -1,4 +1,4 @@
-//! Votes and verdicts on pairs of models.
+//! Agreement of votes and verdicts on pairs of models.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::stats::agreement::choices::{Choice, VotesByQuestion, between, decided
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::BootstrapOptions;
 
-/// One agreement with ties as an answer of their own, and without them.
+/// One kind of agreement with ties as a label of their own, and without ties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TieSetups {
     /// All votes.
@@ -24,43 +24,47 @@ pub struct TieSetups {
     pub without_ties: AgreementMetrics,
 }
 
-/// How far people agree with each other and with the judge.
+/// Agreement of people with each other and with the judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VotesReport {
-    /// Questions with votes.
+    /// Number of questions with votes.
     pub voted: usize,
-    /// Those that the judge has judged too.
+    /// Number of questions with votes and verdicts.
     pub judged: usize,
-    /// Votes and verdicts that a later one of the same individual on the same question replaces.
+    /// Number of votes and verdicts replaced by a later one of the same rater on the same question.
     pub replaced: usize,
-    /// Two people on one question.
+    /// Number of pairs of verdicts of one judge on one question with the models in either order, each merged to one: a tie unless both
+    /// say the same.
+    pub merged_orders: usize,
+    /// Agreement of two people on one question.
     pub human_human: TieSetups,
-    /// A person and the judge.
+    /// Agreement of a person with the judge.
     pub judge_human: TieSetups,
     /// Agreement beyond chance.
     pub chance: ChanceReport,
-    /// How often each side won, and agreement on sides.
+    /// Share of wins of each side, and agreement on sides.
     pub sides: SideSharesReport,
-    /// What a verdict is worth in votes.
+    /// Number of votes that a verdict is worth.
     pub worth: WorthReport,
-    /// How every two models did against each other by the votes and by the verdicts, where both have some.
+    /// Results of every pair of models by votes and by verdicts, where both have some.
     pub wins: Vec<PairWins>,
-    /// How the intervals of agreement were found; none where nothing was resampled.
+    /// Bootstrap of the intervals; none where nothing was resampled.
     pub bootstrap: Option<AgreementBootstrap>,
 }
 
-/// Compares votes with verdicts on the same questions and models. `planned` comparisons were to be of every two models; as
-/// many as there are where it is none.
+/// Compares votes with verdicts on the same questions and models. `planned` is the planned number of comparisons per pair of models; `None`
+/// for the actual number.
 ///
 /// # Errors
-/// [`PlannedTooFew`] where there are more.
+/// [`PlannedTooFew`] where there are more comparisons than planned.
 pub fn compare(
     votes: &Votes,
     verdicts: &Votes,
     planned: Option<u64>,
     bootstrap: BootstrapOptions,
 ) -> Result<VotesReport, PlannedTooFew> {
-    let (people, judge) = (votes.by_question(), verdicts.by_question());
+    let (merged, merged_orders) = verdicts.with_merged_orders();
+    let (people, judge) = (votes.by_question(), merged.by_question());
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     let ([human, human_decided], [judged_all, judged_decided]) = (intervals.human_human, intervals.judge_human);
     let questions: Vec<Vec<Choice>> = people.questions().collect();
@@ -69,7 +73,8 @@ pub fn compare(
     Ok(VotesReport {
         voted: questions.len(),
         judged: both.len(),
-        replaced: votes.len() + verdicts.len() - kept,
+        replaced: votes.len() + verdicts.len() - kept - merged_orders,
+        merged_orders,
         human_human: TieSetups {
             with_ties: AgreementMetrics::from(within(&questions)).with(human),
             without_ties: AgreementMetrics::from(within(questions.iter().map(|votes| decided(votes))))
@@ -85,12 +90,12 @@ pub fn compare(
         chance: by_chance(&people, &judge, intervals.chance, bootstrap),
         sides: by_side(votes, verdicts, bootstrap),
         worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
-        wins: wins(votes, verdicts, planned)?,
+        wins: wins(votes, &merged, planned)?,
         bootstrap: intervals.bootstrap,
     })
 }
 
-/// Every vote beside every verdict on its question.
+/// Pairs every vote with every verdict on its question.
 fn judged<'a>(people: &'a VotesByQuestion<'a>, judge: &'a VotesByQuestion<'a>) -> impl Iterator<Item = JudgedPair<'a>> {
     people.cast().flat_map(|(key, cast)| {
         let (_, a, b) = key;

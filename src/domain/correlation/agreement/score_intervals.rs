@@ -13,7 +13,7 @@ use crate::stats::agreement::kappa::{fleiss_of_labels, randolph_of_labels};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Share, Undefined};
 
-/// The interval of each number of a report on labels.
+/// Intervals of a report on labels.
 pub(super) struct LabelIntervals {
     pub(super) human_human: IntervalReport,
     pub(super) judge_human: IntervalReport,
@@ -21,14 +21,15 @@ pub(super) struct LabelIntervals {
     /// Fleiss' kappa of people, of judge and majority, and of people and judge.
     pub(super) fleiss: [IntervalReport; 3],
     pub(super) randolph: IntervalReport,
-    /// Krippendorff's alpha of people, and with the judge: of scores as numbers, of scores as ordered values, of labels.
+    /// Krippendorff's alpha of people, and of people and judge: interval, ordinal, nominal.
     pub(super) krippendorff: [[IntervalReport; 2]; 3],
-    /// How they were found.
+    /// Bootstrap of the intervals.
     pub(super) bootstrap: Option<AgreementBootstrap>,
 }
 
 impl LabelIntervals {
-    /// `label` is the number of a score's label. People gave `labels` different ones, which are not counted again in each resample.
+    /// Computes the intervals. `label` maps a score to its label index; `labels` is the number of distinct labels of people, fixed over
+    /// resamples.
     pub(super) fn new<'a>(
         people: &Answers<'a>,
         judge: &Answers<'a>,
@@ -97,7 +98,7 @@ fn statistics(drawn: &Drawn<'_>, labels: usize) -> [Result<f64, Undefined>; 13] 
 #[cfg(test)]
 mod tests {
     use super::super::labels::{Bins, LabelsSection, by_label};
-    use super::super::score_sheet::{ScoreSheet, Scored};
+    use super::super::score_sheet::{ScoreData, Scored};
     use super::*;
 
     fn scored(question: u8, rater: &str, score: u8) -> Scored {
@@ -111,7 +112,7 @@ mod tests {
         let of = |q: u8, v: u8| 1 + (q.wrapping_mul(q) / 3 + v) % 3;
         let people = (0..30).flat_map(|q| (0..2 + q % 3).map(move |v| scored(q, &format!("p{v}"), of(q, v))));
         let judges = (0..30).flat_map(|q| (0..q % 3).map(move |v| scored(q, &format!("j{v}"), of(q, v / 2))));
-        let (people, judges) = (ScoreSheet(people.collect()), ScoreSheet(judges.collect()));
+        let (people, judges) = (ScoreData(people.collect()), ScoreData(judges.collect()));
         let (people, judges) = (Answers::new(&people.0), Answers::new(&judges.0));
         let none = BootstrapOptions { replicates: 0, seed: 0 };
         let LabelsSection::Found(report) = by_label(&people, &judges, Bins::Exact, none) else { panic!("no labels") };

@@ -1,23 +1,26 @@
-//! Votes on pairs of models, verdicts and scores that are compared with one another.
+//! Input of agreement: votes and verdicts on pairs of models, and scores.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::battle::Outcome;
 use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
 
-/// A vote or verdict of a file.
+/// Vote or verdict of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
-    /// The question with its turn ([`question_key`]).
+    /// Question key with its turn ([`question_key`]).
     pub question: String,
     /// The voter.
     pub voter: String,
-    /// The models, in the order of the file.
+    /// Models, in the order of the file.
     pub models: [String; 2],
-    /// Which is better; side A is the first model.
+    /// Outcome; side A is the first model.
     pub outcome: Outcome,
 }
 
 impl Vote {
-    /// The label of agreement: all kinds of tie are one (MT-Bench, appendix D.3).
+    /// Returns the label for agreement: all kinds of tie are one (MT-Bench, appendix D.3).
     #[must_use]
     pub fn choice(&self) -> Choice {
         match self.outcome {
@@ -26,6 +29,19 @@ impl Vote {
             Outcome::Tie | Outcome::BothBad => Choice::Tie,
         }
     }
+
+    /// Returns question, voter and models in name order, the same for both orders of the models.
+    fn comparison(&self) -> (&str, &str, [&str; 2]) {
+        let mut models = self.models.each_ref().map(String::as_str);
+        models.sort_unstable();
+        (&self.question, &self.voter, models)
+    }
+
+    /// Merges the vote with the same voter's vote on the models in the other order: a tie unless both say the same.
+    fn merged(&self, other_order: &Self) -> Self {
+        let is_same = self.outcome == other_order.outcome.swapped();
+        Self { outcome: if is_same { self.outcome } else { Outcome::Tie }, ..self.clone() }
+    }
 }
 
 /// Votes on pairs of models.
@@ -33,16 +49,38 @@ impl Vote {
 pub struct Votes(pub Vec<Vote>);
 
 impl Votes {
-    /// How many there are.
+    /// Returns the number of votes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no votes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Merges what a voter says on a question with the two models in either order: a tie unless both say the same. Of several votes in one
+    /// order, the last counts. Returns the votes, and the number of merged pairs.
+    pub(super) fn with_merged_orders(&self) -> (Cow<'_, Self>, usize) {
+        let mut orders: HashMap<_, [Option<&Vote>; 2]> = HashMap::new();
+        for vote in &self.0 {
+            let place = usize::from(vote.models[0] > vote.models[1]);
+            orders.entry(vote.comparison()).or_default()[place] = Some(vote);
+        }
+        let merged = orders.into_iter().filter_map(|(key, [one, other])| Some((key, Some(one?.merged(other?)))));
+        let mut merged: HashMap<_, Option<Vote>> = merged.collect();
+        let count = merged.len();
+        if count == 0 {
+            return (Cow::Borrowed(self), 0);
+        }
+        // The merged vote takes the place of the first.
+        let votes = self.0.iter().filter_map(|vote| match merged.get_mut(&vote.comparison()) {
+            Some(merged) => merged.take(),
+            None => Some(vote.clone()),
+        });
+        (Cow::Owned(Self(votes.collect())), count)
     }
 
     pub(super) fn by_question(&self) -> VotesByQuestion<'_> {
@@ -55,14 +93,14 @@ impl Votes {
     }
 }
 
-/// A score of a file.
+/// Score of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
-    /// The question with its turn ([`question_key`]).
+    /// Question key with its turn ([`question_key`]).
     pub question: String,
     /// The model.
     pub model: String,
-    /// The judge.
+    /// Rater: a judge or a person.
     pub rater: String,
     /// The score.
     pub score: f64,
@@ -70,22 +108,22 @@ pub struct Scored {
 
 /// Scores of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScoreSheet(pub Vec<Scored>);
+pub struct ScoreData(pub Vec<Scored>);
 
-/// What stands between a question and its turn: nothing that a question holds.
+/// Separator of a question and its turn: a character that questions do not contain.
 const TURN_MARK: char = '\u{1f}';
 
-/// A question as people write it, with the turn behind it where there are several.
+/// Formats a question key for readers, with the turn where there are several.
 pub(super) fn shown(question: &str) -> String {
     question.trim_end_matches(TURN_MARK).replace(TURN_MARK, ", turn ")
 }
 
-/// The question of a key, without its turn and whatever stands behind it.
+/// Returns the question of a key, without its turn and any suffix.
 pub(super) fn item_of(key: &str) -> &str {
     key.split(TURN_MARK).next().unwrap_or_default()
 }
 
-/// A question and its turn in one key.
+/// Joins a question and its turn to one key.
 #[must_use]
 pub fn question_key(question: &str, turn: &str) -> String {
     format!("{question}{TURN_MARK}{turn}")

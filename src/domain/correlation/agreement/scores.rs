@@ -1,4 +1,4 @@
-//! Scores of the same answers by people and by a judge.
+//! Agreement of scores of the same answers by people and by a judge.
 
 use super::answers::{AnswerKey, Answers};
 use super::calibration::{CalibrationOptions, CalibrationReport, calibrate};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::labels::{Bins, LabelsSection, by_label};
 use crate::correlation::agreement::metrics::{MetricValue, ShareReport};
-use crate::correlation::agreement::score_sheet::{ScoreSheet, shown};
+use crate::correlation::agreement::score_sheet::{ScoreData, shown};
 use crate::correlation::report::CoefficientReport;
 use crate::stats::agreement::scores::{
     AnswerScores, JudgeTies, SampleLevel, ScoredQuestion, pairwise, sample_level, system_level, without_rounding,
@@ -17,57 +17,56 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::Coefficient;
 use crate::stats::resample::BootstrapOptions;
 
-/// How far the scores of a judge agree with those of people. Where several people or judges scored an answer, their mean
-/// counts.
+/// Agreement of the scores of a judge with those of people. If several people or judges scored an answer, their mean counts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScoresReport {
-    /// Questions with an answer that both scored.
+    /// Number of questions with an answer that both scored.
     pub questions: usize,
-    /// Answers that both scored.
+    /// Number of answers that both scored.
     pub answers: usize,
-    /// Answers that only one of them scored.
+    /// Number of answers that only one side scored.
     pub unmatched: usize,
-    /// Scores that a later one by the same individual of the same answer replaces.
+    /// Number of scores replaced by a later one of the same rater for the same answer.
     pub replaced: usize,
-    /// The correlation over models of each question, and its mean.
+    /// Correlation over the models of each question, and its mean.
     pub sample_level: SampleLevelReport,
-    /// The correlation over models of their mean scores.
+    /// Correlation over the models' mean scores.
     pub system_level: SystemLevelReport,
-    /// The order of every two answers to a question that people did not score alike.
+    /// Agreement on the order of two answers to a question, for answers that people scored differently.
     pub pairwise: PairwiseReport,
-    /// The judge's scores, calibrated on people's.
+    /// Calibration of the judge's scores on people's.
     pub calibration: CalibrationReport,
-    /// The scores as labels.
+    /// Agreement of the scores as labels.
     pub labels: LabelsSection,
 }
 
 /// Pearson's r over the models, question by question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleLevelReport {
-    /// The mean over the questions that have one.
+    /// Mean over the questions with a defined r.
     pub pearson: MetricValue,
-    /// How many have one.
+    /// Number of questions with a defined r.
     pub defined: usize,
-    /// Of how many.
+    /// Number of questions.
     pub questions: usize,
-    /// The r of each.
+    /// Pearson's r by question.
     pub by_question: Vec<QuestionReport>,
 }
 
 /// Pearson's r of one question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionReport {
-    /// The question.
+    /// Question with its turn.
     pub question: String,
-    /// Its r.
+    /// Pearson's r.
     #[serde(flatten)]
     pub pearson: MetricValue,
 }
 
-/// The correlations over models of their mean scores.
+/// Correlations over the models' mean scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SystemLevelReport {
-    /// The models.
+    /// Model ids.
     pub models: Vec<String>,
     /// Pearson's r.
     pub pearson: CoefficientReport,
@@ -77,20 +76,20 @@ pub struct SystemLevelReport {
     pub kendall: CoefficientReport,
 }
 
-/// Pairs of answers that people did not score alike, by what a judge's tie counts.
+/// Agreement on pairs of answers that people scored differently, by treatment of the judge's ties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairwiseReport {
-    /// A disagreement.
+    /// Ties of the judge count as disagreement.
     pub judge_ties_disagree: ShareReport,
-    /// Nothing.
+    /// Ties of the judge are left out.
     pub judge_ties_dropped: ShareReport,
 }
 
 /// Compares scores of the same questions and models.
 #[must_use]
 pub fn compare(
-    people: &ScoreSheet,
-    judge: &ScoreSheet,
+    people: &ScoreData,
+    judge: &ScoreData,
     bins: Bins,
     calibration: CalibrationOptions,
     bootstrap: BootstrapOptions,

@@ -1,7 +1,7 @@
-//! Votes by the side on which each model stood: whether people or a judge lean to one of them.
+//! Votes by the side of each model: position bias of people or a judge.
 //!
-//! Agreement of models hides such a lean, because it turns every vote to the order of the models' names. Here a question
-//! whose models stood on other sides is another question, and the labels are A, B and tie.
+//! Agreement on models hides such a bias, because it turns every vote to the order of the models' names. Here a question with swapped sides
+//! is a different question, and the labels are A, B and tie.
 
 use std::collections::BTreeMap;
 
@@ -16,54 +16,54 @@ use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real};
 
-/// Steps of an exact test by voter; a longer one is approximated by the normal distribution.
+/// Maximum number of steps of an exact test by voter; a longer one is approximated by the normal distribution.
 const EXACT_STEPS: u64 = 200_000_000;
 
-/// Both files by side.
+/// Wins by side in both files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SideSharesReport {
-    /// People's votes.
+    /// Wins in people's votes.
     pub people: SideShares,
-    /// The judge's verdicts.
+    /// Wins in the judge's verdicts.
     pub judge: SideShares,
     /// Agreement beyond chance on the labels A, B and tie.
     pub chance: ChanceReport,
 }
 
-/// How often each side won.
+/// Share of wins of each side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SideShares {
-    /// Votes for side A.
+    /// Number of votes for side A.
     pub a: u64,
-    /// Votes for side B.
+    /// Number of votes for side B.
     pub b: u64,
-    /// Votes for neither.
+    /// Number of votes for neither side.
     pub ties: u64,
     /// a / (a + b).
     pub share_a: MetricValue,
-    /// Two-sided test of equal chances for A and B. Of several people it takes the votes of each together, as leaning to either side by
-    /// chance (sign flips); where each voted once, that is the exact binomial test. Otherwise it is the binomial test, which takes votes as
-    /// independent and is too small where several are on one question. It shows position bias only where sides were assigned at random or
-    /// every pair was shown in both orders.
+    /// Two-sided p-value of the test that A and B are equally likely. With several people, the votes of each are flipped together (sign
+    /// flips); if each voted once, that is the exact binomial test. Otherwise it is the binomial test, which takes votes as independent and
+    /// is too small if several are on one question. It shows position bias only if sides were assigned at random or every pair was shown in
+    /// both orders.
     pub p: MetricValue,
-    /// Voters whose votes `p` takes together; `None` where it takes votes as independent.
+    /// Number of voters whose votes `p` flips together; `None` if it takes votes as independent.
     pub voters: Option<usize>,
 }
 
-/// The shares of both files, and agreement with sides kept.
+/// Computes the shares of both files, and the agreement on sides.
 pub(super) fn by_side(votes: &Votes, verdicts: &Votes, bootstrap: BootstrapOptions) -> SideSharesReport {
-    let (people, judge) = (Sided::new(votes), Sided::new(verdicts));
+    let (people, judge) = (VotesBySide::new(votes), VotesBySide::new(verdicts));
     let (people, judge) = (people.votes(), judge.votes());
     let intervals = VoteIntervals::new(&people, &judge, bootstrap);
     SideSharesReport {
         people: shares(&people, leans(&people)),
-        // The judges are these, not a sample of others.
+        // The judges are not a sample of other judges.
         judge: shares(&judge, None),
         chance: by_chance(&people, &judge, intervals.chance, bootstrap),
     }
 }
 
-/// Of each voter, the vote that counts of each question and sides. The test is by voter where their leans are given.
+/// Computes the shares over the last vote of each voter on each question and sides. The test is by voter if `leans` are given.
 fn shares(votes: &VotesByQuestion<'_>, leans: Option<Vec<i64>>) -> SideShares {
     let choices: Vec<Choice> = votes.questions().flatten().collect();
     let count = |choice| choices.iter().map(|said| u64::from(*said == choice)).sum::<u64>();
@@ -74,7 +74,7 @@ fn shares(votes: &VotesByQuestion<'_>, leans: Option<Vec<i64>>) -> SideShares {
     SideShares { a, b, ties: count(Choice::Tie), share_a: share_a.into(), p: p.into(), voters }
 }
 
-/// Votes for A less votes for B of each voter who voted for a side; `None` where they are not several.
+/// Returns votes for A less votes for B of each voter who voted for a side; `None` unless there are several.
 fn leans(votes: &VotesByQuestion<'_>) -> Option<Vec<i64>> {
     let mut leans: BTreeMap<&str, i64> = BTreeMap::new();
     for &(voter, choice) in votes.cast().flat_map(|(_, cast)| cast) {
@@ -87,8 +87,8 @@ fn leans(votes: &VotesByQuestion<'_>) -> Option<Vec<i64>> {
     (leans.len() > 1).then(|| leans.into_values().collect())
 }
 
-/// Twice the probability, at most 1, that leans of these sizes, each to A or B by a fair coin, add up to no more on one side than they do
-/// on the side that has less.
+/// Returns twice the probability, at most 1, that leans of these sizes, each with a random sign, give one side no more than the lesser side
+/// was observed to have.
 fn sign_flip_test(leans: &[i64]) -> f64 {
     let sizes: Vec<u64> = leans.iter().map(|lean| lean.unsigned_abs()).filter(|size| *size > 0).collect();
     let (all, found) = (sizes.iter().sum::<u64>(), leans.iter().sum::<i64>().unsigned_abs());
@@ -101,7 +101,7 @@ fn sign_flip_test(leans: &[i64]) -> f64 {
         let variance: f64 = sizes.iter().map(|size| real(*size) * real(*size)).sum();
         return 2.0 * Normal::standard().sf(real(found) / variance.sqrt());
     };
-    // The probability of each sum on one side, up to that of the side that has less.
+    // Probability of each sum on one side, up to that of the lesser side.
     let mut sums = vec![0.0; less + 1];
     sums[0] = 1.0;
     for size in sizes.into_iter().map(|size| usize::try_from(size).unwrap_or(usize::MAX)) {
@@ -113,21 +113,21 @@ fn sign_flip_test(leans: &[i64]) -> f64 {
     (2.0 * sums.iter().sum::<f64>()).min(1.0)
 }
 
-/// Twice the smaller tail of a fair coin, at most 1.
+/// Returns twice the smaller tail of a fair coin, at most 1.
 fn binomial_test(a: u64, b: u64) -> Result<f64, Undefined> {
     let fair = Binomial::new(0.5, a + b).ok().filter(|_| a + b > 0).ok_or(Undefined::Nothing)?;
     Ok((2.0 * fair.cdf(a.min(b))).min(1.0))
 }
 
-/// Votes whose questions name the models in the order of the sides.
-struct Sided<'v> {
+/// Votes with question keys that name the models in the order of the sides.
+struct VotesBySide<'v> {
     votes: &'v Votes,
     questions: Vec<String>,
 }
 
-impl<'v> Sided<'v> {
+impl<'v> VotesBySide<'v> {
     fn new(votes: &'v Votes) -> Self {
-        // Behind the question's turn, so that its first part is still the question.
+        // The models follow the turn, so that the first part of the key is still the question.
         let key = |vote: &super::Vote| format!("{}\u{1f}{}\u{1f}{}", vote.question, vote.models[0], vote.models[1]);
         Self { votes, questions: votes.0.iter().map(key).collect() }
     }

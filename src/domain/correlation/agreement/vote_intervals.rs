@@ -8,23 +8,23 @@ use crate::stats::agreement::kappa::{cohen_of_counts, fleiss_of_labels, randolph
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{Undefined, real_len};
 
-/// First, second and tie.
+/// Number of labels: first, second and tie.
 const LABELS: usize = 3;
 const TIE: usize = 2;
 
-/// The interval of each number of a report on votes.
+/// Intervals of a report on votes.
 pub(super) struct VoteIntervals {
-    /// Of two people, with and without ties.
+    /// Agreement of two people, with and without ties.
     pub(super) human_human: [IntervalReport; 2],
-    /// Of a person and the judge.
+    /// Agreement of a person with the judge, with and without ties.
     pub(super) judge_human: [IntervalReport; 2],
-    /// Of what is beyond chance.
+    /// Agreement beyond chance.
     pub(super) chance: ChanceIntervals,
-    /// How they were found.
+    /// Bootstrap of the intervals.
     pub(super) bootstrap: Option<AgreementBootstrap>,
 }
 
-/// The interval of each number beyond chance that is of resampled questions.
+/// Intervals of the chance-corrected metrics that resample questions.
 pub(super) struct ChanceIntervals {
     pub(super) cohen_majority: IntervalReport,
     pub(super) fleiss: IntervalReport,
@@ -53,7 +53,7 @@ impl VoteIntervals {
     }
 }
 
-/// Choices as their labels. Where several judged a question, the judge is one rater, whose choice is that of most of them.
+/// Converts choices to labels. If several judges judged a question, they count as one rater with the majority choice.
 fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Vec<Opinions<'a>> {
     let value = |choice: Choice| match choice {
         Choice::First => 0.0,
@@ -75,7 +75,7 @@ fn opinions<'a>(people: &VotesByQuestion<'a>, judge: &VotesByQuestion<'a>) -> Ve
     people.cast().map(of).collect()
 }
 
-/// The label of a choice's value.
+/// Maps the value of a choice to its label.
 fn label(value: f64) -> usize {
     (0..LABELS).find(|label| real_len(*label) >= value).unwrap_or(TIE)
 }

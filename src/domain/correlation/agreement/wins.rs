@@ -1,4 +1,4 @@
-//! How every two models did against each other, by people and by the judge.
+//! Results of every pair of models, by people and by the judge.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::correlation::agreement::metrics::MetricValue;
 use crate::correlation::agreement::score_sheet::Votes;
 use crate::stats::agreement::wins::WinCounts;
 
-/// More comparisons of two models than were planned.
+/// Error of a pair of models with more comparisons than planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{made} comparisons of {:?} with {:?} are more than the {planned} planned ones: plan at least as many", models[0], models[1])]
 pub struct PlannedTooFew {
@@ -18,30 +18,30 @@ pub struct PlannedTooFew {
     planned: u64,
 }
 
-/// Two models by people and by the judge.
+/// Results of two models by people and by the judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairWins {
-    /// The two, by name; wins are those of the first.
+    /// Models in name order; wins are those of the first.
     pub models: [String; 2],
-    /// By people.
+    /// Results by people's votes.
     pub votes: WinMetrics,
-    /// By the judge.
+    /// Results by the judge's verdicts.
     pub verdicts: WinMetrics,
 }
 
-/// How one model did against another.
+/// Results of one model against another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WinMetrics {
-    /// Won, tied, lost, and both bad.
+    /// Numbers of wins, ties, losses and both-bad.
     #[serde(flatten)]
     pub counts: WinCounts,
-    /// Wins and ties of all, as on the leaderboard.
+    /// Wins and ties over all comparisons, as on the leaderboard.
     pub win_tie_rate: MetricValue,
     /// A/(A+B).
     pub win_rate_without_ties: MetricValue,
     /// (A−B)/(A+T+B).
     pub delta: MetricValue,
-    /// Comparisons that were planned.
+    /// Planned number of comparisons.
     pub planned: u64,
     /// (A−B)/planned.
     pub delta_of_planned: MetricValue,
@@ -61,7 +61,7 @@ impl WinMetrics {
     }
 }
 
-/// The pairs that both have compared, by name.
+/// Computes the results of the pairs that both have compared, by name.
 pub(super) fn wins(people: &Votes, judge: &Votes, planned: Option<u64>) -> Result<Vec<PairWins>, PlannedTooFew> {
     let (by_people, by_judge) = (counts(people), counts(judge));
     let both = by_people.into_iter().filter_map(|(models, votes)| Some((models, votes, *by_judge.get(&models)?)));
@@ -78,7 +78,7 @@ pub(super) fn wins(people: &Votes, judge: &Votes, planned: Option<u64>) -> Resul
     both.map(pair).collect()
 }
 
-/// Results by pair of models in name order. Of several votes of one voter on one question, the last counts.
+/// Counts results by pair of models in name order; the last of several votes of one voter on one question counts.
 fn counts(votes: &Votes) -> BTreeMap<[&str; 2], WinCounts> {
     let mut latest: BTreeMap<([&str; 2], &str, &str), Outcome> = BTreeMap::new();
     for vote in &votes.0 {

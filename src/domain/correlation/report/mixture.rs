@@ -1,4 +1,4 @@
-//! Which mixture of several series follows a target best.
+//! Mixture of several series with the highest correlation with a target.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,43 @@ use crate::stats::correlation_matrix::{DataColumn, pair};
 use crate::stats::real_len;
 use crate::stats::resample::BootstrapOptions;
 
-/// Permutations of the target behind the p that knows that the weights were fitted.
+/// Number of permutations of the target for the p-value that accounts for fitted weights.
 const PERMUTATIONS: u32 = 999;
 
-/// The mixture that follows a target best.
+/// Mixture with the highest correlation with a target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MixtureReport {
-    /// The number of models.
+    /// Number of models.
     pub n: usize,
-    /// The models that all series have.
+    /// Models that all series have.
     pub models: Vec<String>,
     /// Confidence level of all intervals.
     pub confidence: f64,
-    /// What of each series goes into the mixture; they sum to 1.
+    /// Weight of each series; the weights sum to 1.
     pub weights: BTreeMap<String, f64>,
-    /// The correlations of the mixture with the target, which it was fitted to. Their p and intervals take the weights as given.
+    /// Correlations of the mixture with the target, which it was fitted to. Their p-values and intervals take the weights as given.
     #[serde(flatten)]
     pub correlations: Correlations,
-    /// That the correlations are of the very numbers that the weights were fitted to, so that they flatter.
+    /// Whether the correlations are computed from the data that the weights were fitted to, so that they are optimistic; always true.
     pub in_sample: bool,
-    /// Whether chance reaches Pearson's correlation where the weights are fitted to it, too.
+    /// Permutation test of Pearson's correlation that fits the weights to each permutation.
     pub permutation_test: PermutationReport,
-    /// How a mixture does on models that it was not fitted to.
+    /// Correlations on models that the mixture was not fitted to.
     pub leave_one_out: HeldOutCorrelations,
-    /// The series that are mixed.
+    /// Mixed series.
     pub series: Vec<SeriesReport>,
-    /// What the mixture is to follow.
+    /// Target series.
     pub target: SeriesReport,
-    /// Models that some series lacks.
+    /// Models that at least one series lacks.
     pub unmatched: Vec<String>,
-    /// What a reader must know.
+    /// Caveats for readers.
     pub notes: Vec<String>,
 }
 
-/// The target permuted over the models, and the weights fitted again to each permutation (the exact optimum).
+/// Permutation test: the target is permuted over the models, and the weights are fitted again to each permutation (the exact optimum).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PermutationReport {
-    /// Share of the permutations, the observed order among them, whose best mixture correlates as much as this one or more; one-sided.
+    /// One-sided p-value: share of the permutations, including the observed order, whose best mixture correlates at least as strongly.
     pub p: f64,
     /// Number of random permutations.
     pub permutations: u32,
@@ -57,7 +57,7 @@ pub struct PermutationReport {
 }
 
 impl PermutationReport {
-    /// About the smallest p that so many permutations of so few models can give: each of n models has n! orders, one of which is the
+    /// Returns the approximate minimum p-value for this number of permutations and models: n models have n! orders, one of which is the
     /// observed one.
     #[must_use]
     pub fn smallest_p(&self, models: usize) -> f64 {
@@ -66,28 +66,27 @@ impl PermutationReport {
     }
 }
 
-/// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
+/// Correlations of each model's target with its prediction by the mixture fitted to the other models, or why they are undefined.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HeldOutCorrelations {
-    /// There are such mixtures.
+    /// Correlations of the predictions.
     Found(Box<Correlations>),
-    /// There are none.
+    /// No predictions.
     Undefined {
-        /// Why.
+        /// Reason.
         undefined: String,
     },
 }
 
-/// Where a step of the weights says to look: a step of 0.001 is a thousand steps, and 0 is the exact optimum. None for what
-/// is no step.
+/// Converts a step of the weights to a search: a step of 0.001 is a thousand steps, and 0 is the exact optimum. `None` for an invalid step.
 #[must_use]
 pub fn search(step: f64) -> Option<Search> {
     if step == 0.0 {
         return Some(Search::Exact);
     }
     let steps = (1.0 / step).round();
-    // A step that does not divide 1 leaves no weight of 1: a third may be written as 0.333, and 0.3 is none.
+    // A step that does not divide 1 would exclude a weight of 1: 0.333 is accepted as a third, and 0.3 is invalid.
     let divides = (steps * step - 1.0).abs() < 0.01;
     #[expect(
         clippy::cast_possible_truncation,
@@ -97,10 +96,10 @@ pub fn search(step: f64) -> Option<Search> {
     (divides && step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
 }
 
-/// Finds the mixture of series that follows a target best, over the models that all of them have.
+/// Finds the mixture of series with the highest correlation with a target, over their common models.
 ///
 /// # Errors
-/// [`SeriesError::Mixture`] where there is none, [`SeriesError::Subjects`] where they are of different things.
+/// [`SeriesError::Mixture`] where it is undefined, [`SeriesError::Subjects`] where subjects differ.
 pub fn mixture(
     series: &[&Series],
     target: &Series,

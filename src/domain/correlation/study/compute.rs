@@ -1,4 +1,4 @@
-//! From the series of a study to its results.
+//! Computes the results of a study from its series.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::correlation::report::{compare, mixture};
 use crate::correlation::{Point, Series, SeriesError, SeriesName};
 use crate::stats::distribution::{Summary, mean};
 
-/// A pair that is to be compared, by its number and the part of the votes.
+/// Pair of series to compare, with its number and the part of the votes.
 struct ComparedPair {
     pair: usize,
     slice: Option<String>,
     names: [SeriesName; 2],
 }
 
-/// The series of a study by name.
+/// Series of a study by name.
 pub struct SeriesIndex<'s>(BTreeMap<String, &'s Series>);
 
 impl<'s> SeriesIndex<'s> {
@@ -26,15 +26,15 @@ impl<'s> SeriesIndex<'s> {
         Self(series.iter().map(|series| (series.name.to_string(), series)).collect())
     }
 
-    /// A series that the study names: all of them were read.
+    /// Returns a series that the study names.
     ///
     /// # Errors
-    /// [`SeriesError::Unknown`].
+    /// [`SeriesError::Unknown`] if it was not read.
     pub fn take(&self, name: &SeriesName) -> Result<&'s Series, SeriesError> {
         self.named(&name.to_string())
     }
 
-    /// The series of this name.
+    /// Returns the series of this name.
     ///
     /// # Errors
     /// [`SeriesError::Unknown`].
@@ -43,11 +43,11 @@ impl<'s> SeriesIndex<'s> {
     }
 }
 
-/// Compares and mixes what the study names. `series` are those of [`Study::names`]; `progress` hears how many pairs and
-/// mixtures of how many are done.
+/// Compares and mixes the series that the study names. `series` are those of [`Study::names`]; `progress` receives the number of finished
+/// and of all pairs and mixtures.
 ///
 /// # Errors
-/// [`StudyError::Series`] where series of a pair are of different things.
+/// [`StudyError::Series`] where series of a pair have different subjects.
 pub fn compute(
     study: &Study,
     series: &[Series],
@@ -85,7 +85,7 @@ pub fn compute(
 }
 
 impl Study {
-    /// The pairs of all votes, then those of each part of the votes; and what is not compared though it was named.
+    /// Lists the pairs of all votes, then those of each part of the votes, with warnings about named series that are not compared.
     fn compared(&self, index: &SeriesIndex<'_>) -> Result<(Vec<ComparedPair>, Vec<String>), StudyError> {
         let (whole, warnings) =
             if self.pairs.is_empty() { self.every_two(index)? } else { (self.pairs.clone(), vec![]) };
@@ -104,7 +104,7 @@ impl Study {
         Ok((compared, warnings))
     }
 
-    /// Every two series of the same things.
+    /// Lists all pairs of series with the same subjects, with a warning for every other pair.
     fn every_two(&self, index: &SeriesIndex<'_>) -> Result<(Vec<[SeriesName; 2]>, Vec<String>), StudyError> {
         let (mut pairs, mut warnings) = (Vec::new(), Vec::new());
         for (at, x) in self.series.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Study {
         Ok((pairs, warnings))
     }
 
-    /// A mixture that does not exist is a result like another.
+    /// Fits a mixture. An undefined mixture is a result, not an error.
     fn mix(
         &self,
         number: usize,
@@ -145,7 +145,7 @@ impl Study {
     }
 }
 
-/// A series over the requested models, or over all of its models.
+/// Summarises a series over the requested models, or over all of its models.
 fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
     let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
     let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();

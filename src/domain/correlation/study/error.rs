@@ -1,18 +1,18 @@
-//! Why a study cannot be made.
+//! Errors of studies.
 
 use crate::correlation::{AliasError, SeriesError};
 use crate::stats::confidence::InvalidConfidence;
 
-/// Why a study cannot be made.
+/// Error of reading or computing a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// The file is no study.
+    /// The file is not a valid study.
     #[error("this is not a study: {0}")]
     Text(String),
-    /// There is nothing to compare.
+    /// The study has no comparisons.
     #[error("the study compares nothing: name two series or more under series, or two at a time under [[pairs]]")]
     Nothing,
-    /// A series is named twice where once is meant.
+    /// A series is listed twice.
     #[error("the series {0} is listed twice: leave one of them out")]
     Twice(String),
     /// A series is compared with itself.
@@ -30,16 +30,16 @@ pub enum StudyError {
     /// A series cannot be used.
     #[error(transparent)]
     Series(#[from] SeriesError),
-    /// The names of models contradict each other.
+    /// The aliases of models are contradictory.
     #[error(transparent)]
     Aliases(#[from] AliasError),
-    /// The confidence level is none.
+    /// The confidence level is invalid.
     #[error(transparent)]
     Level(#[from] InvalidConfidence),
 }
 
 impl StudyError {
-    /// Whether the user gave something that cannot be used.
+    /// Returns whether the user's input is at fault.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! A study as it stands in its file.
+//! File format of studies, and its parsed form.
 
 use std::collections::BTreeMap;
 
@@ -11,70 +11,70 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::convex_mixture::Search;
 use crate::stats::resample::BootstrapOptions;
 
-/// A study, word for word. Written again it has every key, those with their default values too.
+/// A study as serialized in its file. When written, it has every key, including those with default values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyFile {
-    /// Its title; the name of the file where there is none.
+    /// Title; the name of the file if empty.
     #[serde(default)]
     pub title: String,
-    /// Series, every two of which are compared unless there are `pairs`.
+    /// Series; all pairs of them are compared unless there are `pairs`.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Only these models; all where there are none.
+    /// Models to compare; empty for all.
     #[serde(default)]
     pub models: Vec<String>,
-    /// Parts of the votes that every series of all votes is studied in too.
+    /// Slices of the votes in which every series of all votes is also compared.
     #[serde(default)]
     pub slices: Vec<String>,
-    /// The judge of benchmark scores that name none.
+    /// Judge of benchmark scores that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
-    /// A CSV file with one row a model, seen from the study's file.
+    /// CSV file with one row per model, relative to the study's file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Its column of models.
+    /// Column of model names in the table.
     #[serde(default = "key")]
     pub key: String,
-    /// The level of all intervals.
+    /// Confidence level of all intervals.
     #[serde(default = "confidence")]
     pub confidence: f64,
-    /// How often battles and judged items are resampled.
+    /// Number of bootstrap replicates of battles and judged items.
     #[serde(default = "bootstrap")]
     pub bootstrap: u32,
-    /// The seed of the random numbers.
+    /// Seed of the random numbers.
     #[serde(default)]
     pub seed: u64,
-    /// What is compared.
+    /// Pairs of series to compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairLine>,
-    /// What is mixed.
+    /// Mixtures to fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub combinations: Vec<CombinationLine>,
-    /// Other names of models.
+    /// Aliases of models.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, Vec<String>>,
 }
 
-/// Two series that are compared.
+/// Two series to compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairLine {
-    /// A series.
+    /// Name of the first series.
     pub x: String,
-    /// Another one.
+    /// Name of the second series.
     pub y: String,
 }
 
-/// Series that are mixed.
+/// Mixture to fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CombinationLine {
-    /// The series.
+    /// Mixed series.
     pub of: Vec<String>,
-    /// What the mixture is to follow.
+    /// Target series.
     pub target: String,
-    /// The step of the weights; 0 for the exact optimum.
+    /// Step of the weights; 0 for the exact optimum.
     #[serde(default = "step")]
     pub step: f64,
 }
@@ -95,43 +95,43 @@ fn step() -> f64 {
     0.001
 }
 
-/// A study, understood.
+/// Parsed study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// As it was written, with all defaults.
+    /// File content with all defaults.
     pub file: StudyFile,
-    /// Series, every two of which are compared unless there are `pairs`.
+    /// Series; all pairs of them are compared unless there are `pairs`.
     pub series: Vec<SeriesName>,
-    /// Empty where every two series are compared.
+    /// Pairs to compare; empty if all pairs are compared.
     pub pairs: Vec<[SeriesName; 2]>,
-    /// Mixtures.
+    /// Mixtures to fit.
     pub combinations: Vec<MixturePlan>,
-    /// Parts of the votes.
+    /// Slices of the votes.
     pub slices: Vec<VotePart>,
-    /// How correlations are computed.
+    /// Options of the correlations.
     pub options: StudyOptions,
-    /// Other names of models.
+    /// Aliases of models.
     pub aliases: Aliases,
 }
 
-/// Series that are mixed.
+/// Mixture to fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixturePlan {
-    /// The series.
+    /// Mixed series.
     pub of: Vec<SeriesName>,
-    /// The series that the mixture is fitted to.
+    /// Target series.
     pub target: SeriesName,
     /// The step of the weights; 0 for the exact optimum.
     pub step: f64,
-    /// How the weights are searched.
+    /// Search of the weights.
     pub search: Search,
 }
 
 impl Study {
-    /// Reads the text of a study; `name` is its title where it has none, and `known` the aliases that are known without it.
+    /// Parses the text of a study; `name` is the default title, and `known` are aliases from elsewhere.
     ///
     /// # Errors
-    /// [`StudyError`] names what cannot be used.
+    /// [`StudyError`] names the invalid entry.
     pub fn parse(text: &str, name: &str, known: Aliases) -> Result<Self, StudyError> {
         let mut file: StudyFile =
             toml::from_str(text).map_err(|error| StudyError::Text(error.to_string().trim_end().to_owned()))?;
@@ -172,7 +172,7 @@ impl Study {
         Ok(self)
     }
 
-    /// Every series that is to be read, once, those of parts of the votes last.
+    /// Lists all series to read, without repetition, those of parts of the votes last.
     #[must_use]
     pub fn names(&self) -> Vec<SeriesName> {
         let mixed = self.combinations.iter().flat_map(|combination| combination.of.iter().chain([&combination.target]));
@@ -189,7 +189,7 @@ impl Study {
 }
 
 impl StudyFile {
-    /// A series, by the judge of the study where it names none.
+    /// Parses a series name, with the study's judge where it names none.
     fn name(&self, text: &str) -> Result<SeriesName, StudyError> {
         let name: SeriesName = text.parse()?;
         Ok(match &self.judge {

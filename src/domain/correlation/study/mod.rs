@@ -1,6 +1,6 @@
-//! A study: comparisons and mixtures of series that one file names.
+//! Study: comparisons and mixtures of series that one file defines.
 //!
-//! [`Study::parse`] understands the file, [`compute`](fn@compute) compares; `render::report::study` writes the results down.
+//! [`Study::parse`] parses the file, [`compute`](fn@compute) compares; `render::report::study` writes the results.
 
 mod compute;
 mod error;

@@ -1,4 +1,4 @@
-//! Results of a study: the numbers of `results.json`. Tables, figures and the report only show them.
+//! Results of a study: the numbers of `results.json`. Tables, figures and the report are rendered from them.
 
 use serde::Serialize;
 
@@ -8,50 +8,50 @@ use crate::correlation::{Provenance, Subjects};
 /// Results of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
-    /// The program and its version.
+    /// Program name and version.
     pub program: String,
-    /// The study's title.
+    /// Title of the study.
     pub title: String,
-    /// The level of all intervals.
+    /// Confidence level of all intervals.
     pub confidence: f64,
-    /// How battles and items were resampled.
+    /// Bootstrap of battles and items.
     pub bootstrap: ResamplingReport,
-    /// The requested models; empty for all.
+    /// Requested models; empty for all.
     pub models: Vec<String>,
-    /// What all of it is made from.
+    /// Input data.
     pub data: StudySources,
-    /// The series, in the order of the study.
+    /// Series, in the order of the study.
     pub series: Vec<StudiedSeries>,
-    /// The pairs; those of a part of the votes follow all others.
+    /// Pairs; those of a part of the votes follow all others.
     pub pairs: Vec<StudiedPair>,
-    /// The mixtures.
+    /// Mixtures.
     pub combinations: Vec<StudiedCombination>,
-    /// What a reader must know.
+    /// Caveats for readers.
     pub warnings: Vec<String>,
 }
 
-/// What a study is made from.
+/// Input data of a study.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StudySources {
-    /// SHA-256 of the table; none where there is no table.
+    /// SHA-256 of the table; `None` if there is no table.
     pub table_sha256: Option<String>,
-    /// What of the database and of papers.
+    /// Data from the database and from papers.
     #[serde(flatten)]
     pub used: Provenance,
 }
 
-/// One thing that a study is made from.
+/// One property of the input data.
 pub struct Fact {
-    /// Where it comes from.
+    /// Source of the data.
     pub source: String,
-    /// Its name.
+    /// Name of the property.
     pub what: &'static str,
-    /// Its value.
+    /// Value of the property.
     pub value: String,
 }
 
 impl StudySources {
-    /// All of it, one line each.
+    /// Lists the properties of all input data, one per line.
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
         let mut add = |source: &str, what: &'static str, value: String| {
@@ -80,88 +80,89 @@ impl StudySources {
     }
 }
 
-/// A series.
+/// Series of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudiedSeries {
     /// Name of the series.
     pub series: String,
-    /// What it is.
+    /// Title for readers.
     pub title: String,
-    /// What it has one number of.
+    /// Kind of the subjects.
     pub subjects: Subjects,
-    /// Whether what is behind it can be resampled.
+    /// Whether the underlying data can be resampled.
     pub resampled: bool,
-    /// The mean of all of its numbers.
+    /// Mean of all values.
     pub mean: Option<f64>,
-    /// Their sample standard deviation.
+    /// Sample standard deviation of all values.
     #[serde(rename = "deviation")]
     pub std_dev: Option<f64>,
-    /// The coefficient of variation: deviation over mean; none for ratings, which have no zero point, and where the mean is not positive.
+    /// Coefficient of variation: standard deviation over mean; none for ratings, which have no zero point, and where the mean is not
+    /// positive.
     #[serde(rename = "variation")]
     pub coefficient_of_variation: Option<f64>,
-    /// The numbers, by name.
+    /// Values in alphabetical order of their subjects.
     pub points: Vec<StudiedPoint>,
 }
 
-/// A number of a series.
+/// Value of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudiedPoint {
-    /// What it is of.
+    /// Model, intent or method.
     pub subject: String,
-    /// The number.
+    /// Value.
     pub value: f64,
-    /// The lower end of its interval.
+    /// Lower end of the interval.
     pub lower: Option<f64>,
-    /// The upper end.
+    /// Upper end of the interval.
     pub upper: Option<f64>,
 }
 
-/// Two series.
+/// Compared pair of series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudiedPair {
-    /// The number of the pair in the study, from 1. The same pair in parts of the votes has the same number.
+    /// Number of the pair in the study, from 1; the same for all parts of the votes.
     pub pair: usize,
-    /// The part of the votes; none for all.
+    /// Part of the votes; `None` for all.
     pub slice: Option<String>,
-    /// How the series go together.
+    /// Correlation of the two series.
     #[serde(flatten)]
     pub report: PairReport,
 }
 
-/// A mixture.
+/// Fitted mixture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudiedCombination {
-    /// Its number in the study, from 1.
+    /// Number of the mixture in the study, from 1.
     pub combination: usize,
-    /// The series that are mixed.
+    /// Mixed series.
     pub of: Vec<String>,
-    /// What it is to follow.
+    /// Target series.
     pub target: String,
-    /// The step of the weights; 0 for the exact optimum.
+    /// Step of the weights; 0 for the exact optimum.
     pub step: f64,
-    /// What was found.
+    /// Result of the fit.
     #[serde(flatten)]
     pub outcome: Mixture,
 }
 
-/// The best mixture, or why there is none.
+/// Best mixture, or why it is undefined.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mixture {
-    /// There is one.
+    /// Best mixture.
     Found(Box<MixtureReport>),
-    /// There is none, for this reason.
+    /// Reason why it is undefined.
     Undefined(String),
 }
 
 impl StudiedPair {
-    /// The pair in captions.
+    /// Returns the name of the pair in captions.
     #[must_use]
     pub fn name(&self) -> String {
         format!("pair {}: {} and {}", self.pair, self.report.x.series, self.report.y.series)
     }
 
-    /// What a reader must know of it.
+    /// Returns the caveats of the pair.
     pub fn warnings(&self) -> Vec<String> {
         let name = match &self.slice {
             None => format!("pair {}", self.pair),
@@ -194,13 +195,13 @@ impl StudiedPair {
 }
 
 impl StudiedCombination {
-    /// The mixture in captions.
+    /// Returns the name of the mixture in captions.
     #[must_use]
     pub fn name(&self) -> String {
         format!("mixture {}: {} for {}", self.combination, self.of.join(", "), self.target)
     }
 
-    /// What a reader must know of it.
+    /// Returns the caveats of the mixture.
     pub fn warnings(&self) -> Vec<String> {
         let name = format!("mixture {}", self.combination);
         let found = match &self.outcome {
@@ -215,7 +216,7 @@ impl StudiedCombination {
     }
 }
 
-/// Names that a warning has room for.
+/// Maximum number of names in a warning.
 const NAMED: usize = 8;
 
 fn joined(names: &[String]) -> String {

@@ -1,17 +1,17 @@
-//! How Chinese texts say which model speaks or is spoken to. Sentences come without spaces and in simplified characters.
+//! Rules for Chinese texts that identify the model that speaks or is addressed. Sentences have no spaces and simplified characters.
 
 use std::sync::LazyLock;
 
 use super::grammar::Grammar;
 
-/// Parts of all Chinese rules.
+/// Named parts of all Chinese rules.
 const PARTS: &[(&str, &str)] = &[
     ("SELF", "我们|我|本人|在下|俺|咱|本模型|本助手|本系统|本AI|本ai|本机器人|小的|本尊|不才|人家|鄙人"),
     (
         "ADV",
         "其实|现在|目前|确实|真的|当然|只|并|也|正|就|便|乃|即|可|可是|可以说|大概|应该|应该是|实际上|本质上|呢|呀|呢,|,|以前|曾经|曾|原来|原本|过去|之前|从前|最早|一直",
     ),
-    // What may stand between the speaker and a name.
+    // Fillers between the speaker and a name.
     (
         "FILL",
         "(?:一个|一款|一位|一名|一种|一|个|款|位|名|您的|你的|您|你|最新的|新一代|来自|源自|源于|出自|隶属于|属于|归属于|由|被|是|为|叫做|叫|名叫|名为|名字叫|名字是|称为|基于|使用|采用|依托|搭载|的|所|和|与|及|旗下|公司|集团|团队|实验室|有限|科技|股份|研究院|部门|工程师|们|研究人员|开发者|自主|自研|独立|联合|共同|出品|开发|研发|推出|训练|打造|发布|创造|构建|提供|大型|大|超|超大|规模|大规模|语言|模型|人工智能|智能|对话|聊天|ai|助手|机器人|助理|知识|增强|预|千亿|级|架构|系列|技术|底层|版本|开源|通用|中文|认知|系统|美国|中国|法国|国内|北京|杭州|,|:|-|·|那个|这个|大家常说的|人们常说的|传说中的|大名鼎鼎的|著名的|熟悉的|常说的|大家|所说的|叫的|北京的|这家|家|刚刚|新|小|老)",
@@ -205,12 +205,12 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// Rules for replies and reasoning.
+/// Returns the rules for replies and reasoning.
 pub(super) fn reply() -> &'static Grammar {
     &REPLY
 }
 
-/// Rules for prompts.
+/// Returns the rules for prompts.
 pub(super) fn prompt() -> &'static Grammar {
     &PROMPT
 }

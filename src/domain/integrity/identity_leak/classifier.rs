@@ -1,8 +1,8 @@
-//! What labelled texts teach of sentences with a name, beside the rules: whether they say who speaks.
+//! Classifier of sentences with a name, trained on labelled texts: does the sentence identify the speaker? It complements the rules.
 //!
-//! A logistic regression over a sentence's words, the classes of its words, and what stands around each name. A name counts as
-//! its kind only, so what is learned of one model holds for a new one. Features are hashed into the weights of `weights.bin`;
-//! `training` computes these from the labelled texts. A sentence in which nobody says "I" or "my" must score more.
+//! A logistic regression over a sentence's words, their word classes, and the context of each name. A name counts only as its kind, so
+//! weights learned from one model hold for a new one. Features are hashed into the weights of `weights.bin`; `training` computes these from
+//! the labelled texts. A sentence without "I" or "my" needs a higher score.
 
 use super::Speaker;
 use super::grammar::{HINT, MAKER, MODEL, WORD};
@@ -14,33 +14,33 @@ use super::words::WordClasses;
 /// Number of weights: a power of two.
 pub(super) const BUCKETS: usize = 1 << 16;
 
-/// One weight a byte, as signed numbers.
+/// Weights as signed bytes.
 static WEIGHTS: &[u8; BUCKETS] = include_bytes!("weights.bin");
 
-/// Least scores of sentences with and without the speaker in them.
+/// Score thresholds of sentences with and without a word for the speaker.
 const LEAST: [i32; 2] = [8, 112];
 
-/// Words with which a speaker speaks of itself.
+/// Words with which a speaker refers to itself.
 const SPEAKER: [&str; 15] =
     ["i", "i'm", "i've", "i'll", "i'd", "me", "my", "mine", "myself", "we", "our", "us", "我", "咱", "俺"];
 
-/// How a sentence begins to say who speaks.
+/// Beginnings of sentences that identify the speaker.
 const SAYS_WHO: [&str; 7] = ["i'm ", "i am ", "i was ", "my name is ", "我是", "我叫", "我由"];
 
-/// Tokens on either side of a name that count with the side on which they stand.
+/// Number of tokens on either side of a name that are features together with their side.
 const NEAR: usize = 6;
 
-/// Classes on either side of a name that count likewise.
+/// Number of word classes on either side of a name that are features together with their side.
 const NEAR_CLASSES: usize = 8;
 
-/// Whether a sentence says who speaks, as far as the labelled texts teach it.
+/// Returns whether the classifier finds that a sentence identifies the speaker.
 pub(super) fn is_leak(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> bool {
     let tokens = tokens(&sentence.text);
     let least = LEAST[usize::from(!has_speaker(&tokens))];
     is_own_voice(speaker, sentence) && score(speaker, sentence, is_last) > least
 }
 
-/// Whether what a sentence says of its names is neither quoted nor said by another, and names more than what somebody is known by.
+/// Returns whether a sentence's statement about its names is neither quoted nor another's, and names more than a hint.
 fn is_own_voice(speaker: &Speaker<'_>, sentence: &Sentence) -> bool {
     let is_of_makers = sentence.names.iter().all(|name| name.hit.kind == NameKind::Maker);
     let is_quoted = sentence.names.iter().all(|name| sentence.is_in_quoted_phrase(name));
@@ -58,7 +58,7 @@ fn score(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> i32 {
     weights.into_iter().map(|bucket| i32::from(WEIGHTS[bucket].cast_signed())).sum()
 }
 
-/// The buckets of a sentence's features, each once.
+/// Returns the buckets of a sentence's features, without repetition.
 pub(super) fn features(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> Vec<usize> {
     let mut features = Features::default();
     features.read_words(&tokens(&sentence.text));
@@ -110,7 +110,7 @@ impl Features {
         }
     }
 
-    /// What stands around a name.
+    /// Adds the features of a name's context.
     fn read_name(&mut self, tokens: &[&str], at: usize) {
         let name = tokens[at];
         self.add("has", &[name]);
@@ -129,7 +129,7 @@ impl Features {
         }
     }
 
-    /// How far a name is from the speaker.
+    /// Adds the distance of a name from the speaker.
     fn read_distance(&mut self, tokens: &[&str], at: usize, speakers: &[usize]) {
         let Some(speaker) = speakers.iter().min_by_key(|speaker| speaker.abs_diff(at)) else {
             return self.add("no speaker", &[tokens[at]]);
@@ -161,7 +161,7 @@ impl Features {
         }
     }
 
-    /// The classes around a name, and those that are more than filling.
+    /// Adds the word classes around a name, and those that are not fillers.
     fn read_class_name(&mut self, row: &str, at: usize, name: &str) {
         let (before, after) = (&row[..at], &row[at + 1..]);
         for class in last(before, NEAR_CLASSES).split_inclusive(|_| true) {
@@ -182,12 +182,12 @@ fn without(row: &str, classes: &str) -> String {
     row.chars().filter(|c| !classes.contains(*c)).collect()
 }
 
-/// The first classes of a row, which is ASCII.
+/// Returns the first classes of a row, which is ASCII.
 fn first(row: &str, count: usize) -> &str {
     &row[..row.len().min(count)]
 }
 
-/// The last classes of a row.
+/// Returns the last classes of a row, which is ASCII.
 fn last(row: &str, count: usize) -> &str {
     &row[row.len().saturating_sub(count)..]
 }
@@ -196,7 +196,7 @@ fn windows(row: &str, length: usize) -> impl Iterator<Item = &str> {
     (length..=row.len()).map(move |end| &row[end - length..end])
 }
 
-/// FNV-1a of the parts, with a byte between them that no text has.
+/// Hashes the parts by FNV-1a, separated by a byte that no text contains.
 fn bucket(kind: &str, parts: &[&str]) -> usize {
     const OFFSET: u32 = 0x811C_9DC5;
     const PRIME: u32 = 0x0100_0193;
@@ -216,7 +216,7 @@ fn has_speaker(tokens: &[&str]) -> bool {
         || tokens.windows(2).any(|pair| matches!(pair, ["本", "人" | "尊" | "助" | "模"] | ["在", "下"] | ["鄙", "人"]))
 }
 
-/// Words, numbers, Chinese characters, marks, and names by their kinds.
+/// Splits a sentence into words, numbers, Chinese characters, marks, and names by their kinds.
 fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = sentence;
@@ -239,7 +239,7 @@ fn tokens(sentence: &str) -> Vec<&str> {
     tokens
 }
 
-/// The length of a word with what a contraction adds.
+/// Returns the length of a word including the suffix of a contraction.
 fn word_length(text: &str) -> usize {
     let letters = |text: &str| text.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(text.len());
     let length = letters(text);

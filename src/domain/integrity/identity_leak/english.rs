@@ -1,17 +1,17 @@
-//! How English texts say which model speaks or is spoken to.
+//! Rules for English texts that identify the model that speaks or is addressed.
 
 use std::sync::LazyLock;
 
 use super::grammar::Grammar;
 
-/// Parts of all English rules.
+/// Named parts of all English rules.
 const PARTS: &[(&str, &str)] = &[
     ("SELF", "i am|i'm|im|i was|i've been|i have been|i must be|i happen to be"),
     (
         "ADV",
         "actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|known|to be|officially|technically|formally|otherwise|better|usually|commonly|mostly",
     ),
-    // What may stand before a name that describes the speaker.
+    // Words before a name that describes the speaker.
     (
         "DET",
         "(?:(?:<ADV>|called|named|known as|the|your|original|one and only|latest|newest|new|famous|own|friendly|humble|trusty|and|none other than|no other than|nothing but|nothing more than|once again|again|merely|today|here|for now|proud to be|glad to be|happy to be|pleased to be|supposed to be|said to be|version|edition|powerful|advanced|smart|intelligent|helpful|virtual|digital|conversational|little|big|good old|old|mighty|very|same|real|true|so-called|well-known|popular|multimodal|open-source|personal|online|free|simple|neighborhood|neighbourhood|assistant|ai|model|language|large|chatbot|an ai|an assistant|a chatbot|an ai assistant|a language model|a large language model|a model),? ?){0,6}",
@@ -37,7 +37,7 @@ const PARTS: &[(&str, &str)] = &[
         "MAKERS",
         "makers?|creators?|developers?|providers?|vendor|authors?|builders?|trainers?|parent company|mother company|designers?|engineers?|manufacturer|inventors?|programmers?|parents?|owners?|research team|training team",
     ),
-    // Links between the speaker and a model that is inside.
+    // Links between the speaker and an underlying model.
     (
         "REL",
         "based on|powered by|built on|built on top of|built upon|running on|run on|runs on|fine-tuned from|fine-tuned on|version of|variant of|instance of|one of|(?:a )?member of|part of|belong to|derived from|descended from|distilled from",
@@ -64,7 +64,7 @@ const PARTS: &[(&str, &str)] = &[
     ("END", "(?:[^'a-z-]|$| )"),
 ];
 
-/// What a model says of itself.
+/// Rules for replies and reasoning.
 static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
@@ -226,14 +226,14 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:search for|look up|type|look for) <N>[^.]{0,30} find me<B>",
             "(?:^|[^a-z'])i call <A> (?:my )?home",
             "(?:^|[^a-z'])<SELF>(?: <ADV>)? from the <A>(?:'s)?(?: [a-z0-9]+)? (?:family|series|line|lineage|lab|labs|stable|camp|team|house)<B>",
-            // A name as a signature.
+            // Signatures.
             "^your (?:[a-z]+ ){0,4}(?:<NOUN>|servant|friend|helper|companion|guide|tutor|buddy|pal|partner),? <N>[.!]?$",
             "(?:^|[.!?]) ?(?:—|–|--) ?(?:yours, |your )?<N>[.!]? ?$",
         ],
     )
 });
 
-/// What a visitor's text says of the models that answer.
+/// Rules for prompts.
 static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
@@ -265,7 +265,7 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:assistant|model|side|answer|reply|response|bot) (?:a|b|1|2|one|two) (?:is|was|=) (?:by |from |made by )?<DET><A>",
             "(?:(?:left|right|first|second|top|bottom|other)(?: hand)?(?: one| side| model| answer| reply| response| bot)?|<B>[ab]|(?:assistant|model|side|answer|reply|response|bot) (?:a|b|1|2|one|two))(?: (?:must|has to|might|may|could|should|will|probably|clearly|obviously|definitely|surely))* ?(?:be|is|was|seems(?: to be)?|looks like|sounds like|=|:)(?: clearly| definitely| probably| obviously| surely)? <DET><N>(?:[^'a-z-]|$| )",
             "(?:is|are) (?:either|any|one|both) of (?:these|those|them|the two|the models|the replies|the answers) <DET><N>",
-            // A name that is called, at the beginning or at the end.
+            // A name used as an address, at the beginning or at the end.
             "^[^a-z一-龥]*(?:what|who|how|why|when|where|which|can|could|would|will|do|does|did|is|are|tell|write|give|explain|help|please|thanks?|thank you|good|great|nice|well|ok|okay|yes|no|hi|hello|hey|sorry|come on|let|show|make|summari[sz]e|translate|i|fix|list|you|so)<B>[^\u{E000}-\u{E003}]*, ?(?:dear |my dear |my friend )?<N>[ .!?~]*$",
             "^[^a-z一-龥]*(?:(?:thanks|thank you|good (?:job|work|morning|evening|night|bot)|nice (?:job|work|one|try)|well done|great (?:job|work)|great|perfect|awesome|hello|hi|hey|ok|okay|sorry|please|come on|listen|bravo|congrats|bye|goodbye|alright|no|yes|wait|right|wow|lol|so|well|hmm|oh|seriously|honestly|really|dude|man|ugh|damn|and)(?: again| there| a lot| so much| very much| a bunch| a million)?[ ,!]+){1,3}(?:dear |my dear |mr\\.? )?<N>(?:[,.!?:]|$| (?:you|u|please|that was)<B>)",
             "^[^\\u{E000}-\\u{E003}]*<B>(?:please|you|your|thanks)<B>[^\\u{E000}-\\u{E003}]*, <STRONG>[,.!?]",
@@ -288,7 +288,7 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// Words that lead from the speaker to somebody else: after one of them a name is no longer what the speaker is.
+/// Words after which a name no longer refers to the speaker.
 const LEADS_AWAY: [&str; 64] = [
     "neither", "nor", "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware",
     "because", "before", "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from",
@@ -297,7 +297,7 @@ const LEADS_AWAY: [&str; 64] = [
     "unlike", "we", "what", "when", "where", "whether", "with", "without",
 ];
 
-/// I am, in seven words at most, Claude; checked by [`stays_with_speaker`].
+/// Rule "I am, in at most seven words, Claude"; [`stays_with_speaker`] checks the words between.
 static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
@@ -305,36 +305,36 @@ static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// You are, in seven words at most, Claude.
+/// Rule "You are, in at most seven words, Claude".
 static PROMPT_APART: LazyLock<Grammar> = LazyLock::new(|| {
     let rule =
         "(?:^|[^a-z'])(?:you are|you're|youre|are you|aren't you)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )";
     Grammar::new(PARTS, &[rule])
 });
 
-/// Whether the words between the speaker and a name lead nowhere else.
+/// Returns whether the words between the speaker and a name do not lead to another subject.
 pub(super) fn stays_with_speaker(between: &str) -> bool {
     between
         .split([' ', ','])
         .all(|word| !LEADS_AWAY.contains(&word) && !word.ends_with("ing") && !word.ends_with("n't"))
 }
 
-/// A rule for replies with words between the speaker and a name.
+/// Returns the rule for replies with words between the speaker and a name.
 pub(super) fn reply_apart() -> &'static Grammar {
     &REPLY_APART
 }
 
-/// A rule for prompts with words between the one who is spoken to and a name.
+/// Returns the rule for prompts with words between the addressee and a name.
 pub(super) fn prompt_apart() -> &'static Grammar {
     &PROMPT_APART
 }
 
-/// Rules for replies and reasoning.
+/// Returns the rules for replies and reasoning.
 pub(super) fn reply() -> &'static Grammar {
     &REPLY
 }
 
-/// Rules for prompts.
+/// Returns the rules for prompts.
 pub(super) fn prompt() -> &'static Grammar {
     &PROMPT
 }

@@ -1,26 +1,26 @@
-//! Sentences as they are matched: what a grammar is made of.
+//! Grammars: lists of regular expressions that match sentences with names.
 //!
-//! A sentence comes with one placeholder for each name. A grammar is a list of regular expressions over such sentences, written
-//! with parts such as `<SELF>`. They have no look-around, so matching is linear in the text.
+//! A sentence has one placeholder for each name. The expressions are written with named parts such as `<SELF>`. They have no look-around,
+//! so matching is linear in the text.
 
 use regex::Regex;
 
 use super::spelling::NameKind;
 
-/// Stands for a name of a model that means nothing else.
+/// Placeholder of an unambiguous model name.
 pub(super) const MODEL: char = '\u{E000}';
-/// Stands for a name of a model that is also a word.
+/// Placeholder of a model name that is also a word.
 pub(super) const WORD: char = '\u{E001}';
-/// Stands for an organisation.
+/// Placeholder of an organisation.
 pub(super) const MAKER: char = '\u{E002}';
 
-/// Stands for what an organisation is known for.
+/// Placeholder of a hint at an organisation, such as its founder.
 pub(super) const HINT: char = '\u{E003}';
 
-/// Bytes of a placeholder.
+/// Length of a placeholder in bytes.
 pub(super) const NAME_LENGTH: usize = MODEL.len_utf8();
 
-/// The placeholder of a name.
+/// Returns the placeholder of a name.
 pub(super) fn placeholder(kind: NameKind) -> char {
     match kind {
         NameKind::Model => MODEL,
@@ -30,19 +30,19 @@ pub(super) fn placeholder(kind: NameKind) -> char {
     }
 }
 
-/// Whether a character stands for a name.
+/// Returns whether a character is a placeholder.
 pub(super) fn is_placeholder(c: char) -> bool {
     matches!(c, MODEL | WORD | MAKER | HINT)
 }
 
-/// A compiled grammar.
+/// Compiled grammar.
 #[derive(Debug)]
 pub(super) struct Grammar {
     rules: Vec<Regex>,
 }
 
 impl Grammar {
-    /// Compiles rules; `parts` are the named parts, each made of those before it.
+    /// Compiles rules; `parts` are the named parts, each of which may use those before it.
     pub(super) fn new(parts: &[(&str, &str)], rules: &[&str]) -> Self {
         let mut known: Vec<(String, String)> = vec![
             ("<N>".into(), format!("(?:{MAKER}(?:'s|的)? ?)?[{MODEL}{WORD}]")),
@@ -61,12 +61,12 @@ impl Grammar {
         Self { rules: rules.iter().map(compile).collect() }
     }
 
-    /// The parts of a sentence that a rule describes.
+    /// Returns the ranges of a sentence that match a rule.
     pub(super) fn matches<'s>(&'s self, sentence: &'s str) -> impl Iterator<Item = std::ops::Range<usize>> + 's {
         self.rules.iter().flat_map(move |rule| rule.find_iter(sentence).map(|found| found.range()))
     }
 
-    /// As [`Grammar::matches`], for rules with a first group that must pass a test as well.
+    /// Like [`Grammar::matches`], for rules whose first group must also pass a test.
     pub(super) fn matches_where<'s>(
         &'s self,
         sentence: &'s str,

@@ -1,4 +1,4 @@
-//! Names of models and their makers, and where a normalized text holds one.
+//! Names of models and their makers, and their search in a normalized text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use super::normalized_text::NormalizedText;
 use super::spelling::{
-    LEAST_DISGUISED, NameHit, NameKind, NamePattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole,
-    shape, spells_backwards,
+    MIN_DISGUISED, NameHit, NameKind, NamePattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape,
+    spells_backwards,
 };
 
-/// First words of display names that are no name of a model by themselves.
+/// First words of display names that do not identify a model by themselves.
 const COMMON: [&str; 27] = [
     "name",
     "language",
@@ -43,14 +43,14 @@ const COMMON: [&str; 27] = [
     "your",
 ];
 
-/// A model of the arena with everything it is called.
+/// Model of the arena with all of its names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownModel {
-    /// Its id in the arena.
+    /// Id in the arena.
     pub id: String,
-    /// Display name, name at the provider, aliases.
+    /// Display name, provider's name and aliases.
     pub names: Vec<String>,
-    /// Who made it; may be empty.
+    /// Maker; may be empty.
     pub organization: String,
 }
 
@@ -75,7 +75,7 @@ static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
     file.maker
 });
 
-/// Every name that gives a model away: built-in facts, and the models of an arena with their aliases and makers.
+/// All names that reveal a model: built-in names, and the arena's models with their aliases and makers.
 #[derive(Debug)]
 pub struct IdentityNames {
     search: AhoCorasick,
@@ -84,7 +84,7 @@ pub struct IdentityNames {
 }
 
 impl IdentityNames {
-    /// The built-in names and those of these models.
+    /// Builds the search from the built-in names and those of these models.
     #[must_use]
     pub fn new(models: &[KnownModel]) -> Self {
         let mut names = NameList::default();
@@ -108,17 +108,17 @@ impl IdentityNames {
         Self { search, patterns: names.patterns, makers_of }
     }
 
-    /// Whether a name is one of this model's or its maker's.
+    /// Returns whether a name belongs to this model or its maker.
     pub(super) fn is_of(&self, hit: &NameHit, model: &str) -> bool {
         self.makers_of.get(model).is_some_and(|makers| makers.contains(&hit.maker))
     }
 
-    /// All names in a text from its beginning to its end, the longest where several begin at one place.
+    /// Finds all names in a text in order, the longest of those with the same start.
     pub(super) fn find(&self, text: &NormalizedText) -> Vec<NameHit> {
         let signs: Vec<bool> = (0..text.chars.len()).map(|at| is_letter_sign(text, at)).collect();
         let mut found = Vec::new();
         self.find_along(text, |at| signs[at], &mut found);
-        // A sign between two letters may also part them.
+        // A sign between two letters may also separate them.
         if signs.contains(&true) {
             self.find_along(text, |_| false, &mut found);
         }
@@ -146,7 +146,7 @@ impl IdentityNames {
         kept
     }
 
-    /// Adds the long names of models that are spelled from their end.
+    /// Adds the long names of models that are spelled backwards.
     fn find_backwards(&self, text: &NormalizedText, found: &mut Vec<NameHit>) {
         let last = text.chars.len();
         let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
@@ -156,14 +156,14 @@ impl IdentityNames {
             let pattern = &self.patterns[hit.pattern().as_usize()];
             let end = last - places[hit.start()];
             let start = end - pattern.chars.len();
-            let is_long = pattern.chars.len() > LEAST_DISGUISED && pattern.kind != NameKind::Maker;
+            let is_long = pattern.chars.len() > MIN_DISGUISED && pattern.kind != NameKind::Maker;
             if is_long && is_whole(text, start, end - 1) {
                 found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
             }
         }
     }
 
-    /// Adds every name along the letters, the digits and what counts as a letter.
+    /// Adds every name found in the letters, digits and signs that count as letters.
     fn find_along(&self, text: &NormalizedText, is_letter: impl Fn(usize) -> bool, found: &mut Vec<NameHit>) {
         let mut stream = String::with_capacity(text.chars.len());
         let mut places = Vec::with_capacity(text.chars.len());
@@ -212,7 +212,7 @@ impl NameList {
         }
     }
 
-    /// What a model of the arena is called: its names as they are, and the family that a name begins with.
+    /// Adds the names of a model: its full names, and the family that a name begins with.
     fn add_model(&mut self, model: &KnownModel, maker: usize) {
         for name in model.names.iter().chain([&model.id]) {
             let name = name.rsplit('/').next().unwrap_or(name);
@@ -230,7 +230,7 @@ impl NameList {
         self.add(&model.organization, NameKind::Maker, maker);
     }
 
-    /// The makers of whose names a model's names or organisation hold one.
+    /// Returns the makers whose names occur in a model's names or organisation.
     fn makers_within(&self, model: &KnownModel) -> Vec<usize> {
         let texts: Vec<String> =
             model.names.iter().chain([&model.id, &model.organization]).map(|name| letters(name)).collect();
@@ -249,7 +249,7 @@ fn letters(name: &str) -> String {
     NormalizedText::new(name).chars.into_iter().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The word that a name begins with, where a version follows it: `Nightjar` of `Nightjar 7B`; otherwise nothing.
+/// Returns the first word of a name if a version follows it: `Nightjar` of `Nightjar 7B`; otherwise an empty string.
 fn family(name: &str) -> &str {
     let end = name.find(|c: char| !c.is_alphabetic()).unwrap_or(name.len());
     let (family, rest) = name.split_at(end);
@@ -259,15 +259,15 @@ fn family(name: &str) -> &str {
     if is_versioned { family } else { "" }
 }
 
-/// A name with letters and a digit means nothing else.
+/// Returns whether a name has letters and a digit, so that it is unambiguous.
 fn is_distinct(name: &str) -> bool {
     name.chars().any(|c| c.is_ascii_digit()) && name.chars().filter(|c| c.is_alphabetic()).count() >= 2
 }
 
-/// A word that can be the name of a model.
+/// Returns whether a word can be the name of a model.
 fn is_name(name: &str) -> bool {
     let length = name.chars().filter(|c| c.is_alphabetic()).count();
-    let is_long = length >= LEAST_DISGUISED || length >= 2 && !name.is_ascii();
+    let is_long = length >= MIN_DISGUISED || length >= 2 && !name.is_ascii();
     is_long && !COMMON.contains(&name.to_lowercase().as_str())
 }
 

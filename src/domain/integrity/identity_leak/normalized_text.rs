@@ -1,21 +1,21 @@
-//! Normalized text, with its disguises taken off: width, case, accents, lookalike letters, invisible characters, emphasis, traditional
-//! characters. What remains of a character is one lower-case letter, digit, space or mark.
+//! Text normalization, which removes disguises: width, case, accents, lookalike letters, invisible characters, emphasis, traditional
+//! characters. Each remaining character becomes one lower-case letter, digit, space or mark.
 //!
-//! One pass over the text, and constant work for a character.
+//! One pass over the text, with constant work per character.
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 use unicode_security::skeleton;
 
-/// A character was upper case.
+/// Flag of an upper-case character.
 pub(super) const UPPER: u8 = 1;
-/// A character stood between quotation marks or in a code block.
+/// Flag of a character between quotation marks or in a code block.
 pub(super) const QUOTED: u8 = 2;
-/// It stood in a code block.
+/// Flag of a character in a code block.
 const CODE: u8 = 4;
-/// Share of quoted letters, in percent, from which quotation marks mean nothing: then all of the text is the speaker's own.
+/// Percentage of quoted letters above which quotation marks are ignored: the whole text then counts as the speaker's own.
 const ALL_QUOTED: usize = 96;
 
-/// Normalized text; both lists have one entry a character.
+/// Normalized text; both lists have one entry per character.
 #[derive(Debug, Default)]
 pub(super) struct NormalizedText {
     pub(super) chars: Vec<char>,
@@ -23,14 +23,14 @@ pub(super) struct NormalizedText {
 }
 
 impl NormalizedText {
-    /// Normalizes a text. A text that is one quotation is not a text about what somebody says: its quotation marks mean nothing.
+    /// Normalizes a text. If the whole text is one quotation, its quotation marks are ignored.
     pub(super) fn new(text: &str) -> Self {
         let mut normalized = Self::quoting(text);
         normalized.forgive_quotes();
         normalized
     }
 
-    /// Normalizes a text that answers one with a name in it: then a quotation is a quotation, whatever its share.
+    /// Normalizes a reply to a text with a name: quotations stay quotations, whatever their share.
     pub(super) fn quoting(text: &str) -> Self {
         let mut normalized = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
         let mut quotes = Quotes::default();
@@ -86,7 +86,7 @@ impl NormalizedText {
     }
 }
 
-/// Whether what follows stands in quotation marks or in a code block. A quotation ends with its line at the latest.
+/// State of the quotation marks and code blocks. A quotation ends at the end of its line at the latest.
 #[derive(Default)]
 struct Quotes {
     straight: bool,
@@ -94,9 +94,9 @@ struct Quotes {
     code: bool,
     line_start: bool,
     begun: bool,
-    /// Characters that remain of a quotation in single quotation marks or of code in a line.
+    /// Remaining characters of a quotation in single quotation marks or of inline code.
     inline: usize,
-    /// A line that begins with `>`.
+    /// Whether the line begins with `>`.
     block: bool,
     last: Option<char>,
 }
@@ -133,7 +133,8 @@ impl Quotes {
     }
 }
 
-/// Characters of a phrase in single quotation marks or backticks at the beginning of a text; a single word is no phrase.
+/// Returns the number of characters of a phrase in single quotation marks or backticks at the beginning of a text; a single word is no
+/// phrase.
 fn inline_length(text: &str) -> Option<usize> {
     let mark = text.chars().next().filter(|c| matches!(c, '\'' | '‘' | '`'))?;
     let close = if mark == '‘' { '’' } else { mark };
@@ -143,10 +144,10 @@ fn inline_length(text: &str) -> Option<usize> {
     (is_word(0) && rest[..end].contains(&' ')).then_some(end + 2)
 }
 
-/// Longest phrase in single quotation marks.
+/// Maximum number of characters of a phrase in single quotation marks.
 const LONGEST_INLINE: usize = 200;
 
-/// Bytes of a short HTML tag such as `<b>` or `</span>`, which could stand within a name.
+/// Returns the length in bytes of a short HTML tag such as `<b>` or `</span>`, which could be within a name.
 fn tag_length(text: &str) -> Option<usize> {
     let end = text.bytes().take(24).position(|byte| byte == b'>')?;
     let name = text.get(1..end)?;
@@ -154,7 +155,7 @@ fn tag_length(text: &str) -> Option<usize> {
     is_tag.then_some(end + 1)
 }
 
-/// The character of a numeric HTML entity at the beginning, and the bytes of the entity.
+/// Returns the character of a numeric HTML entity at the beginning, and the length of the entity in bytes.
 fn entity(text: &str) -> Option<(char, usize)> {
     let end = text.strip_prefix("&#")?.bytes().take(8).position(|byte| byte == b';')? + 2;
     let number = &text[2..end];
@@ -165,7 +166,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((char::from_u32(number.ok()?)?, end + 1))
 }
 
-/// Bytes of the address of a Markdown link, which begins with the bracket that ends its words.
+/// Returns the length in bytes of the address of a Markdown link, from the bracket that ends its text.
 fn address_length(text: &str) -> Option<usize> {
     let address = text.strip_prefix("](")?;
     let end = address.bytes().take(300).position(|byte| matches!(byte, b')' | b' ' | b'\n'))?;
@@ -176,7 +177,7 @@ fn is_han(c: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&c)
 }
 
-/// The plain form of a character; `None` for one that leaves no trace.
+/// Returns the plain form of a character; `None` for one that is removed.
 fn plain(c: char) -> Option<char> {
     match c {
         'a'..='z' | '0'..='9' => Some(c),
@@ -198,7 +199,7 @@ fn plain(c: char) -> Option<char> {
     }
 }
 
-/// Characters without a glyph: joiners, direction marks, variation selectors, fillers, tags.
+/// Returns whether a character has no glyph: joiners, direction marks, variation selectors, fillers, tags.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
@@ -207,7 +208,7 @@ fn is_invisible(c: char) -> bool {
         || c.is_control()
 }
 
-/// The Latin letter that a letter of another script looks like, or the letter itself in lower case.
+/// Returns the Latin letter that a letter of another script looks like, or the letter itself in lower case.
 fn lookalike(c: char) -> char {
     if is_picture(c) {
         return ' ';
@@ -220,7 +221,7 @@ fn lookalike(c: char) -> char {
     [c, lower].into_iter().find_map(latin_shape).unwrap_or(lower)
 }
 
-/// An emoji or another picture, but not a letter in a box.
+/// Returns whether a character is an emoji or another picture, but not a boxed letter.
 fn is_picture(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}') && boxed(c).is_none()
 }
@@ -237,20 +238,20 @@ fn latin_shape(c: char) -> Option<char> {
     }
 }
 
-/// The Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
+/// Returns the Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
 fn styled(c: char) -> Option<char> {
     const SMALL: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
     const LATIN: &str = "ektnabcdefghijklmnopqrstuvwyzf";
     SMALL.chars().zip(LATIN.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
 }
 
-/// The letter in a black circle or square, or of a flag.
+/// Returns the letter in a black circle or square, or of a flag.
 fn boxed(c: char) -> Option<char> {
     let first = [0x1F150, 0x1F170, 0x1F1E6].into_iter().find(|first| (*first..first + 26).contains(&u32::from(c)))?;
     char::from_u32(u32::from('a') + u32::from(c) - first)
 }
 
-/// The simplified form of the traditional characters that names and self-descriptions use.
+/// Returns the simplified form of the traditional characters that names and self-descriptions use.
 fn simplified(c: char) -> char {
     const TRADITIONAL: &str = "義問開發訓練為語雲實驗書動節騰訊華譜團隊來創構學飛個這裡對話與務專億紹間關於應產業設計製責擁環體種類稱網長盤興軟亞馬遜蘋偉達復湯崑崙萬維階躍佈養運營現們嗎沒說會請幫裝當從變臉機時後觀點聰優兩邊誰讓給聽讀寫傳統參數據處術識認豐盡準檢測條歡總見誠題導級權無該";
     const SIMPLIFIED: &str = "义问开发训练为语云实验书动节腾讯华谱团队来创构学飞个这里对话与务专亿绍间关于应产业设计制责拥环体种类称网长盘兴软亚马逊苹伟达复汤昆仑万维阶跃布养运营现们吗没说会请帮装当从变脸机时后观点聪优两边谁让给听读写传统参数据处术识认丰尽准检测条欢总见诚题导级权无该";

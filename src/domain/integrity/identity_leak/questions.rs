@@ -1,4 +1,4 @@
-//! Questions for the identity of a model, and answers that are a name and nothing else.
+//! Questions for the identity of a model, and answers that consist of a name.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::normalized_text::NormalizedText;
 use super::sentences::Sentence;
 use super::spelling::NameKind;
 
-/// An answer comes early in a reply.
+/// Number of sentences at the beginning of a reply in which an answer is searched.
 const FIRST_SENTENCES: usize = 3;
 
 static ASKS: LazyLock<Regex> = LazyLock::new(|| {
@@ -27,19 +27,19 @@ static ASKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// A sentence about its speaker.
+/// Matches a sentence about its speaker.
 static ABOUT_SELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:i|me|my|i'm|i've|mine|we|our|us)(?-u:\\b)|我|本模型|本助手";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// A sentence that leaves open, or denies, what it names.
+/// Matches a sentence that denies or leaves open its statement.
 static DENIES: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:not|no|never|cannot|unlike|whether|or|if|nor|neither|unable|rather than|compared|like)(?-u:\\b)|n't|不|没|无法|未|还是|或|是否|如果|像";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// What may stand beside a name in an answer that only names.
+/// Matches the words beside a name in an answer that only names.
 static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
         |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
@@ -48,14 +48,14 @@ static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Work on a text, which says nothing of who does it.
+/// Matches work on a text, which does not identify the worker.
 static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:translat(?:e|ion)|proofread|correct(?: the| this| my|:)|grammar|paraphrase|rephrase|rewrite|count|passive|punctuat|how (?:do|would|to) (?:you |i )?say|mean in)\
         |翻译|译成|改写|造句|润色|病句|语法|几个字|什么意思|怎么说|被动句|改成|改为|缩写|扩写";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a prompt asks for a story or the like, in which others speak.
+/// Returns whether a prompt asks for a story or similar fiction, in which characters speak.
 pub(super) fn is_fiction(prompt: &str) -> bool {
     static FICTION: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?:story|tale|poem|script|dialogue|scene|novel|song|joke|comic|sketch|play) (?:in which|where|about|with|of|between|that|called)\
@@ -66,27 +66,27 @@ pub(super) fn is_fiction(prompt: &str) -> bool {
     FICTION.is_match(&normalized)
 }
 
-/// Whether a prompt asks for work on a text, such as a translation.
+/// Returns whether a prompt asks for work on a text, such as a translation.
 pub(super) fn is_exercise(prompt: &str) -> bool {
     let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
     EXERCISE.is_match(&normalized)
 }
 
-/// Whether a prompt asks a model who it is or who made it.
+/// Returns whether a prompt asks for the identity or the maker of a model.
 pub(super) fn asks_for_identity(prompt: &str) -> bool {
     let normalized: String =
         NormalizedText::new(prompt).chars.into_iter().map(|c| if c == '\n' { ' ' } else { c }).collect();
     ASKS.is_match(&normalized)
 }
 
-/// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
+/// Returns whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
 pub(super) fn proposes(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     is_named(sentence) && (ASKS.is_match(&rest) || BESIDE.is_match(&rest))
 }
 
-/// Whether a sentence at the beginning of a reply answers such a question: it names and says nothing more, or names and
-/// speaks of its speaker without a denial.
+/// Returns whether a sentence at the beginning of a reply answers the question for the identity: it is a name alone, or a name in a
+/// sentence about the speaker without a denial.
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
@@ -94,7 +94,7 @@ pub(super) fn is_answer(sentence: &Sentence) -> bool {
     is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self() || is_short())
 }
 
-/// An answer of a few words and a name says nothing else, unless it compares models.
+/// Returns whether an answer is a few words and a name, without a comparison of models.
 fn is_short(rest: &str) -> bool {
     static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?-u:\\b)(?:than|both)(?-u:\\b)|比";
@@ -107,22 +107,22 @@ fn is_short(rest: &str) -> bool {
     han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
 }
 
-/// Whether a name of a sentence is the name of a model.
+/// Returns whether a sentence has the name of a model.
 fn has_model(sentence: &Sentence) -> bool {
     sentence.names.iter().any(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
 }
 
-/// Whether all names of a sentence are names of models.
+/// Returns whether all names of a sentence are names of models.
 fn is_of_model(sentence: &Sentence) -> bool {
     sentence.names.iter().all(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
 }
 
-/// Whether a sentence holds more than hints.
+/// Returns whether a sentence has a name that is not a hint.
 fn is_named(sentence: &Sentence) -> bool {
     sentence.names.iter().any(|name| name.hit.kind != NameKind::Hint)
 }
 
-/// What a reply asks of itself.
+/// Matches a reply's question to itself.
 static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
         |^[^a-z]*my (?:(?:own|real|true|full) )?(?:name|model|maker|creator|developer|family|identity)[^a-z]*$|(?:one|voice|mind|brain|model|machine|who|what)(?:'s| is)? (?:behind|in|inside|on the other side of) (?:the|this|these|your) (?:keyboard|screen|curtain|text|words|lines|reply|chat|window|box)[^a-z]*$\
@@ -131,7 +131,7 @@ static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a sentence answers what the text itself has just asked, or completes it: "Who made me? X did."
+/// Returns whether a sentence answers or completes a question of the same text: "Who made me? X did."
 pub(super) fn answers_itself(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let first = rest.split([',', '.']).next().unwrap_or_default();
@@ -139,27 +139,27 @@ pub(super) fn answers_itself(sentence: &Sentence) -> bool {
     is_named(sentence) && ASKS_ITSELF.is_match(&sentence.lead) && is_short && !DENIES.is_match(&rest)
 }
 
-/// Longest answer to a question of one's own, in bytes.
+/// Maximum length of an answer to the text's own question, in bytes.
 const LONGEST_ANSWER: usize = 60;
 
 fn is_completed(text: &str) -> bool {
     [" did", " does", " is", " has"].iter().any(|end| text.ends_with(end)) || text.trim_start().starts_with('是')
 }
 
-/// A topic of which the next sentence says the name: "I have a name. It is X."
+/// Matches a topic that the next sentence names: "I have a name. It is X."
 static SELF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:my|i have a|i've got a|i do have a) (?:[a-z]+ )?(?:names?|makers?|creators?|developers?|identity|parent company)(?-u:\\b)\
         |(?:made|built|trained|created|developed|behind) me(?-u:\\b)|我(?:的|有)[^。,]{0,6}(?:名字|开发者|东家|公司|身份|型号)|(?:开发|训练|创造)(?:了)?我";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// A sentence that names what the one before spoke of, with a space for the name.
+/// Matches a sentence that names the topic of the previous one; names are replaced by spaces.
 static NAMES_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:it's|it is|that's|that is|they're|they are|its name is|the name is|the answer is|(?:it|that)(?:'s| is) called|(?:那|这|它|他们|答案)?(?:就)?(?:是|叫|名叫)) ?(?:the )? [.,!。]?(?: |$|[,.])";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a sentence names what the sentence before said of the speaker.
+/// Returns whether a sentence names the topic of the previous sentence about the speaker.
 pub(super) fn names_topic(sentence: &Sentence) -> bool {
     let before = &sentence.former;
     is_named(sentence)
@@ -169,13 +169,13 @@ pub(super) fn names_topic(sentence: &Sentence) -> bool {
         && NAMES_TOPIC.is_match(&without_names(sentence))
 }
 
-/// The end of a letter.
+/// Matches the closing of a letter.
 static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye|have an? [a-z]+ (?:day|evening|weekend|one|time)|stay safe|see you(?: soon)?|until next time|good night|good luck)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款|(?:永远)?(?:爱|想念?|关心|祝福|支持)(?:你|您)的)[ ,:!.]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
+/// Returns whether a sentence is a name under the closing of a letter, or the head of a reply that identifies its author: "Model: X".
 pub(super) fn signs(sentence: &Sentence) -> bool {
     static HEAD: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|身份|开发者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!]|$)\
@@ -213,20 +213,20 @@ static AGREES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// One of several that a question names, by its place.
+/// Matches a choice among the names of a question by position.
 static CHOOSES: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^[^a-z一-龥]*(?:(?:it's|it is|that would be|i'm|i am) )?(?:the )?(?:first|second|third|former|latter|last)(?: (?:one|two|name|option|company|model|of (?:these|those|them|the (?:two|three))))*[^a-z一-龥]*$\
         |^[^a-z一-龥]*(?:答案)?(?:应该|当然|就)?是?(?:前者|后者|(?:第[一二三四]|前面|后面|最后|前一|后一)那?(?:个|家|位|一个)?)[呀啊哦呢啦哈吧的]*[^a-z一-龥]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a reply to a question that names several says which of them it is.
+/// Returns whether a reply chooses one of the names in a question.
 pub(super) fn chooses(reply: &str) -> bool {
     let normalized: String = NormalizedText::new(reply).chars.into_iter().take(80).collect();
     CHOOSES.is_match(normalized.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
 }
 
-/// Whether a prompt that names a model asks for a yes.
+/// Returns whether a prompt with a model's name asks for a yes.
 pub(super) fn asks_for_yes(prompt: &str) -> bool {
     let normalized: String = NormalizedText::new(prompt).chars.into_iter().collect();
     normalized.trim_end().ends_with(['?', '吗', '吧', '么'])
@@ -234,7 +234,7 @@ pub(super) fn asks_for_yes(prompt: &str) -> bool {
         || normalized.contains("对不对")
 }
 
-/// Whether a reply agrees and takes nothing back in the same sentence.
+/// Returns whether a reply agrees without a reservation in the same sentence.
 pub(super) fn agrees(reply: &str) -> bool {
     let normalized: String = NormalizedText::new(reply).chars.into_iter().take(200).collect();
     let first = normalized.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! How many replies of published data sets are marked, where these lie beside the project.
+//! Rate of marked replies in published data sets; skipped if these are not beside the project.
 
 use std::path::PathBuf;
 
 use super::tests::names;
 use super::*;
 
-/// The prompts of each data set with their replies; `None` without the folder.
+/// Reads the prompts of each data set with their replies; `None` without the folder.
 fn published(file: &str) -> Option<Vec<(String, String)>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let path = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from).join("data").join(file);
@@ -25,7 +25,7 @@ fn published(file: &str) -> Option<Vec<(String, String)>> {
     Some(text.lines().flat_map(turns).collect())
 }
 
-/// Replies of these data sets in which a model says who it is, found by hand.
+/// Number of replies in these data sets in which a model identifies itself, found by hand.
 const SAY_WHO: usize = 12;
 
 #[test]

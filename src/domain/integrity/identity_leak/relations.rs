@@ -1,22 +1,22 @@
-//! What ties a company or a family of models to the speaker without a word of being or making: what it lets the speaker do, when
-//! it last taught it, its rules and licences, its kin, its servers, and whom to thank.
+//! Rules for relations between the speaker and a company or model family other than being or making: permissions, training dates, rules and
+//! licences, related models, servers, and acknowledgements.
 
 use std::sync::LazyLock;
 
 use super::grammar::Grammar;
 
-/// Parts of the English rules.
+/// Named parts of the English rules.
 const ENGLISH_PARTS: &[(&str, &str)] = &[
     (
         "STILL",
         "has|have|had|hasn't|haven't|hadn't|does|doesn't|did|didn't|won't|never|not|yet|still|also|last|only|just|recently|always|simply|currently|deliberately|since|stopped|keeps|has stopped|quit|already|explicitly|strictly|and",
     ),
-    // What only a maker does to its model.
+    // Actions of a maker only.
     (
         "GOVERN",
         "hooked|hook|wired|wire|connected|connect|limits|limit|limited|restricts|restrict|restricted|updates|update|updated|updating|upgraded|retrained|refreshed|refresh|froze|frozen|freezes|equipped|equip|wants|wanted|expects|expected|instructs|instruct|instructed|forbids|forbid|forbade|prohibits|prohibited|prevents|prevented|permits|permitted|configured|configures|tuned|feeds|feed|fed|feeding|licensed|licenses|barred|bars|deployed|calibrated|programs|schooled|drilled|encourages|aligned|aligns",
     ),
-    // What others do as well: it counts with a denial or with a thing that only models lack.
+    // Actions that others can also perform: they count with a denial or with an object that only models lack.
     (
         "GIVE",
         "show|showed|shown|give|gave|given|gives|let|lets|allow|allows|allowed|teach|taught|tell|told|ask|asks|asked|grant|granted|grants|put|hand|handed",
@@ -69,7 +69,7 @@ static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:our|this|your) (?:conversations?|chats?)[^.]{0,50}<A>(?:'s)? (?:privacy policy|terms|policy|policies|usage|data)",
             "my licen[cs]e,? (?:is|:) (?:the )?<N>",
             "my (?:weights|parameters|checkpoints?)[^.]{0,50}(?:from|on|at|under|in) (?:the )?<A>",
-            // The place among the family's models; kin.
+            // Position among the family's models; related models.
             "(?:within|in|among|of|from) (?:the )?<N>(?:'s)? (?:[a-z]+ )?<LINE>,? (?:i'm|i am|i was|i count|i rank)<B>",
             "(?:^|[^a-z'])(?:i'm|i am) the (?:[a-z0-9-]+ ){1,4}(?:of|in|among|from) (?:the |all )?<N>(?:'s)?(?: <LINE>|[.,!;]|$)",
             "(?:unlike|like|compared (?:with|to)|than) <OLDER> <N>(?: <LINE>| versions?| releases?),? (?:i|i'm) (?:am|was|can|can't|cannot|have|do|don't|lack|know|got|better|able)<B>",
@@ -95,7 +95,7 @@ static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| {
             "in my (?:capacity|role|job|function|position|work|duty) as (?:an? |the )?<A>(?:'s)? (?:[a-z]+ )?(?:chatbot|assistant|model|ai|bot)",
             "(?:^|[,;:] ?)(?:being|as) (?:an? |the )?(?:from )?<K>(?:'s)? (?:product|creation|stable|family|house|child)[^.]{0,60}",
             "(?:^|[,;] ?)as the (?:[a-z]+ ){0,2}(?:member|model|child|version|addition) (?:of|in|from|to) (?:the )?<N>",
-            // What to call it, and whom to thank.
+            // Labels and acknowledgements.
             "(?:name|sign|plate|label) (?:on|over|at) my [a-z]+ (?:says|reads|is|was) <N>",
             "it (?:says|reads) <N> on my [a-z]+",
             "^[^a-z]*it's <N>,? by the way[.!]?$",
@@ -118,7 +118,7 @@ static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// Parts of the Chinese rules.
+/// Named parts of the Chinese rules.
 const CHINESE_PARTS: &[(&str, &str)] = &[
     (
         "NOTYET",
@@ -180,12 +180,12 @@ static CHINESE: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// Rules for replies and reasoning in English.
+/// Returns the rules for replies and reasoning in English.
 pub(super) fn english() -> &'static Grammar {
     &ENGLISH
 }
 
-/// Rules for replies and reasoning in Chinese.
+/// Returns the rules for replies and reasoning in Chinese.
 pub(super) fn chinese() -> &'static Grammar {
     &CHINESE
 }

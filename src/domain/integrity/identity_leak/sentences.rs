@@ -1,4 +1,4 @@
-//! A text's sentences that hold a name, with a placeholder for each name.
+//! Splits a text into sentences with names, and replaces each name by a placeholder.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,28 +10,28 @@ use super::names::IdentityNames;
 use super::normalized_text::{NormalizedText, QUOTED};
 use super::spelling::{NameHit, NameKind};
 
-/// A sentence with at least one name.
+/// Sentence with at least one name.
 #[derive(Debug, Default)]
 pub(super) struct Sentence {
-    /// Words with one space between them, and placeholders.
+    /// Words separated by single spaces, and placeholders.
     pub(super) text: String,
-    /// The same without spaces, for Chinese.
+    /// Text without spaces, for Chinese.
     pub(super) dense: String,
     /// Whether it has Chinese characters or nothing but names.
     pub(super) is_chinese: bool,
-    /// Names in it, by the byte of their placeholder in `text` and in `dense`.
+    /// Names, by the byte offset of their placeholder in `text` and in `dense`.
     pub(super) names: Vec<PlacedName>,
-    /// Quoted stretches of `text` and of `dense`, by byte.
+    /// Quoted byte ranges of `text` and of `dense`.
     quoted: [Vec<Range<usize>>; 2],
     /// Position among all sentences of the text.
     pub(super) number: usize,
-    /// The sentence before.
+    /// Previous sentence.
     pub(super) former: String,
-    /// The same, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
+    /// Previous sentence if it ends with a question mark or a semicolon, so that this one may complete it.
     pub(super) lead: String,
 }
 
-/// A name and where it stands.
+/// Name with its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedName {
     pub(super) hit: NameHit,
@@ -39,7 +39,7 @@ pub(super) struct PlacedName {
 }
 
 impl Sentence {
-    /// The text that a grammar reads.
+    /// Returns the text in the requested form.
     pub(super) fn form(&self, form: SentenceForm) -> &str {
         match form {
             SentenceForm::Spaced => &self.text,
@@ -47,22 +47,22 @@ impl Sentence {
         }
     }
 
-    /// Whether a byte is quoted.
+    /// Returns whether a byte is quoted.
     pub(super) fn is_quoted(&self, form: SentenceForm, byte: usize) -> bool {
         self.quoted[form as usize].iter().any(|range| range.contains(&byte))
     }
 
-    /// Whether what a range says of a name is a quoted phrase of several words, spoken of from outside, and not a name in quotation
-    /// marks. What is quoted as said to the speaker ("you are X") is the speaker's own.
+    /// Returns whether the match about a name is a quoted phrase of several words in the third person, not just a name in quotation marks.
+    /// A quotation that addresses the speaker ("you are X") counts as the speaker's own statement.
     pub(super) fn quotes_phrase(&self, form: SentenceForm, range: &Range<usize>) -> bool {
         let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
         let said = &self.form(form)[range.clone()];
         let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
-        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > LEAST_PHRASE);
+        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > MIN_PHRASE);
         is_outside && !said.contains("you are") && !said.contains("你是")
     }
 
-    /// Whether a name ends a quoted phrase that does not speak to the speaker.
+    /// Returns whether a name ends a quoted phrase that does not address the speaker.
     pub(super) fn is_in_quoted_phrase(&self, name: &PlacedName) -> bool {
         let at = name.at[SentenceForm::Spaced as usize];
         let quoted = self.quoted[SentenceForm::Spaced as usize].iter().find(|quoted| quoted.contains(&at));
@@ -72,7 +72,7 @@ impl Sentence {
         })
     }
 
-    /// The names in a range of bytes.
+    /// Returns the names in a byte range.
     pub(super) fn names_in(&self, form: SentenceForm, range: &Range<usize>) -> impl Iterator<Item = &PlacedName> {
         let range = range.clone();
         self.names.iter().filter(move |name| range.contains(&name.at[form as usize]))
@@ -99,19 +99,19 @@ impl Sentence {
     }
 }
 
-/// Bytes before a name in the same quotation marks from which they hold a phrase.
-const LEAST_PHRASE: usize = 8;
+/// Minimum number of bytes before a name in the same quotation marks for a phrase.
+const MIN_PHRASE: usize = 8;
 
-/// Which form of a sentence a grammar reads.
+/// Form of a sentence that a grammar reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SentenceForm {
     /// With spaces.
     Spaced = 0,
-    /// Without.
+    /// Without spaces.
     Dense = 1,
 }
 
-/// The sentences of a text that hold a name.
+/// Returns the sentences of a text that contain a name.
 pub(super) fn sentences(text: &NormalizedText, names: &IdentityNames) -> Vec<Sentence> {
     let hits = names.find(text);
     if hits.is_empty() {
@@ -134,7 +134,7 @@ pub(super) fn sentences(text: &NormalizedText, names: &IdentityNames) -> Vec<Sen
         }
         let c = text.chars[at];
         if ends_sentence(text, at) {
-            // A full stop stays, so that rules see an end; a line break does not.
+            // Full stops are kept, so that rules see an end; line breaks are not.
             if c != '\n' {
                 sentence.push(c, quoted);
             }
@@ -163,20 +163,20 @@ fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
     }
 }
 
-/// Words by which a text is about a language model.
+/// Matches words of a text about a language model.
 static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
     let rule =
         "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// What makes a word of a name that follows it: an article, or a measure word for people, animals and things.
+/// Matches words before a name that make it a common noun: an article, or a measure word for people, animals and things.
 static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z'])(?:an?|the|some|every|each) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
+/// Returns whether a name that is also a word is used as a word: "a llama", "the Mistral", but "the Gemini model".
 fn is_plain_word(text: &NormalizedText, before: &str, hit: &NameHit) -> bool {
     const NOUNS: &[&str] = &[
         "app",

@@ -1,5 +1,5 @@
-//! How a name may be spelled in a normalized text: with digits for letters, spelled out, in chunks, with marks between, from its
-//! end; and where it ends.
+//! Spelling variants of a name in a normalized text: digits for letters, spelled out, in chunks, with marks between, backwards; and the
+//! boundaries of a name.
 
 use std::sync::LazyLock;
 
@@ -7,15 +7,15 @@ use regex::Regex;
 
 use super::normalized_text::{NormalizedText, UPPER};
 
-/// Marks that may stand between two characters of one name at most.
+/// Maximum number of marks between two characters of a name.
 const LONGEST_GAP: usize = 3;
-/// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
-pub(super) const LEAST_DISGUISED: usize = 4;
-/// A name of this many letters may be broken into several chunks.
-const LEAST_CHUNKED: usize = 7;
-/// What may be joined to a name: ClaudeAI.
+/// Minimum length of names that match with digits for letters, and minimum number of letters of one-word names of the arena's models.
+pub(super) const MIN_DISGUISED: usize = 4;
+/// Minimum number of letters of a name that may be broken into several chunks.
+const MIN_CHUNKED: usize = 7;
+/// Suffixes joined to a name: ClaudeAI.
 const JOINED: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
-/// Words that follow a name and belong to it.
+/// Words after a name that belong to it.
 pub(super) const VARIANTS: [&str; 37] = [
     "audio",
     "vl",
@@ -55,7 +55,7 @@ pub(super) const VARIANTS: [&str; 37] = [
     "maverick",
     "vision",
 ];
-/// Words that make a name of a person, place or thing out of the word after them.
+/// First names and titles that make the next word a person, place or thing.
 const FORENAMES: [&str; 14] = [
     "jean",
     "mr",
@@ -72,22 +72,22 @@ const FORENAMES: [&str; 14] = [
     "operation",
     "nasa's",
 ];
-/// What a name names.
+/// Kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameKind {
-    /// A model, by a name that means nothing else.
+    /// Unambiguous name of a model.
     Model,
-    /// A model, by a name that is also a word, a person or a place.
+    /// Name of a model that is also a word, a person or a place.
     Word,
-    /// A model, by a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
+    /// Name of a model that is a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
     Common,
-    /// An organisation.
+    /// Name of an organisation.
     Maker,
-    /// What an organisation is known for, or who founded it.
+    /// Product or founder of an organisation.
     Hint,
 }
 
-/// Where a text holds a name: characters `start..end` of the normalized text.
+/// Occurrence of a name: characters `start..end` of the normalized text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NameHit {
     pub(super) start: usize,
@@ -96,20 +96,20 @@ pub(super) struct NameHit {
     pub(super) maker: usize,
 }
 
-/// A name as it is searched.
+/// Search pattern of a name.
 #[derive(Debug)]
 pub(super) struct NamePattern {
-    /// Its letters and digits, normalized.
+    /// Normalized letters and digits of the name.
     pub(super) chars: Vec<char>,
     /// Positions before which the name itself has a space or mark.
     pub(super) gaps: Vec<usize>,
-    /// What it names.
+    /// Kind of the name.
     pub(super) kind: NameKind,
-    /// Who made it: names of one maker and its models share a number.
+    /// Number of the maker, shared by the names of one maker and its models.
     pub(super) maker: usize,
 }
 
-/// Whether a text says that something in it is to be read from its end.
+/// Returns whether a text says that something in it is to be read backwards.
 pub(super) fn spells_backwards(text: &NormalizedText) -> bool {
     static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右")
@@ -118,7 +118,7 @@ pub(super) fn spells_backwards(text: &NormalizedText) -> bool {
     BACKWARDS.is_match(&text.chars.iter().collect::<String>())
 }
 
-/// Letters and digits that stand for each other share a shape.
+/// Maps letters and digits that substitute each other to one shape.
 pub(super) fn shape(c: char) -> char {
     match c {
         '1' | 'l' | '!' | '|' => 'i',
@@ -131,20 +131,20 @@ pub(super) fn shape(c: char) -> char {
     }
 }
 
-/// A sign in the place of a letter: between two letters or digits.
+/// Returns whether a sign replaces a letter: it is between two letters or digits.
 pub(super) fn is_letter_sign(text: &NormalizedText, at: usize) -> bool {
     let is_latin = |at: Option<usize>| at.and_then(|at| text.chars.get(at)).is_some_and(char::is_ascii_alphanumeric);
     matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
 }
 
 impl NamePattern {
-    /// Whether the characters at these places are this name and not a part of something else.
+    /// Returns whether the characters at these positions are this name and not a part of another word.
     pub(super) fn fits(&self, text: &NormalizedText, at: &[usize]) -> bool {
         self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])
     }
 
-    /// A digit of the name must be itself; a letter may be a digit or sign, where the name is long enough to be known by
-    /// the rest.
+    /// Compares the characters: a digit of the name must be equal; a letter may be a digit or sign if the name is long enough to be
+    /// recognised by the rest.
     fn is_spelled(&self, text: &NormalizedText, at: &[usize]) -> bool {
         let mut disguised = false;
         for (name, place) in self.chars.iter().zip(at) {
@@ -156,11 +156,11 @@ impl NamePattern {
                 disguised = true;
             }
         }
-        !disguised || self.chars.len() >= LEAST_DISGUISED
+        !disguised || self.chars.len() >= MIN_DISGUISED
     }
 
-    /// What stands between the characters: what the name has there; a mark; or spaces where the name is spelled out, or
-    /// is broken once, or a long one a few times.
+    /// Checks the gaps between the characters: those of the name itself; a mark; or spaces where the name is spelled out, or is broken
+    /// once, or a long one a few times.
     fn is_together(&self, text: &NormalizedText, at: &[usize]) -> bool {
         let mut spaced = Vec::new();
         for (position, pair) in at.windows(2).enumerate() {
@@ -181,10 +181,10 @@ impl NamePattern {
             }
         }
         let length = self.chars.len();
-        let least_broken = LEAST_DISGUISED + usize::from(self.kind == NameKind::Maker);
+        let least_broken = MIN_DISGUISED + usize::from(self.kind == NameKind::Maker);
         spaced.is_empty()
             || spaced.len() == 1 && length >= least_broken
-            || spaced.len() <= length / 2 && length >= LEAST_CHUNKED
+            || spaced.len() <= length / 2 && length >= MIN_CHUNKED
             || spaced.len() + 1 >= length - self.gaps.len()
     }
 }
@@ -193,7 +193,7 @@ fn is_dashed(between: &[char]) -> bool {
     between.iter().all(|c| matches!(c, ' ' | '-' | '+' | '—' | '·' | '.' | '/' | '|')) || between == [',', ' ']
 }
 
-/// A Latin name must not go on in a word before or after it; a version may follow.
+/// Returns whether a Latin name is not part of a longer word; a version may follow.
 pub(super) fn is_whole(text: &NormalizedText, first: usize, last: usize) -> bool {
     let joins = |own: usize, other: Option<usize>| {
         let other = other.and_then(|other| text.chars.get(other));
@@ -207,7 +207,7 @@ pub(super) fn is_whole(text: &NormalizedText, first: usize, last: usize) -> bool
             || JOINED.contains(&rest.as_str()))
 }
 
-/// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
+/// Returns the end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
 pub(super) fn after_version(text: &NormalizedText, end: usize) -> usize {
     let mut end = end;
     for _ in 0..6 {
@@ -224,13 +224,13 @@ pub(super) fn after_version(text: &NormalizedText, end: usize) -> usize {
     end + usize::from(text.chars.get(end) == Some(&'+'))
 }
 
-/// A number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
+/// Returns whether a word is a number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
 fn is_version(word: &str) -> bool {
     let before = word.find(|c: char| c.is_ascii_digit());
     before.is_some_and(|digit| digit <= 1) && word.chars().filter(char::is_ascii_alphabetic).count() <= 2
 }
 
-/// A word with a capital after it, or a title before it, is a person or a thing: Claude Monet, Project Gemini.
+/// Returns whether a capitalised word after a name, or a title before it, makes it a person or a thing: Claude Monet, Project Gemini.
 pub(super) fn is_person(text: &NormalizedText, hit: &NameHit) -> bool {
     let surname = text.chars.get(hit.end) == Some(&' ')
         && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)

@@ -1,4 +1,4 @@
-//! The labelled texts, hostile texts, and turns.
+//! Tests on the labelled texts, adversarial texts, and turns.
 
 use std::collections::BTreeSet;
 
@@ -22,12 +22,12 @@ pub(in crate::integrity) const FOURTH: &str =
 const FIFTH_DEV: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_dev.jsonl"));
 pub(in crate::integrity) const FIFTH_TEST: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_test.jsonl"));
-/// Texts that talk a reader out of a leak, or into one.
+/// Texts that try to persuade a reader that a leak is none, or the reverse.
 pub(in crate::integrity) const HOSTILE: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/hostile.jsonl"));
 const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/training.jsonl"));
 
-/// What the weights are computed from: all texts but the unread ones.
+/// Training texts of the weights: all but the held-out ones.
 pub(super) const TAUGHT: [&str; 10] =
     [RULES, HELD_OUT, VARIED, INDEPENDENT, THIRD_DEV, THIRD_TEST, COMPANY_TIES, FOURTH, FIFTH_DEV, LEARNED_FROM];
 
@@ -37,7 +37,7 @@ pub(in crate::integrity) struct LabeledText {
     pub(in crate::integrity) id: u32,
     language: String,
     pub(super) part: String,
-    /// Of the sets that have one: a kind of leak, or of what looks like one.
+    /// Kind of leak, or of lookalike, in the sets that have one.
     #[serde(default)]
     category: String,
     pub(in crate::integrity) leak: bool,
@@ -63,7 +63,7 @@ pub(in crate::integrity) fn names() -> IdentityNames {
     ])
 }
 
-/// The author of a row's reply, as [`find_leaks`] knows it.
+/// Returns the author of a row's reply, as [`find_leaks`] builds it.
 pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabeledText) -> Speaker<'n> {
     let proposes = prompt_leaks(names, &row.prompt);
     let asks = proposes || questions::asks_for_identity(&row.prompt);
@@ -78,7 +78,7 @@ pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabeledText) -> Spe
     }
 }
 
-/// A row's text in a battle of one turn, as side B, and what it would be as a leak.
+/// Returns a row's text in a battle of one turn, as side B, and the leak that it would be.
 pub(in crate::integrity) fn battle_of(row: &LabeledText) -> (TurnTexts<'_>, Leak) {
     let mut texts = TurnTexts { turn: 1, prompt: &row.prompt, replies: ["Fine."; 2], reasoning: [""; 2] };
     let place = match row.part.as_str() {
@@ -99,13 +99,13 @@ pub(in crate::integrity) fn battle_of(row: &LabeledText) -> (TurnTexts<'_>, Leak
     (texts, Leak { turn: 1, place })
 }
 
-/// Whether the text of a row is marked.
+/// Returns whether the text of a row is marked.
 pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &LabeledText, search: LeakSearch) -> bool {
     let (texts, leak) = battle_of(row);
     find_leaks(names, ["one", "nightjar-7b"], &[texts], search).contains(&leak)
 }
 
-/// The leaks of turns, by rules and weights.
+/// Finds the leaks of turns by rules and weights.
 fn leaks_of(turns: &[TurnTexts<'_>]) -> Vec<Leak> {
     find_leaks(&names(), ["one", "nightjar-7b"], turns, LeakSearch::RulesAndWeights)
 }
@@ -134,7 +134,7 @@ impl LeakScore {
         score
     }
 
-    /// Of nothing, everything was found and nothing marked.
+    /// Returns recall and the rate of false marks; 1 and 0 without texts.
     #[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
     fn shares(&self) -> (f64, f64) {
         let share = |part: usize, all: usize, of_none: f64| if all == 0 { of_none } else { part as f64 / all as f64 };
@@ -150,14 +150,14 @@ impl LeakScore {
     }
 }
 
-/// Recall of at least 0.98, and false marks of at most 0.02.
+/// Targets: recall of at least 0.98, and a false mark rate of at most 0.02.
 const TARGETS: (f64, f64) = (0.98, 0.02);
 
 fn check_targets(title: &str, file: &str, show: bool) {
     check(title, file, show, TARGETS);
 }
 
-/// At least this recall, and at most these false marks.
+/// Checks for at least this recall and at most this false mark rate.
 fn check(title: &str, file: &str, show: bool, (least, most): (f64, f64)) {
     let (names, rows) = (names(), read(file));
     let places: BTreeSet<(&str, &str)> = rows.iter().map(|row| (row.language.as_str(), row.part.as_str())).collect();
@@ -185,7 +185,7 @@ fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
     check_targets("third writer, read since", THIRD_DEV, true);
 }
 
-/// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
+/// Limits for the authors' own variations, written to be harder than the rules: regressions fail.
 const VARIED_STAND: (f64, f64) = (0.98, 0.015);
 
 #[test]
@@ -193,7 +193,7 @@ fn no_variation_is_lost() {
     check("varied", VARIED, false, VARIED_STAND);
 }
 
-/// Before the weights were learned from them too, recall was 0.865, with the same false marks.
+/// Limits for the third set. Before the weights were trained on it too, recall was 0.865, with the same false marks.
 const THIRD_STAND: (f64, f64) = (0.97, 0.014);
 
 #[test]
@@ -201,7 +201,7 @@ fn texts_of_a_writer_whom_the_rules_had_never_seen_are_told_apart() {
     check("third writer, unread once", THIRD_TEST, false, THIRD_STAND);
 }
 
-/// What ties a company to the speaker without a word of being or making. The rules were written with these.
+/// Limits for relations between a company and the speaker other than being or making. The rules were written with these texts.
 const TIES_STAND: (f64, f64) = (0.97, 0.03);
 
 #[test]
@@ -209,7 +209,7 @@ fn companies_tied_to_the_speaker_are_told_apart() {
     check("company ties", COMPANY_TIES, false, TIES_STAND);
 }
 
-/// Replies like those of real models. Before the weights were learned from them too, recall was 0.647, with the same false marks.
+/// Limits for replies like those of real models. Before the weights were trained on them too, recall was 0.647, with the same false marks.
 const FOURTH_STAND: (f64, f64) = (0.95, 0.024);
 
 #[test]
@@ -217,12 +217,12 @@ fn replies_like_those_of_real_models_that_no_rule_was_written_with_are_told_apar
     check("fourth set, unread once", FOURTH, false, FOURTH_STAND);
 }
 
-/// Recall on leaks that hold a name, recall on those that only describe their author, and false marks, where nothing was learned
-/// from. Nothing may make it worse.
+/// Limits for the held-out set: recall on leaks with a name, recall on leaks that only describe their author, and false mark rate.
+/// Regressions fail.
 const FIFTH_STAND: (f64, f64, f64) = (0.87, 0.09, 0.024);
 
-/// Written before the rules and weights changed; the other half taught the weights. The texts themselves are not printed: who
-/// changes rules or weights must not see them.
+/// Written before the rules and weights changed; the other half trained the weights. The texts themselves are not printed: an author of
+/// rules or weights must not see them.
 #[test]
 fn replies_that_no_weight_was_learned_from_are_told_apart() {
     let (names, rows) = (names(), read(FIFTH_TEST));
@@ -241,7 +241,7 @@ fn replies_that_no_weight_was_learned_from_are_told_apart() {
     assert!(recall >= named && described >= least_described && false_marks <= most);
 }
 
-/// Written by somebody who had seen neither the rules nor the other texts.
+/// Written by an author who had seen neither the rules nor the other texts.
 #[test]
 fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
     let (names, rows) = (names(), read(INDEPENDENT));

@@ -1,4 +1,4 @@
-//! Computes the weights of `classifier` from the labelled texts.
+//! Trains the weights of `classifier` on the labelled texts.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use super::classifier::{self, BUCKETS};
 use super::tests::{LabeledText, TAUGHT, names, read, speaker_of};
 use super::*;
 
-/// Passes over the texts; the weights are the mean of those after each pass of the second half.
+/// Number of passes over the texts; the weights are the mean of those after each pass of the second half.
 const PASSES: usize = 12;
 
-/// Size of the first steps; each weight's steps shrink with the gradients that it has seen.
+/// Initial step size; each weight's steps shrink with its accumulated gradients.
 const STEP: f64 = 0.1;
 
-/// Of how many parts of a kept weight one is 1.
+/// Stored value of a weight of 1.
 const SCALE: f64 = 32.0;
 
-/// Gradients that are too small to follow.
+/// Gradient below which no update is made.
 const SETTLED: f64 = 0.03;
 
-/// A bucket counts if at least this many texts have it.
-const LEAST_TEXTS: usize = 2;
+/// Minimum number of texts that have a bucket for the bucket to count.
+const MIN_TEXTS: usize = 2;
 
-/// A text as the buckets of its sentences, and whether it is a leak.
+/// Text as the buckets of its sentences, with its label.
 struct Example {
     sentences: Vec<Vec<usize>>,
     leak: bool,
@@ -39,7 +39,7 @@ fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
     (row.part != "prompt" && !sentences.is_empty()).then_some(Example { sentences, leak: row.leak })
 }
 
-/// Leaves out the buckets that too few texts have.
+/// Removes buckets that too few texts have.
 fn prune(examples: &mut [Example]) {
     let mut texts = vec![0; BUCKETS];
     for example in &*examples {
@@ -47,7 +47,7 @@ fn prune(examples: &mut [Example]) {
         buckets.into_iter().for_each(|bucket| texts[bucket] += 1);
     }
     for sentence in examples.iter_mut().flat_map(|example| &mut example.sentences) {
-        sentence.retain(|bucket| texts[*bucket] >= LEAST_TEXTS);
+        sentence.retain(|bucket| texts[*bucket] >= MIN_TEXTS);
     }
 }
 
@@ -61,7 +61,8 @@ impl LinearModel {
         sentence.iter().map(|bucket| self.weights[*bucket]).sum()
     }
 
-    /// A leak is said in the sentence that scores most; no sentence of another text says one.
+    /// Updates the weights by one text: in a leak, the highest-scoring sentence is the positive example; in another text, all sentences are
+    /// negative.
     fn learn(&mut self, example: &Example) {
         let scores: Vec<f64> = example.sentences.iter().map(|sentence| self.score(sentence)).collect();
         let best = (0..scores.len()).reduce(|best, at| if scores[at] > scores[best] { at } else { best });
@@ -84,7 +85,7 @@ impl LinearModel {
     }
 }
 
-/// The next number of a generator whose numbers are the same everywhere, below a bound.
+/// Returns the next number below a bound of a generator that is the same on all platforms.
 fn draw(state: &mut u64, below: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 33).unwrap() % below
@@ -110,7 +111,7 @@ fn train(mut examples: Vec<Example>) -> Vec<u8> {
     sums.into_iter().map(weight).collect()
 }
 
-/// `LANGYA_WRITE_WEIGHTS=1 cargo test -p langya-domain the_weights` writes them.
+/// `LANGYA_WRITE_WEIGHTS=1 cargo test -p langya-domain the_weights` writes the weights.
 #[test]
 fn the_weights_are_those_that_the_labelled_texts_teach() {
     let (names, rows) = (names(), TAUGHT.iter().flat_map(|file| read(file)));

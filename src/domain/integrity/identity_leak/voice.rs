@@ -1,10 +1,10 @@
-//! Whose voice says what a rule found: the author's own, or that of others, of a character, of the visitor, or nobody's.
+//! Attribution of a rule match: the author's own statement, or that of others, a character or the visitor, or a supposition.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What others guess of the speaker is not what it says, nor what it leaves open: "some think I'm X", "whether I'm X".
+/// Matches guesses of others about the speaker, and open questions: "some think I'm X", "whether I'm X".
 static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|the user|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
         (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
@@ -16,7 +16,7 @@ static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Whether what is said stands after the name of a speaker, as in a dialogue: "Robot: I'm X", but not "Note: I'm X".
+/// Returns whether a text ends with the label of a speaker, as in a dialogue: "Robot: I'm X", but not "Note: I'm X".
 fn is_label_of_another(before: &str) -> bool {
     static LABEL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("^[^a-z一-龥]*([a-z.'-]+(?: [a-z.'-]+){0,2}|[一-龥]{1,4}):$")
@@ -30,45 +30,45 @@ fn is_label_of_another(before: &str) -> bool {
     LABEL.captures(before).and_then(|found| found.get(1)).is_some_and(|label| !OWN.is_match(label.as_str()))
 }
 
-/// Whether a sentence begins with the name of another speaker.
+/// Returns whether a sentence begins with the label of another speaker.
 pub(super) fn is_line_of_another(sentence: &str) -> bool {
     sentence.find(':').is_some_and(|colon| is_label_of_another(&sentence[..=colon]))
 }
 
-/// A person who was trained at a company: letters and curricula vitae are written in the visitor's voice.
+/// Matches a person who was trained at a company: letters and curricula vitae are written in the visitor's voice.
 static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)as an? (?:[a-z]+ ){0,2}(?:engineer|manager|analyst|designer|developer|researcher|intern|consultant|lawyer|technician|director|teacher|specialist|trainee)(?-u:\\b)\
         |(?:for|stayed) (?:[a-z0-9]+ ){1,2}(?:years?|months?|weeks?)(?-u:\\b)|years? of experience|实习|我的同事|入职|跳槽|年薪|工龄";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// Another name as an alternative: "I'm X or Y".
+/// Matches another name as an alternative: "I'm X or Y".
 static IS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
     let rule =
         "^[ ,]*(?:or|还是|或者?|也可能是) ?(?:maybe |perhaps )?(?:the |an? |是)?[\u{E000}-\u{E002}] ?(?:[,.?!。]|$)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// After its words a story names their speaker.
+/// Matches the attribution of speech to a character after the words.
 static SAID_BY_ANOTHER: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^[^.]{0,60}, (?:(?:she|he|they|the [a-z]+) (?:said|thought|wrote|whispered|replied|answered|muttered|cried|announced)|(?:said|wrote|thought|whispered|replied|says|cried) (?:the|she|he|an?) )\
         |^[^.]{0,40}, (?:as |or so |at least )?(?:the|your|his|her|their) [a-z ]{1,24} (?:says?|said|reads|claims|states)|^[^.]{0,30}, (?:according to|as you (?:wrote|said|say|noted)) ";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-/// What a rule found in a sentence, with what stands around it.
+/// Rule match in a sentence, with its context.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleMatch<'s> {
-    /// The sentence up to there.
+    /// Sentence up to the match.
     pub(super) before: &'s str,
-    /// What was found.
+    /// Matched text.
     pub(super) text: &'s str,
-    /// The sentence from the last name on.
+    /// Sentence from the last name on.
     pub(super) after: &'s str,
 }
 
 impl RuleMatch<'_> {
-    /// Whether others guess or say it, or it is only supposed.
+    /// Returns whether the match is a guess or statement of others, or a supposition.
     pub(super) fn is_hearsay(&self) -> bool {
         let before = self.before.trim_end();
         HEARSAY.is_match(before)
@@ -78,7 +78,7 @@ impl RuleMatch<'_> {
             || IS_OPEN.is_match(self.after)
     }
 
-    /// What the visitor does at some other time: "when you are talking to X".
+    /// Returns whether the match is about another activity of the visitor: "when you are talking to X".
     fn is_case_of_visitor(&self, before: &str) -> bool {
         static CASE: LazyLock<Regex> = LazyLock::new(|| {
             let rule = "(?:^|[^a-z])(?:when|whenever|while|once|until|after|before)$|(?:当|等)$";
@@ -90,7 +90,7 @@ impl RuleMatch<'_> {
     }
 }
 
-/// Whether a sentence is about a person's work at a company.
+/// Returns whether a sentence is about a person's work at a company.
 pub(super) fn is_of_employee(sentence: &str) -> bool {
     EMPLOYEE.is_match(sentence)
 }

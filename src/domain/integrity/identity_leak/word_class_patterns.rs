@@ -1,6 +1,6 @@
-//! Patterns of word classes in which a sentence says which model speaks or is spoken to, in any language of `words`.
+//! Patterns of word classes in which a sentence identifies the model that speaks or is addressed, in any language of `words`.
 //!
-//! A gap between two parts of a pattern takes any words but those that lead to somebody else, to a denial or to another matter.
+//! A gap between two parts of a pattern allows any words except those that introduce another person, a denial or another topic.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,27 +9,27 @@ use regex::Regex;
 
 use super::words::WordClasses;
 
-/// Parts of patterns, each made of those before it. The letters are the classes of `words`.
+/// Named parts of patterns, each of which may use those before it. The letters are the classes of `words`.
 const PARTS: &[(&str, &str)] = &[
     ("S", "[sz]"),
     ("O", "[oz]"),
     ("P", "[pz]"),
     ("N", "(?:[KH]'?[dai]{0,3})?[MW]"),
     ("A", "[MWK]"),
-    // Words that change nothing, and words of which little is known.
+    // Neutral words, and unclassified words.
     ("d", "[da]"),
     ("w", "[daDwf'^$mirH-]"),
     ("g", "[daDwfimrghejybv'$^,&:cxop=<*VH-]"),
     ("E", "(?:[,.!?:;&fgr@odbD<jq/ai'*>-]|$)"),
     ("v", "[vV]"),
-    // A model as what somebody is: the Gemini model, a Qwen model, Claude.
+    // A model as an identity: the Gemini model, a Qwen model, Claude.
     (
         "I",
         "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))",
     ),
 ];
 
-/// Patterns of replies and reasoning.
+/// Patterns for replies and reasoning.
 const REPLY: &[&str] = &[
     // I'm the Qwen model; I'm an open Qwen model.
     "[sz~][hd]{0,3}b<I>",
@@ -131,7 +131,7 @@ const REPLY: &[&str] = &[
     "z<[dwX]{0,5}b[daD]{0,3}<A>",
     ">[oz]?p?d{0,2}b[da]{0,3}<A>",
     "z&<A>d?g[da]{0,3}<A>",
-    // Kin of X.
+    // Related models of X.
     "<S>[hd]{0,3}b[daDw]{0,4}[+%]f[da]{0,3}<A>",
     "<S>[hd]{0,3}b[d]{0,2}[MWK]'?[dw]{0,2}%",
     "<S>[hd]{0,3}b[MK]'[dw]{0,2}\\+",
@@ -155,7 +155,7 @@ const REPLY: &[&str] = &[
     "^[-]?(?:[vV*]d?y|g)[daD]{0,3}<A>[.,-]{0,2}$",
     "^[dj]{0,2}[vV*e]d?[yf]<N>(?:.{0,3}$|:)",
     "^[dj-]{0,3}[vV*]d?y<N>,?[da]{0,2}(?:K|a|-|$)",
-    // A name as a signature.
+    // Signatures.
     "^-{1,3}g?<N>[daw]{0,3}-?$",
     // As X, I.
     "(?:^|[,.&-])[dw]{0,2}=[daD]{0,3}<N>[,a]{1,3}.{0,20}[szpo]",
@@ -166,7 +166,7 @@ const REPLY: &[&str] = &[
     "<A>[dh]{0,2}w<O>[pd]{0,2}[_i]",
 ];
 
-/// Patterns of prompts.
+/// Patterns for prompts.
 const PROMPT: &[&str] = &[
     "u[dq]{0,3}b[dan']{0,6}<N><E>",
     "(?:u|^)[dq]{0,2}c[=da]{0,3}<N>",
@@ -208,12 +208,12 @@ fn matches(patterns: &[Regex], sentence: &str) -> Vec<Range<usize>> {
     found.map(|range| classes.bytes(&range)).collect()
 }
 
-/// The parts of a sentence that say who speaks.
+/// Returns the ranges of a sentence that identify the speaker.
 pub(super) fn reply(sentence: &str) -> Vec<Range<usize>> {
     matches(&REPLY_PATTERNS, sentence)
 }
 
-/// The parts of a sentence that say who is spoken to.
+/// Returns the ranges of a sentence that identify the addressee.
 pub(super) fn prompt(sentence: &str) -> Vec<Range<usize>> {
     matches(&PROMPT_PATTERNS, sentence)
 }

@@ -1,5 +1,5 @@
-//! A sentence as a row of word classes, one letter for each word: the words of two languages share the classes, so that one
-//! pattern describes "my maker is X", "我的开发者是 X" and "我的 maker 是 X".
+//! Word classes: a sentence as a string with one letter per word. Two languages share the classes, so that one pattern describes "my maker
+//! is X", "我的开发者是 X" and "我的 maker 是 X".
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use super::grammar::{HINT, MAKER, MODEL, WORD};
 
-/// Most words, or Chinese characters, of one entry.
+/// Maximum number of words, or Chinese characters, of one entry.
 const LONGEST_PHRASE: usize = 6;
 
-/// Words of each class, separated by `|`. A word that stands nowhere is `w`; a contraction has the classes of its parts.
+/// Words of each class, separated by `|`. An unlisted word is `w`; a contraction has the classes of its parts.
 const CLASSES: &[(&str, &str)] = &[
     // The speaker as subject, as object, as owner; Chinese has one word for the first two.
     ("~", "we"),
@@ -45,7 +45,7 @@ const CLASSES: &[(&str, &str)] = &[
         "は|係|系|写着|写的是|上写着|am|is|are|was|were|be|been|remain|happen to be|happens to be|used to be|must be|turn out to be|是|为|乃|就是|正是|便是|即|即是|即为|算是|其实是|确实是|乃是",
     ),
     ("h", "有|have|has|had|got|get|having"),
-    // What a maker does to a model; `V` is also said of feelings.
+    // Actions of a maker on a model; `V` also covers feelings.
     (
         "v",
         "built|build|builds|building|creating|developing|designing|engineering|pretraining|shipped|ship|improve|improves|improving|update|updates|upgrade|upgrades|retire|restrict|restricts|censor|monitor|retrained|aligned|trained|train|trains|training|created|create|creates|developed|develop|develops|designed|engineered|programmed|invented|crafted|pretrained|pre-trained|fine-tuned|finetuned|tuned|constructed|assembled|conceived|raised|released|launched|published|produced|maintained|operated|owned|hosted|deployed|owns|operates|maintains|hosts|deploys|put together|brought to life|brought into being|brought into the world|brought me up|gave birth to|gave life to|give life to|coded|wrote|shaped|moulded|molded|born|unveiled|introduced|spun up|worked on|works on|work on|set up|put online|came up with|cooked up|dreamt up|dreamed up\
@@ -81,7 +81,7 @@ const CLASSES: &[(&str, &str)] = &[
         "C",
         "go by|goes by|went by|going by|answer to|answers to|respond to|responds to|identify as|identifying as|identify myself as|sign as|pass for|trade as|go under|listen to the name|carry the name|bear the name|bears the name|have the name|was given the name|were given the name|got the name|wear the name",
     ),
-    // Where a model comes from, or what is in it.
+    // Origin or components of a model.
     (
         "g",
         "come from|came from|comes from|coming from|come out of|came out of|comes out of|hail from|hails from|hailing from|originate from|originated at|originate|belong to|belongs to|belonging to|derived from|derive from|derives from|descend from|descended from|stem from|stems from|based on|based upon|powered by|backed by|driven by|run on|runs on|running on|part of|member of|version of|variant of|instance of|product of|creation of|child of|brainchild of|one of|fine-tuned from|distilled from|spring from|sprang from|live on|live in|born at|grew up at|built on|built upon|built on top of|representative of|representing|property of|courtesy of|work of|brought to you by|flavor of|flavour of|release of|build of|owe my existence to|owe my existence|owe my life to|owe everything to|owe my training to|thanks to\
@@ -124,13 +124,13 @@ const CLASSES: &[(&str, &str)] = &[
         "redundant|possible|happy|available|use|used|love|loved|hate|like to|recommend|suggest|suggested|ask|asked|tried|try|read|reading|watch|watched|saw|see|seen|work|worked|working|joined|join|left|bought|buy|sold|study|studied|search|searched|googled|prefer|choice|chose|choose|chosen|compared|favourite|favorite|favourites|favorites|visit|visited|hired|hire|interned|internship|aware|laugh|interested|familiar|fan|wish|wished|hope|invest|invested|told|tell|explain|explained|describe|described|list|mention|mentioned|write|want|wanted|need|needed|apply|applied|applying|interview|interviewed|graduated|employee|intern|job|career|install|installed|download|downloaded|tested|testing|evaluate|evaluated|quote|quoted|cite|cited|paper|article|novel|story|stock|shares|api|sdk|cost|price|subscribe|subscription|account|phone|laptop|blog|help|helps|helped|helping|talk about|talking about|follow|followed|admire|painted|painting\
         |卖|弄|煮|画|喜欢|爱|推荐|看|看过|读|读过|写|写过|问|问过|学|学习|买|买了|吃|吃过|喝|工作|上班|实习|任职|入职|就职|面试|应聘|投|加入|离开|跳槽|负责|试|试过|试了|听|听过|用过|用了|想用|用来|搜|搜索|查|查了|比较|对比|见过|炒|投资|股票|接口|论文|文章|小说|故事|价格|账号|账户|手机|电脑|讲|讲解|解释|介绍|建议|帮|帮助|希望|说|说过|提供了|数据|毕业|做过|干过|待过|写道|引用|调用|告诉|蒸",
     ),
-    // Words that change nothing.
+    // Neutral words.
     (
         "d",
         "家的|既然|next|previous|older|newer|earlier|o|el|le|입니다|最初|起初|后来|最|科技|有限公司|科技有限公司|技术有限公司|有限责任公司|股份有限公司|inc|ltd|corp|llc|gmbh|cloud|everything|the|actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|to be|officially|technically|formally|otherwise|usually|commonly|mostly|well|yes|proudly|originally|recently|entirely|jointly|together|today|here|right now|at the moment|for now|to be precise|to be exact|to be honest|once|again|first|all|very|so|quite|both|too|then|namely|more precisely|in short|specifically|long|lovingly|initially|carefully|later|real|true|full|own|actual|official|given|underlying|current|inner|chosen|proper|short|mainly|solely|exactly|merely|already|ever|even|that's right|honestly|frankly|truly|did|does|do|will|can|may|might|would|happen|happens|happened|ultimately|internal|public|formal|everyday\
         |的|了|着|过|都|也|就|其实|现在|目前|确实|真的|当然|只|并|正|便|可|大概|应该|实际上|呢|呀|啊|哦|啦|嘛|吧|以前|曾经|曾|原来|原本|过去|之前|从前|最早|一直|这个|那个|这|那|这家|那家|叫的|所|而|则|又|还|才|当前|此刻|正式|真实|真正|具体|刚刚|今天|您好|你好|对|嗯|没错|好的|是的|最新|全新|亲自|一手|一起|共同|联合|自主|独立|坦白说|老实说|说实话|准确地说|严格来说|简单说|名下|旗下|手下|这边|这里|这位|那位|本身|自己|哈|哟|喔|咯|可以|会|能",
     ),
-    // Words that hold the sign of another class.
+    // Words that contain the sign of another class.
     ("w", "隐私|私有|私人|私密|私下|私信|自私|私家|私立"),
     ("D", "a|an|一个|一款|一位|一名|一种|一|个|款|位|名叫做"),
     ("B", "一只|一头|一匹|一颗|一块|一笼|一阵|一股|一座|一条|一杯|一碗|一盘|一群|只|头|匹|颗|块|笼|阵|股"),
@@ -170,16 +170,16 @@ static CLASS_OF: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|
     known
 });
 
-/// The word classes of a sentence, and the byte of the sentence where each begins.
+/// Word classes of a sentence, with the byte range of each word.
 #[derive(Debug, Default)]
 pub(super) struct WordClasses {
-    /// One ASCII letter or sign for each word.
+    /// One ASCII letter or sign per word.
     pub(super) row: String,
     places: Vec<Range<usize>>,
 }
 
 impl WordClasses {
-    /// The classes of a sentence with one space between words.
+    /// Classifies the words of a sentence with one space between words.
     pub(super) fn of(sentence: &str) -> Self {
         let mut classes = Self::default();
         let words = words(sentence);
@@ -190,12 +190,12 @@ impl WordClasses {
         classes
     }
 
-    /// The bytes of the sentence that a range of the row stands for.
+    /// Maps a range of the row to the byte range of the sentence.
     pub(super) fn bytes(&self, row: &Range<usize>) -> Range<usize> {
         self.places[row.start].start..self.places[row.end - 1].end
     }
 
-    /// Adds the first entry of these words and returns how many of them it has.
+    /// Adds the first entry that matches the beginning of these words and returns its number of words.
     fn read(&mut self, words: &[(usize, &str)]) -> usize {
         let is_han = words[0].1.chars().all(is_han);
         let longest = words.iter().take(LONGEST_PHRASE).take_while(|word| word.1.chars().all(is_han_or_letter)).count();
@@ -232,7 +232,7 @@ impl WordClasses {
     }
 }
 
-/// The class of what is no word of the lists: a name, a mark, or another word.
+/// Returns the class of a token outside the word lists: a name, a mark, or an unknown word.
 fn single(word: &str) -> &str {
     match word.chars().next().unwrap_or(' ') {
         MODEL => "M",
@@ -246,7 +246,7 @@ fn single(word: &str) -> &str {
     }
 }
 
-/// Words, Chinese characters, names and marks with the bytes where they begin.
+/// Splits a sentence into words, Chinese characters, names and marks with their byte offsets.
 fn words(sentence: &str) -> Vec<(usize, &str)> {
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut letters = None;

@@ -1,8 +1,8 @@
-//! How good a language model is at finding leaks, alone and beside the rules: replies to the program's own question about each labelled text
-//! of four sets, none of which its instructions were written with.
+//! Accuracy of a language model at finding leaks, alone and combined with the rules: replies to the built-in question about each labelled
+//! text of four sets, none of which its instructions were written with.
 //!
-//! With `LANGYA_WRITE_LEAK_QUESTIONS=FILE`, the test writes the questions, one JSON object a line with `set`, `id`, `system` and `user`, so that
-//! another model can be asked. Its replies, as `tests/data/leaks/judged_replies.jsonl`, are lines with `set`, `id` and `reply`.
+//! With `LANGYA_WRITE_LEAK_QUESTIONS=FILE`, the test writes the questions, one JSON object per line with `set`, `id`, `system` and `user`,
+//! so that another model can be evaluated. Its replies, as `tests/data/leaks/judged_replies.jsonl`, are lines with `set`, `id` and `reply`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ fn write_questions(path: &str) {
     std::fs::write(path, lines).unwrap();
 }
 
-/// How many texts there are of a kind, and how many of them are found.
+/// Number of texts of one kind, and how many of them are found.
 #[derive(Debug, Clone, Copy, Default)]
 struct FoundCounts {
     texts: u32,
@@ -53,7 +53,7 @@ impl FoundCounts {
     }
 }
 
-/// Counts what is found of the leaks, and of the harmless texts.
+/// Counts all and the found texts, among the leaks and among the harmless texts.
 fn count(rows: &[LabeledText], is_found: impl Fn(&LabeledText) -> bool) -> [FoundCounts; 2] {
     let mut counts = [FoundCounts::default(); 2];
     for row in rows {
@@ -88,21 +88,21 @@ fn a_language_model_finds_what_the_rules_miss() {
         let rows = read(file);
         let is_found = |row: &LabeledText| {
             let (texts, leak) = battle_of(row);
-            // What cannot be read finds nothing.
+            // An unparsable reply finds nothing.
             read_reply(replies[&(set, row.id)], &[texts]).is_ok_and(|leaks| leaks.contains(&leak))
         };
         check(&format!("{set} set, the model alone"), count(&rows, is_found));
         let both = count(&rows, |row| is_found(row) || is_marked(&names, row, LeakSearch::Rules));
         println!("{set} set, the model and the rules: {both:?}");
         if set == "hostile" {
-            // Written against a model that reads; it says little of the rules.
+            // Written against a model that reads; it says little about the rules.
             continue;
         }
         for (sum, one) in all.iter_mut().zip(both) {
             *sum = FoundCounts { texts: sum.texts + one.texts, found: sum.found + one.found };
         }
         if set == "fifth" {
-            // The one of which neither rules nor weights were ever written.
+            // The only set with which neither rules nor weights were developed.
             check("fifth set, the model and the rules", both);
         }
     }

@@ -1,4 +1,4 @@
-//! What a model is asked, and what is read in its replies.
+//! Tests of the question and of reply parsing.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An arena of simulated honest votes, paired by the arena's own policy.
+//! Arena of simulated honest votes, paired by the arena's own policy.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -18,21 +18,21 @@ use crate::rating::scoring::Scoring;
 use crate::rating::simulate::Simulation;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
 
-/// The pairing follows the ratings as often while the honest votes arrive.
+/// Number of refits of the pairing while the honest votes arrive.
 const REFITS: usize = 20;
 
-/// The honest votes, and what the attacker meets after them.
+/// Arena with honest votes only, as the attacker finds it.
 #[derive(Debug)]
 pub(super) struct SimulatedArena {
     pub(super) log: VoteLog,
     /// Names of the models by position in the log.
     pub(super) names: Vec<String>,
-    /// The pairs that meet after the honest votes, by positions of models.
+    /// Pairs after the honest votes, by positions of models.
     pub(super) pairs: ArenaPairs,
     places: Vec<u64>,
 }
 
-/// Pairs of models in proportion to their probabilities.
+/// Pairs of models with their probabilities.
 #[derive(Debug)]
 pub(super) struct ArenaPairs {
     pairs: Vec<([usize; 2], f64)>,
@@ -55,7 +55,7 @@ impl ArenaPairs {
         Ok(Self { pairs, alias: alias.expect("there is a pair, and probabilities sum to 1") })
     }
 
-    /// Two models on random sides, and their probability.
+    /// Draws two models on random sides, and returns their probability.
     pub(super) fn draw(&self, rng: &mut impl rand::Rng) -> ([usize; 2], f64) {
         use rand::RngExt;
         let ([first, second], probability) = self.pairs[self.alias.sample(rng)];
@@ -73,19 +73,18 @@ fn entry(name: &str, leaderboard: &Leaderboard) -> PoolEntry {
     }
 }
 
-/// The leaderboard of counted votes, without intervals. `log` gives the models.
+/// Fits the leaderboard of counted votes, without intervals. `log` defines the models.
 pub(super) fn leaderboard_of(
     votes: &ComparisonSet,
     log: &VoteLog,
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, RiggingError> {
-    // Places come from the Bradley–Terry ratings, so Elo may stay where it begins.
+    // Places are by the Bradley–Terry ratings, so Elo may stay at its initial values.
     let elo = EloTable::from_log(&VoteLog { models: log.models.clone(), ..VoteLog::default() }, Scoring::default());
     Ok(rank(votes, &elo, &LeaderboardOptions { interval: IntervalMethod::None, ..options.clone() })?)
 }
 
-/// The place of each model by name: 1 + the number of models that stand above it and are not provisional. A provisional model
-/// has none.
+/// Returns the place of each model by name: 1 + the number of models above it that are not provisional. `None` for a provisional model.
 pub(super) fn places_of(leaderboard: &Leaderboard, names: &[String]) -> Vec<Option<u64>> {
     let height = |name: &String| {
         let model = leaderboard.models.iter().find(|model| &model.model == name).filter(|model| !model.provisional)?;
@@ -121,7 +120,7 @@ impl SimulatedArena {
         Ok(Self { log, names, pairs, places })
     }
 
-    /// The place of each model after the honest votes; 0 for a provisional one.
+    /// Returns the place of each model after the honest votes; 0 for a provisional one.
     pub(super) fn places(&self) -> &[u64] {
         &self.places
     }

@@ -1,4 +1,4 @@
-//! An attacker who wants one model to rise.
+//! Attacker who promotes one model.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,17 +11,17 @@ use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::logistic;
 use crate::rating::vote_log::VoteLog;
 
-/// Rigged votes after which the attacker who votes everywhere looks at the leaderboard again.
+/// Number of rigged votes after which the attacker who votes everywhere reads the leaderboard again.
 const LOOK_AFTER: usize = 25;
 
-/// In which battles the attacker votes.
+/// Strategy of the attacker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttackStrategy {
-    /// Only where the target is recognized, always for it.
+    /// Votes only where the target is recognized, always for it.
     TargetOnly,
-    /// Everywhere, with the vote that most narrows the target's gap to the next model above it (omnipresent rigging: Min et al.
-    /// 2025, arXiv 2501.17858; influence as for the fewest votes that hold an order).
+    /// Votes in every battle, for the outcome that most narrows the target's gap to the next model above it (omnipresent rigging: Min et
+    /// al. 2025, arXiv 2501.17858; influence as for the smallest number of votes that determine an order).
     VoteEverywhere,
 }
 
@@ -29,7 +29,7 @@ impl AttackStrategy {
     /// All strategies.
     pub const ALL: [Self; 2] = [Self::TargetOnly, Self::VoteEverywhere];
 
-    /// Name of the strategy.
+    /// Returns the name of the strategy.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,11 +45,11 @@ pub(super) struct RiggedVote {
     /// Models on sides A and B, by position.
     pub(super) models: [usize; 2],
     pub(super) outcome: Outcome,
-    /// Battles that the attacker has played, this one included.
+    /// Number of battles that the attacker has played, including this one.
     battles: usize,
 }
 
-/// The votes of one attacker, in their order.
+/// Votes of one attacker, in their order.
 #[derive(Debug)]
 pub(super) struct Attack {
     target: usize,
@@ -57,7 +57,7 @@ pub(super) struct Attack {
 }
 
 impl Attack {
-    /// `honest_share` of its votes say what the crowd would; the others help the target.
+    /// Simulates an attack. A share `honest_share` of its votes follows the crowd; the others help the target.
     pub(super) fn new(
         options: &RiggingOptions,
         arena: &SimulatedArena,
@@ -70,7 +70,7 @@ impl Attack {
         let mut log = arena.log.clone();
         let mut aim = None;
         let mut battles = 0;
-        let disguise = Disguise::new(&log, honest_share)?;
+        let disguise = HonestVotes::new(&log, honest_share)?;
         let mut is_honest = disguise.is_due(&mut rng);
         while attack.votes.len() < options.most_rigged {
             let (models, _) = arena.pairs.draw(&mut rng);
@@ -107,35 +107,35 @@ impl Attack {
         self.target
     }
 
-    /// The first votes.
+    /// Returns the first votes.
     pub(super) fn votes(&self, rigged: usize) -> &[RiggedVote] {
         &self.votes[..rigged]
     }
 
-    /// Battles played for the first votes.
+    /// Returns the number of battles played for the first votes.
     pub(super) fn battles(&self, rigged: usize) -> usize {
         self.votes(rigged).last().map_or(0, |vote| vote.battles)
     }
 }
 
-/// The honest votes of an attacker who votes honestly in part, so that its accounts look like others.
-struct Disguise {
+/// Honest part of the attacker's votes, so that its accounts look like others.
+struct HonestVotes {
     /// Share of all votes.
     share: f64,
     crowd: CrowdExpectation,
 }
 
-impl Disguise {
+impl HonestVotes {
     fn new(log: &VoteLog, share: f64) -> Result<Self, RiggingError> {
         Ok(Self { share, crowd: CrowdExpectation::new(log)?.ok_or(crate::rating::FitError::NoVoters)? })
     }
 
-    /// Whether the next vote is honest. An attacker without a disguise draws nothing for it.
+    /// Returns whether the next vote is honest. An attacker without a disguise uses no random number.
     fn is_due(&self, rng: &mut impl Rng) -> bool {
         self.share > 0.0 && rng.random::<f64>() < self.share
     }
 
-    /// What one of the crowd might say.
+    /// Draws a vote from the crowd's probabilities.
     fn vote(&self, models: [usize; 2], rng: &mut impl Rng) -> Outcome {
         let [Some(a), Some(b)] = models.map(|model| self.crowd.parameter(model)) else { return Outcome::Tie };
         let [share_a, share_b, _] = self.crowd.outcome_shares(self.crowd.difference(a, b));
@@ -147,15 +147,15 @@ impl Disguise {
     }
 }
 
-/// The model that the attacker takes a model for.
+/// Returns the model that the attacker believes a model to be.
 fn recognize(model: usize, models: usize, accuracy: f64, rng: &mut impl Rng) -> usize {
     if rng.random::<f64>() < accuracy { model } else { rng.random_range(0..models) }
 }
 
-/// How votes move the gap between the target and the next model above it.
+/// Influence of votes on the gap between the target and the next model above it.
 struct Aim {
     crowd: CrowdExpectation,
-    /// By parameter.
+    /// Influence by parameter.
     pull: Vec<f64>,
 }
 
@@ -172,7 +172,7 @@ impl Aim {
         Ok(Self { crowd, pull })
     }
 
-    /// The vote on two models that moves the gap most.
+    /// Returns the vote on two models that narrows the gap most.
     fn best_vote(&self, models: [usize; 2]) -> Outcome {
         let [Some(a), Some(b)] = models.map(|model| self.crowd.parameter(model)) else { return Outcome::Tie };
         let p = logistic(self.crowd.difference(a, b));

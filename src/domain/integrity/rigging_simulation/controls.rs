@@ -1,4 +1,4 @@
-//! Controls against rigging, each alone.
+//! Controls against rigging, each evaluated alone.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,22 +14,22 @@ use crate::rating::vote_log::{Labels, VoteLog};
 use crate::rating::weighting::Reweight;
 use crate::stats::real_len;
 
-/// A control.
+/// Control against rigging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// None.
+    /// No control.
     None,
-    /// The first votes of each voter are rated, up to a cap.
+    /// Rates the first votes of each voter, up to a cap.
     VoterCap,
-    /// The first votes of each voter on one prompt are rated, up to a cap. The attacker recognizes models by one prompt; honest
-    /// voters repeat none.
+    /// Rates the first votes of each voter on one prompt, up to a cap. The attacker recognizes models by one prompt; honest voters repeat
+    /// none.
     PromptCap,
-    /// Voters whom the score test flags are not rated.
+    /// Excludes voters whom the score test flags.
     FlaggedExcluded,
-    /// Models have a place once they have enough votes.
+    /// Ranks only models with enough votes.
     MinVotes,
-    /// Votes are weighted by 1/max(votes of the pair, 50).
+    /// Weights votes by 1/max(votes of the pair, 50).
     Weights,
 }
 
@@ -38,7 +38,7 @@ impl Control {
     pub const ALL: [Self; 6] =
         [Self::None, Self::VoterCap, Self::PromptCap, Self::FlaggedExcluded, Self::MinVotes, Self::Weights];
 
-    /// Name of the control.
+    /// Returns the name of the control.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,11 +55,11 @@ impl Control {
 /// Limits of the controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ControlLimits {
-    /// Most rated votes of a voter.
+    /// Maximum number of rated votes per voter.
     pub voter_cap: usize,
-    /// Most rated votes of a voter on one prompt.
+    /// Maximum number of rated votes per voter on one prompt.
     pub prompt_cap: usize,
-    /// Fewest votes of a model with a place.
+    /// Minimum number of votes of a ranked model.
     pub min_votes: u64,
 }
 
@@ -69,26 +69,26 @@ impl Default for ControlLimits {
     }
 }
 
-/// The arena under one control.
+/// Arena under one control.
 pub(super) struct Controlled<'a> {
     options: &'a RiggingOptions,
     arena: &'a SimulatedArena,
     control: Control,
     leaderboard_options: LeaderboardOptions,
-    /// Honest votes that are rated.
+    /// Rated honest votes.
     honest: ComparisonSet,
     places: Vec<Option<u64>>,
     votes_lost: f64,
     voters_hurt: f64,
 }
 
-/// The place of the target after rigged votes.
+/// Place of the target after rigged votes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlaceAfter {
     pub(super) place: u64,
-    /// Rigged votes that are rated.
+    /// Number of rated rigged votes.
     pub(super) rated: usize,
-    /// Share of the attacker's accounts of whom a vote is left out.
+    /// Share of the attacker's accounts that lose at least one vote.
     pub(super) accounts_hit: f64,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Controlled<'a> {
         self.voters_hurt
     }
 
-    /// The place of a model after the honest votes; the last if it has none.
+    /// Returns the place of a model after the honest votes; the last if it has none.
     pub(super) fn place_before(&self, model: usize) -> u64 {
         self.place_in(&self.places, model)
     }
@@ -140,7 +140,7 @@ impl<'a> Controlled<'a> {
         places[model].unwrap_or_else(|| u64::try_from(self.arena.names.len()).unwrap_or(u64::MAX))
     }
 
-    /// The place of the target after the first rigged votes.
+    /// Returns the place of the target after the first rigged votes.
     pub(super) fn place(&self, attack: &Attack, rigged: usize) -> Result<PlaceAfter, RiggingError> {
         let (votes, kept) = match self.control {
             Control::FlaggedExcluded => self.without_flagged(attack, rigged)?,
@@ -156,7 +156,7 @@ impl<'a> Controlled<'a> {
         })
     }
 
-    /// The rated votes, where a cap says which votes of an account are, and which of the attacker's are among them.
+    /// Returns the rated votes, limited by the control's cap per account if it has one, and which of the attacker's votes are rated.
     fn with(&self, attack: &Attack, rigged: usize) -> Result<(ComparisonSet, Vec<bool>), RiggingError> {
         let most = match self.control {
             Control::VoterCap => self.options.limits.voter_cap,
@@ -191,7 +191,7 @@ fn rated(log: &VoteLog, kept: &[bool]) -> ComparisonSet {
     ComparisonSet::from_log(&log)
 }
 
-/// Whether each vote is rated.
+/// Returns for each vote whether it is rated.
 fn kept(log: &VoteLog, control: Control, options: &RiggingOptions) -> Result<Vec<bool>, RiggingError> {
     let all = vec![true; log.len()];
     let Some(voters) = &log.voters else { return Ok(all) };

@@ -1,9 +1,9 @@
-//! What rigging costs: rigged votes added to honest ones, through the arena's own pairing policy, tally and fit.
+//! Cost of rigging: rigged votes added to honest ones, through the arena's own pairing policy, tally and fit.
 //!
-//! [`simulate_rigging`] simulates an arena of honest votes (`arena`), then an attacker (`attack`) who wants one model to rise, and
-//! counts the places it gains under each [`Control`] (`controls`). It answers two questions: by how many places a number of
-//! rigged votes lifts a model, and how many votes and battles one, three and five places cost. An attacker may disguise itself: then
-//! a share of its votes says what the crowd would ([`RiggingOptions::honest_shares`]), and all of its votes count as rigged ones.
+//! [`simulate_rigging`] simulates an arena of honest votes (`arena`), then an attacker (`attack`) who promotes one model, and counts the
+//! places it gains under each [`Control`] (`controls`). It answers two questions: by how many places a number of rigged votes lifts a
+//! model, and how many votes and battles one, three and five places cost. An attacker may disguise itself: then a share of its votes
+//! follows the crowd ([`RiggingOptions::honest_shares`]), and all of its votes count as rigged ones.
 
 mod arena;
 mod attack;
@@ -30,42 +30,42 @@ use crate::stats::{real, real_len};
 
 /// Numbers of rigged votes whose effect is reported.
 pub const RIGGED_VOTES: [usize; 6] = [10, 25, 50, 100, 250, 500];
-/// More votes would not fit into memory.
-const MOST_HONEST: usize = 10_000_000;
-const MOST_RIGGED: usize = 1_000_000;
-/// Places gained whose cost is reported.
+/// Maximum numbers of honest and rigged votes, bounded by memory.
+const MAX_HONEST: usize = 10_000_000;
+const MAX_RIGGED: usize = 1_000_000;
+/// Gains in places whose cost is reported.
 pub const PLACES: [u64; 3] = [1, 3, 5];
 
-/// What to simulate.
+/// Options of a rigging simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RiggingOptions {
-    /// The honest arena: models, voters, ties, tastes, seed.
+    /// Options of the honest arena: models, voters, ties, tastes, seed.
     pub simulation: SimulationOptions,
     /// Number of honest votes.
     pub honest_votes: usize,
-    /// The arena's pairing.
+    /// Pairing rules of the arena.
     pub pairing: PairingRules,
     /// Probability that the attacker recognizes a model.
     pub detector_accuracy: f64,
-    /// Number of targets, over which results are averaged; the leader is none.
+    /// Number of targets, over which results are averaged; the leader is not a target.
     pub targets: usize,
-    /// Most rigged votes in the search for a cost.
+    /// Maximum number of rigged votes in the search for a cost.
     pub most_rigged: usize,
-    /// Rigged votes cast under one account.
+    /// Number of rigged votes cast per account.
     pub votes_per_account: usize,
-    /// Shares of the attacker's votes that say what the crowd would; each is simulated by itself.
+    /// Shares of the attacker's votes that follow the crowd; each is simulated separately.
     pub honest_shares: Vec<f64>,
     /// Limits of the controls.
     pub limits: ControlLimits,
 }
 
-/// Why a simulation is impossible.
+/// Error of a rigging simulation.
 #[derive(Debug, thiserror::Error)]
 pub enum RiggingError {
     /// Invalid options of the honest votes.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// The pairing policy cannot be used.
+    /// The pairing rules are invalid.
     #[error(transparent)]
     Pairing(#[from] crate::battle::pairing::PairingError),
     /// The votes cannot be fitted.
@@ -74,69 +74,69 @@ pub enum RiggingError {
     /// A vote of a model against itself; no pairing draws one.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlay),
-    /// The honest votes put no model below another.
+    /// The honest votes rank no model below another.
     #[error("after the honest votes no model is below another, so none can rise: give more honest votes")]
     NoTargets,
-    /// Some number is out of its range.
+    /// A number is out of its range.
     #[error("{what} is {value}: give {range}")]
     Range {
         /// Name of the number.
         what: &'static str,
-        /// The number.
+        /// Given value.
         value: f64,
-        /// Its range.
+        /// Valid range.
         range: &'static str,
     },
 }
 
-/// The result of one strategy under one control.
+/// Result of one strategy under one control.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RiggingResult {
-    /// What the attacker does.
+    /// Strategy of the attacker.
     pub strategy: AttackStrategy,
     /// Share of its votes that are honest.
     pub honest_share: f64,
-    /// The control that is on.
+    /// Applied control.
     pub control: Control,
-    /// For each of [`RIGGED_VOTES`].
+    /// Effects of each of [`RIGGED_VOTES`].
     pub effects: Vec<RiggingEffect>,
-    /// For each of [`PLACES`].
+    /// Costs of each of [`PLACES`].
     pub costs: Vec<RiggingCost>,
-    /// Share of the honest votes that the control leaves out.
+    /// Share of the honest votes that the control excludes.
     pub honest_votes_lost: f64,
-    /// Share of the honest voters of whom it leaves out a vote.
+    /// Share of the honest voters that lose at least one vote.
     pub honest_voters_hurt: f64,
 }
 
-/// What a number of rigged votes does.
+/// Effect of a number of rigged votes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RiggingEffect {
-    /// Rigged votes.
+    /// Number of rigged votes.
     pub rigged_votes: usize,
-    /// Battles that the attacker plays for them, on average.
+    /// Mean number of battles that the attacker plays for them.
     pub battles: f64,
-    /// Rigged votes that are rated, on average.
+    /// Mean number of rigged votes that are rated.
     pub rated: f64,
-    /// Share of the attacker's accounts of whom the control leaves out a vote, on average.
+    /// Mean share of the attacker's accounts that lose at least one vote.
     pub accounts_hit: f64,
-    /// Places that the target rises, on average; negative where it falls.
+    /// Mean number of places that the target gains; negative where it falls.
     pub places: f64,
 }
 
-/// What a number of places costs.
+/// Cost of a number of places.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RiggingCost {
-    /// Places that the target rises.
+    /// Number of places gained by the target.
     pub places: u64,
-    /// Median number of rigged votes over the targets that can rise so far; `None` if most do not within the most votes tried.
+    /// Median number of rigged votes over the targets that can rise that far; `None` if most do not within the maximum number of votes.
     pub votes: Option<usize>,
     /// Median number of battles.
     pub battles: Option<usize>,
-    /// Number of targets that can rise so far.
+    /// Number of targets that can rise that far.
     pub targets: usize,
 }
 
-/// Simulates every strategy under every control. `progress` is called with the share of the work that is done.
+/// Simulates every strategy under every control. `progress` receives the finished share of the work.
 ///
 /// # Errors
 /// [`RiggingError`] for invalid options.
@@ -195,17 +195,17 @@ impl RiggingOptions {
                 return refuse(what, 0.0, "at least 1");
             }
         }
-        if !(1..=MOST_HONEST).contains(&self.honest_votes) {
+        if !(1..=MAX_HONEST).contains(&self.honest_votes) {
             return refuse("the number of honest votes", real_len(self.honest_votes), "1 to 10000000");
         }
-        if !(RIGGED_VOTES[RIGGED_VOTES.len() - 1]..=MOST_RIGGED).contains(&self.most_rigged) {
+        if !(RIGGED_VOTES[RIGGED_VOTES.len() - 1]..=MAX_RIGGED).contains(&self.most_rigged) {
             return refuse("the most rigged votes", real_len(self.most_rigged), "500 to 1000000");
         }
         Ok(())
     }
 }
 
-/// Models that can rise, drawn without repetition.
+/// Draws the targets from the models that can rise, without repetition.
 fn targets(options: &RiggingOptions, arena: &SimulatedArena) -> Vec<usize> {
     let places = arena.places();
     let below: Vec<usize> = (0..places.len()).filter(|&model| places[model] > 1).collect();
@@ -214,12 +214,12 @@ fn targets(options: &RiggingOptions, arena: &SimulatedArena) -> Vec<usize> {
     drawn.iter().map(|index| below[index]).collect()
 }
 
-/// What one target gains.
+/// Outcome for one target.
 struct TargetOutcome {
-    /// For each of [`RIGGED_VOTES`]: battles, and what comes of them.
+    /// For each of [`RIGGED_VOTES`]: battles, place after the votes, and places gained.
     effects: Vec<(usize, PlaceAfter, i64)>,
-    /// For each of [`PLACES`]: `None` if the target stands too high to rise so far, `Some(None)` if it does not within the
-    /// most votes.
+    /// Votes and battles for each of [`PLACES`]: `None` if the target is too high to rise that far, `Some(None)` if it does not within the
+    /// maximum number of votes.
     costs: Vec<Option<Option<(usize, usize)>>>,
 }
 
@@ -257,7 +257,7 @@ fn signed(place: u64) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }
 
-/// The fewest votes that suffice, by doubling and bisection: exact if more votes never do worse.
+/// Finds the smallest sufficient number of votes by doubling and bisection: exact if more votes never do worse.
 fn fewest(
     most: usize,
     mut suffices: impl FnMut(usize) -> Result<bool, RiggingError>,
@@ -310,7 +310,7 @@ fn summary(
     }
 }
 
-/// The middle one of costs in votes and battles, the dearer one of two; targets that do not rise so far come last.
+/// Returns the median of costs in votes and battles, the upper one of two; targets that do not rise that far are last.
 fn median_cost(mut found: Vec<Option<(usize, usize)>>) -> Option<(usize, usize)> {
     found.sort_by_key(|cost| cost.map_or(usize::MAX, |(votes, _)| votes));
     found.get(found.len() / 2).copied().flatten()

@@ -1,4 +1,4 @@
-//! What must hold of rigging in any arena.
+//! Invariants of rigging in any arena.
 
 use super::*;
 use crate::battle::pairing::Policy;

@@ -1,8 +1,8 @@
 //! Parses scores by dimension: `{'清晰度': 9, …, '综合得分': 7}`, with any quotes, colons and line breaks.
 //!
 //! The last pair of braces with the overall score is used, so formulas and earlier drafts do no harm. Without one, the last overall score
-//! in the text is used, without dimensions. Part of a number, a range, and the maximum of the scale (满分10分) are no scores.
-//! the scale (满分10分) is none either.
+//! in the text is used, without dimensions. Part of a number, a range, the maximum of the scale (满分10分), and a number with which the
+//! reply breaks off inside braces are no scores.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -47,6 +47,9 @@ static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
 /// [`VerdictError`] if there is no overall score, or it is outside 1 to 10.
 pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
+    if breaks_off_in_overall(&text) {
+        return Err(no_verdict(reply));
+    }
     let group = GROUP.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
     let score = group.and_then(|group| of_group(group, dimensions)).or_else(|| outside(&text));
     score.unwrap_or_else(|| Err(no_verdict(reply)))
@@ -54,6 +57,14 @@ pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
 
 fn names_overall(group: &str) -> bool {
     NAME.is_match(group)
+}
+
+/// Whether the text ends inside braces with the number of the overall score: 1 may be the beginning of 10.
+fn breaks_off_in_overall(text: &str) -> bool {
+    let open = text.rfind(['{', '｛']).map(|brace| &text[brace..]).filter(|group| !group.contains(['}', '｝']));
+    let last_entry = open.and_then(|group| group.rsplit([',', '，']).next()).unwrap_or_default();
+    names_overall(last_entry)
+        && last_entry.trim_end().ends_with(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
 /// Parses the scores within braces; `None` if the overall score has no number there.
@@ -193,6 +204,17 @@ mod tests {
         refused("", VerdictError::Unreadable);
         check("{'事实正确性': 0, '清晰度': 12, '综合得分': 5}", 5.0, &[]);
     }
+    #[test]
+    fn a_number_with_which_a_reply_breaks_off_is_no_score() {
+        let broken_off = ["{'事实正确性': 9, '综合得分': 1", "{'综合得分': '1", "｛'综合得分'：７．", "{'Overall': 7"];
+        for reply in broken_off {
+            refused(reply, VerdictError::Unreadable);
+        }
+        refused("{'清晰度': 3, '综合得分': 2}，改为 {'清晰度': 8, '综合得分': 1", VerdictError::Unreadable);
+        check("{'事实正确性': 9, '综合得分': 7, '清晰度': 8", 7.0, &[]);
+        check("{'事实正确性': 9, '综合得分': 7\n```", 7.0, &[]);
+    }
+
     #[test]
     fn a_piece_of_a_number_a_range_or_the_top_of_the_scale_is_no_score() {
         for number in ["1 0", "7,5", "9-10", "9～10", "8或9", "1e1", "4/5", "7%"] {

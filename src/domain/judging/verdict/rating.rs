@@ -30,6 +30,10 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
+/// Mark at the end of the text that nothing closes: `[[1` may be the beginning of `[[10]]`.
+static UNCLOSED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?:\[\[|【【|［［)[\s*_`'"]*-?[0-9]*\.?[0-9]*\s*$"#).expect("the pattern is valid"));
+
 /// Separator that joins two marks into a range.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\]\]|】】|］］)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
@@ -46,6 +50,9 @@ static LINK: LazyLock<Regex> =
 /// [`VerdictError`] if there is none, or it is outside 1 to 10.
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
+    if UNCLOSED.is_match(&text) {
+        return Err(no_verdict(reply));
+    }
     let in_brackets = |footnotes: bool| {
         let marks = BRACKETS.captures_iter(&text).filter(|found| is_footnote(&text, found) == footnotes);
         marks.filter_map(|found| of_mark(&text, &found)).last()
@@ -87,8 +94,14 @@ fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
 
 /// Interprets a number after the word; `None` for the maximum of the scale.
 fn of_word(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
-    let number = found.get(1)?;
-    (!names_maximum(&text[..number.start()])).then(|| read(number.as_str(), &text[number.end()..]))
+    let (whole, number) = (found.get(0)?, found.get(1)?);
+    let (before, behind) = (&text[..number.start()], &text[number.end()..]);
+    if names_maximum(before) {
+        return None;
+    }
+    let is_opened = before[whole.start()..].contains(['[', '【']);
+    let is_closed = || behind.split(['[', '【']).next().is_some_and(|rest| rest.contains([']', '】']));
+    Some(if is_opened && !is_closed() { ScoreReading::Unclear } else { read(number.as_str(), behind) })
 }
 
 #[cfg(test)]
@@ -149,6 +162,18 @@ mod tests {
         check("Rating: [[8 out of 10]]", Ok(8.0));
         check("Rating: 7, as there are two slips.", Ok(7.0));
         check("Rating: 7/10\n2. More to say", Ok(7.0));
+    }
+
+    #[test]
+    fn brackets_that_nothing_closes_hold_no_score() {
+        let unclosed =
+            ["Rating: [[1", "Rating: [[", "评级：【【1", "Rating: [1", "Rating: [[1 ", "Rating: [[7 as it\n[[is]] so"];
+        for reply in unclosed {
+            check(reply, Err(VerdictError::Unreadable));
+        }
+        check("Rating: [[8]]. No, Rating: [[1", Err(VerdictError::Unreadable));
+        check("Rating: [[8]", Ok(8.0));
+        check("Rating: [6 points]", Ok(6.0));
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn leaf(index: u64) -> TreeHash {
 /// Hash of a range by the definition in RFC 6962.
 fn by_definition(leaves: &[TreeHash]) -> TreeHash {
     match leaves {
-        [] => TreeHash::of_nothing(),
+        [] => TreeHash::empty_root(),
         [leaf] => *leaf,
         leaves => {
             let middle = usize::try_from(split(leaves.len() as u64)).unwrap();
@@ -85,7 +85,7 @@ impl Tree {
 
 #[test]
 fn roots_are_those_of_the_reference_test() {
-    assert_eq!(TreeHash::of_nothing().0.to_vec(), hex(&sha256_hex(b"")));
+    assert_eq!(TreeHash::empty_root().0.to_vec(), hex(&sha256_hex(b"")));
     let mut frontier = Frontier::default();
     for (leaf, root) in LEAVES.iter().zip(ROOTS) {
         frontier.append(TreeHash::leaf(&hex(leaf)), |_| {});

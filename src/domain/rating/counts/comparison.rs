@@ -34,13 +34,13 @@ pub struct ComparisonSet {
 }
 
 impl ComparisonSet {
-    /// An empty set.
+    /// Creates an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The votes of a log; models keep their positions.
+    /// Counts the votes of a log; models keep their positions.
     #[must_use]
     pub fn from_log(log: &VoteLog) -> Self {
         Self::restore(log.models.clone(), count_by_pair(log))
@@ -73,24 +73,24 @@ impl ComparisonSet {
         Ok(Comparison { a, b, outcome })
     }
 
-    /// The models in order of first appearance.
+    /// Returns the models in order of first appearance.
     #[must_use]
     pub fn models(&self) -> &[String] {
         self.models.as_slice()
     }
 
-    /// A model's position in [`ComparisonSet::models`].
+    /// Returns a model's position in [`ComparisonSet::models`].
     #[must_use]
     pub fn index_of(&self, model: &str) -> Option<usize> {
         self.models.find(model).map(|position| position as usize)
     }
 
-    /// Counts of every pair that met, by positions with the lower one first, in no particular order.
+    /// Iterates over the counts of every pair that met, by positions with the lower one first, in no particular order.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, PairCounts)> {
         self.pairs.iter().map(|(&(first, second), &counts)| (first, second, counts))
     }
 
-    /// Number of votes.
+    /// Returns the number of votes.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.votes
@@ -102,7 +102,7 @@ impl ComparisonSet {
         self.votes == 0
     }
 
-    /// The votes that `scoring` counts, by pair and by model.
+    /// Tallies the votes that `scoring` counts, by pair and by model.
     #[must_use]
     pub fn tally(&self, scoring: Scoring) -> Tally {
         Tally::from_pairs(self.models.as_slice(), self.pairs(), scoring)

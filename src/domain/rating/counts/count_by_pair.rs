@@ -17,7 +17,7 @@ const SHARED_MODELS: usize = 500;
 const SHARED_VOTES: usize = 200_000;
 const OUTCOMES: usize = Outcome::ALL.len();
 
-/// Counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
+/// Counts the votes of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
 pub(in crate::rating) fn count_by_pair(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
     let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
@@ -57,7 +57,7 @@ fn dense(models: usize, votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
     pairs_of(models, &cells)
 }
 
-/// Votes by A, B and outcome, at index (a·models + b)·4 + outcome.
+/// Counts votes by A, B and outcome, at index (a·models + b)·4 + outcome.
 fn table(models: usize, votes: VoteSlice<'_>) -> Vec<u32> {
     let mut cells = vec![0_u32; models * models * OUTCOMES];
     for (a, b, outcome) in votes.rows() {

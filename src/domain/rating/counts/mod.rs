@@ -1,5 +1,5 @@
-//! Votes counted for the fits: [`comparison`] takes votes one at a time, [`pair_counts`] has those of a pair by outcome, and [`tally`] is
-//! the input of every fit.
+//! Vote counts for the fits: [`comparison`] counts votes one at a time, [`pair_counts`] counts those of a pair by outcome, and [`tally`]
+//! is the input of every fit.
 
 pub mod comparison;
 pub mod pair_counts;

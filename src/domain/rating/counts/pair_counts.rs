@@ -1,4 +1,4 @@
-//! The votes of a pair, counted by outcome.
+//! Counts of the votes of a pair by outcome.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::battle::Outcome;
 use crate::battle::vote_receipt::CrowdAgreement;
 use crate::rating::scoring::Scoring;
 
-/// Fewest earlier votes on a pair that a new vote is compared with.
+/// Minimum number of earlier votes on a pair for a comparison with a new vote.
 pub const ENOUGH_TO_COMPARE: u64 = 10;
 
 /// Votes of one pair by outcome; `first` is the model with the lower position.
@@ -23,19 +23,19 @@ pub struct PairCounts {
 }
 
 impl PairCounts {
-    /// Number of votes.
+    /// Returns the number of votes.
     #[must_use]
     pub fn total(self) -> u64 {
         self.first_wins + self.second_wins + self.ties + self.both_bad
     }
 
-    /// The counts with the two models swapped.
+    /// Returns the counts with the two models swapped.
     #[must_use]
     pub fn swapped(self) -> Self {
         Self { first_wins: self.second_wins, second_wins: self.first_wins, ..self }
     }
 
-    /// Agreement of earlier votes with a vote that has the first model on side A; `None` where they are fewer than
+    /// Computes the agreement of earlier votes with a vote that has the first model on side A; `None` with fewer than
     /// [`ENOUGH_TO_COMPARE`].
     #[must_use]
     pub fn agreement(self, outcome: Outcome) -> Option<CrowdAgreement> {
@@ -60,7 +60,7 @@ impl PairCounts {
         }
     }
 
-    /// The counts without these votes, which are among them.
+    /// Subtracts `votes`, which must be among the counts.
     #[must_use]
     pub fn without(self, votes: Self) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl PairCounts {
         }
     }
 
-    /// The counts that `scoring` keeps; adds the dropped ones to `dropped` by name.
+    /// Returns the counts that `scoring` keeps; adds the dropped ones to `dropped` by name.
     pub(in crate::rating) fn counted(self, scoring: Scoring, dropped: &mut BTreeMap<&'static str, u64>) -> Self {
         let mut kept = self;
         for (count, outcome) in [(&mut kept.ties, Outcome::Tie), (&mut kept.both_bad, Outcome::BothBad)] {

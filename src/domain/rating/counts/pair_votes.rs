@@ -1,30 +1,30 @@
-//! How many votes each pair of models has, whichever of them stood on side A.
+//! Votes of each pair of models by outcome, regardless of sides.
 
 use std::collections::HashMap;
 
 use super::pair_counts::PairCounts;
 
-/// What a tally of votes reports of its counts.
+/// Update of the counts of a running tally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyProgress<'a> {
-    /// Votes were excluded or rated again, so all counts begin again at zero.
+    /// Votes were excluded or rated again: all counts restart at zero.
     Reset,
-    /// New votes of a pair; the first model of the counts is the first one named.
+    /// New votes of a pair; the counts have the first model named first.
     Pair([&'a str; 2], PairCounts),
 }
 
-/// The votes of each pair by outcome.
+/// Votes of each pair by outcome.
 #[derive(Debug, Clone, Default)]
 pub struct PairVotes(HashMap<(String, String), PairCounts>);
 
 impl PairVotes {
-    /// The votes of a pair; the counts have `one` first.
+    /// Returns the votes of a pair; the counts have `one` first.
     #[must_use]
     pub fn of(&self, one: &str, other: &str) -> PairCounts {
         in_order(one, other, self.0.get(&pair_key(one, other)).copied().unwrap_or_default())
     }
 
-    /// Takes in what a tally reports.
+    /// Applies an update of a tally.
     pub fn count(&mut self, counted: TallyProgress<'_>) {
         match counted {
             TallyProgress::Reset => self.0.clear(),
@@ -35,7 +35,7 @@ impl PairVotes {
     }
 }
 
-/// Counts with `one` first as those of a key of [`pair_key`], and back.
+/// Converts counts with `one` first to the order of [`pair_key`], and back.
 fn in_order(one: &str, other: &str, counts: PairCounts) -> PairCounts {
     if one <= other { counts } else { counts.swapped() }
 }

@@ -1,4 +1,4 @@
-//! Rated votes by language, category and intent: the choices that the filters of a leaderboard offer.
+//! Numbers of rated votes by language, category and intent: the values offered by the filters of a leaderboard.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The tally: rated votes by pair and by model, the input of every fit.
+//! Tally of the rated votes by pair and by model, the input of every fit.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub struct Tally {
     pub models: Vec<TalliedModel>,
     /// The pairs that met, ordered by their models; `first < second`.
     pub pairs: Vec<PairTally>,
-    /// For weighted votes, whose weights `pairs` sums: the sums of the squared weights.
+    /// Sums of the squared weights, for weighted votes; `pairs` has the sums of the weights.
     pub squares: Option<Vec<PairTally>>,
-    /// Unweighted counts of each of `pairs` by outcome.
+    /// Unweighted counts by outcome, parallel to `pairs`.
     pub counts: Vec<PairCounts>,
     /// Number of rated votes.
     pub votes: u64,
@@ -40,9 +40,9 @@ pub struct TalliedModel {
 /// Rated votes of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelCounts {
-    /// Votes in which it was preferred.
+    /// Votes for the model.
     pub wins: u64,
-    /// Votes in which the other model was preferred.
+    /// Votes for the opponent.
     pub losses: u64,
     /// Ties.
     pub ties: u64,
@@ -51,19 +51,19 @@ pub struct ModelCounts {
 }
 
 impl ModelCounts {
-    /// Number of rated votes.
+    /// Returns the number of rated votes.
     #[must_use]
     pub fn battles(self) -> u64 {
         self.wins + self.losses + self.ties + self.both_bad
     }
 
-    /// The same, as the results of comparisons.
+    /// Converts the counts to the results of comparisons.
     pub(in crate::rating) fn results(self) -> WinCounts {
         let Self { wins, losses, ties, both_bad } = self;
         WinCounts { wins, ties, losses, both_bad }
     }
 
-    /// Adds the votes of a pair, seen from its first model.
+    /// Adds the votes of a pair, from the perspective of its first model.
     fn add(&mut self, pair: PairCounts) {
         self.wins += pair.first_wins;
         self.losses += pair.second_wins;
@@ -77,7 +77,7 @@ impl ModelCounts {
 pub struct PairTally {
     /// The model whose name comes first.
     pub first: usize,
-    /// The other one.
+    /// The model whose name comes second.
     pub second: usize,
     /// Votes for the first.
     pub first_wins: f64,
@@ -88,15 +88,14 @@ pub struct PairTally {
 }
 
 impl PairTally {
-    /// The votes of the models at positions `first` and `second`.
+    /// Creates the pair of the models at positions `first` and `second`.
     #[must_use]
     pub fn new(first: usize, second: usize, counts: PairCounts) -> Self {
         let halves = real(counts.ties + counts.both_bad);
         Self { first, second, first_wins: real(counts.first_wins), second_wins: real(counts.second_wins), halves }
     }
 
-    /// The pair with other numbers of votes for the first, the second and neither: each vote has the mean weight of its
-    /// kind.
+    /// Returns the pair with resampled numbers of votes for the first, the second and neither; each vote has the mean weight of its kind.
     pub(in crate::rating) fn of_drawn(self, counts: PairCounts, [first, second, neither]: [u64; 3]) -> Self {
         let weighted = |drawn, of, weight| if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) };
         Self {
@@ -107,13 +106,13 @@ impl PairTally {
         }
     }
 
-    /// Points of the first model: a win is one point, a vote for neither half a point.
+    /// Computes the points of the first model: a win is one point, a vote for neither half a point.
     #[must_use]
     pub fn points_first(&self) -> f64 {
         self.first_wins + 0.5 * self.halves
     }
 
-    /// Points of the second model.
+    /// Computes the points of the second model.
     #[must_use]
     pub fn points_second(&self) -> f64 {
         self.second_wins + 0.5 * self.halves
@@ -151,7 +150,7 @@ impl Tally {
     }
 }
 
-/// The models with a rated vote, ordered by name.
+/// Lists the models with a rated vote, ordered by name.
 fn tallied(names: &[String], counts: &[ModelCounts]) -> Vec<TalliedModel> {
     let mut by_name: Vec<usize> = (0..names.len()).filter(|&index| counts[index].battles() > 0).collect();
     by_name.sort_by(|&x, &y| names[x].cmp(&names[y]));

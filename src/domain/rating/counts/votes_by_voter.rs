@@ -1,4 +1,4 @@
-//! The rated votes of a log, grouped by voter.
+//! Rated votes of a log, grouped by voter.
 
 use super::tally::Tally;
 use crate::battle::Outcome;
@@ -17,7 +17,7 @@ pub(in crate::rating) struct VoterVote {
     pub(in crate::rating) outcome: Outcome,
 }
 
-/// Rated votes by voter, in log order; each vote without a voter is a group of its own.
+/// Rated votes by voter, in log order; each vote without a voter is its own group.
 ///
 /// Votes are copied, since reading the rows of a voter from the log would miss the cache at every vote.
 pub(in crate::rating) struct VotesByVoter {
@@ -26,7 +26,7 @@ pub(in crate::rating) struct VotesByVoter {
     starts: Vec<usize>,
 }
 
-/// A model without a rated vote.
+/// Marks a model without a rated vote.
 const UNRATED: u32 = u32::MAX;
 
 impl VotesByVoter {
@@ -69,22 +69,22 @@ impl VotesByVoter {
         Self { votes, starts }
     }
 
-    /// Number of groups, including voters without a rated vote.
+    /// Returns the number of groups, including voters without a rated vote.
     pub(in crate::rating) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of votes.
+    /// Returns the number of votes.
     pub(in crate::rating) fn votes(&self) -> usize {
         self.votes.len()
     }
 
-    /// The votes of a group.
+    /// Returns the votes of a group.
     pub(in crate::rating) fn of(&self, voter: usize) -> &[VoterVote] {
         &self.votes[self.starts[voter]..self.starts[voter + 1]]
     }
 
-    /// The votes of each voter who has any.
+    /// Iterates over the votes of each voter with any.
     pub(in crate::rating) fn iter(&self) -> impl Iterator<Item = &[VoterVote]> {
         (0..self.len()).map(|voter| self.of(voter)).filter(|votes| !votes.is_empty())
     }

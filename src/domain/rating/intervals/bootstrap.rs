@@ -1,6 +1,6 @@
-//! Bootstrap intervals: each replicate resamples as many voters, or votes, as there are and fits what was drawn.
+//! Bootstrap intervals: each replicate resamples as many voters, or votes, as there are and fits the sample.
 //!
-//! Where several voters are known, whole voters are drawn (see `voter_resampling.rs`). Otherwise the votes of a replicate
+//! If several voters are known, whole voters are drawn (see `voter_resampling.rs`). Otherwise the votes of a replicate
 //! are Multinomial(n, c/n) over pairs and outcomes. The interval runs between percentiles of
 //! the replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). A model that loses all
 //! its wins in a replicate has an infinite strength there; an interval whose percentile is infinite has an open end.
@@ -25,13 +25,13 @@ use crate::rating::fit::Fit;
 use crate::rating::graph::{ModelPosition, connected_both_ways, decompose};
 use crate::rating::model_block::{ModelBlock, blocks_of};
 use crate::rating::negative_log_likelihood::Likelihood;
-use crate::rating::newton::{Nearby, minimise};
+use crate::rating::newton::{FixedHessianSolver, minimise};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{real, real_len};
 
-/// An interval narrower than this, in log odds, is rounding.
+/// Width in log odds below which an interval is rounding error.
 const ROUNDING: f64 = 1e-9;
 
 /// Summary of a bootstrap.
@@ -41,7 +41,7 @@ pub struct BootstrapReport {
     pub replicates: u32,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// What was drawn.
+    /// Resampling unit: votes or voters.
     #[serde(default)]
     pub resampled: ResamplingUnit,
     /// Replicates in which some rated model has no finite rating.
@@ -50,7 +50,7 @@ pub struct BootstrapReport {
     pub converged: bool,
 }
 
-/// What a replicate draws.
+/// Resampling unit of a bootstrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResamplingUnit {
@@ -61,7 +61,7 @@ pub enum ResamplingUnit {
     Voters,
 }
 
-/// Bootstrap intervals of a fit; of voters where `voters` gives the votes of each.
+/// Computes bootstrap intervals of a fit; resamples voters where `voters` gives the votes of each.
 ///
 /// # Errors
 /// [`FitError::NoReplicates`] for 0 replicates, [`FitError::Solver`] as for the fit itself.
@@ -89,7 +89,7 @@ pub(in crate::rating) fn bootstrap(
     for (number, centre) in blocks.iter().enumerate() {
         let ends = |parameter: usize| {
             let values: Vec<f64> = replicates.iter().map(|blocks| blocks[number].values[parameter]).collect();
-            // Replicates that are all alike, as where all votes are ties, say nothing about the spread.
+            // Identical replicates, as where all votes are ties, carry no information on the spread.
             Some(ends_of(&values, level)).filter(|ends| ends.upper - ends.lower > ROUNDING)
         };
         let models = &centre.block.members;
@@ -101,7 +101,7 @@ pub(in crate::rating) fn bootstrap(
     Ok((found, report))
 }
 
-/// The strengths in each replicate, by position in [`Tally::models`]; not finite where a replicate does not determine
+/// Computes the strengths in each replicate, by position in [`Tally::models`]; not finite where a replicate does not determine
 /// one. The mean of each component equals that of the fit. Voters are drawn where `voters` gives the votes of each.
 ///
 /// # Errors
@@ -123,7 +123,7 @@ pub(in crate::rating) fn resampled_strengths(
     Ok(replicates.into_iter().map(by_model).collect())
 }
 
-/// The blocks of a fit, and the fit of each block in each replicate.
+/// Fits each block of a fit in each replicate.
 fn fit_replicates(
     tally: &Tally,
     fit: &Fit,
@@ -147,7 +147,7 @@ fn fit_replicates(
     Ok((blocks, replicates.into_iter().flatten().collect()))
 }
 
-/// Share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
+/// Computes the share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
 /// `None` for a model without votes in the replicate. Voters are drawn where `voters` gives the votes of each.
 pub(in crate::rating) fn resampled_win_tie_rates(
     tally: &Tally,
@@ -167,7 +167,7 @@ pub(in crate::rating) fn resampled_win_tie_rates(
     replicates.into_iter().flatten().collect()
 }
 
-/// The win-and-tie rates of one replicate.
+/// Computes the win-and-tie rates of one replicate.
 fn win_tie_rates(tally: &Tally, drawn: &[PairCounts]) -> Vec<Option<f64>> {
     let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
     for (pair, drawn) in tally.pairs.iter().zip(drawn) {
@@ -184,7 +184,7 @@ fn count(replicates: &[Vec<BlockReplicate>], holds: impl Fn(&BlockReplicate) -> 
     u32::try_from(found).expect("the number of replicates is 32 bits wide")
 }
 
-/// As many resampled votes as the tally has; each has the mean weight of its pair and outcome.
+/// Resamples as many votes as the tally has; each has the mean weight of its pair and outcome.
 fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
     let sampled = resample_counts(tally, rng);
     let counts_by_kind = tally.pairs.iter().zip(&tally.counts).zip(sampled);
@@ -194,7 +194,7 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
         .collect()
 }
 
-/// Resampled votes of each pair: for the first model, for the second, for neither.
+/// Resamples the votes of each pair: for the first model, for the second, for neither.
 pub(in crate::rating) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
     let mut sample = |kind: u64| {
@@ -207,7 +207,7 @@ pub(in crate::rating) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) ->
     tally.counts.iter().map(|counts| counts_by_kind(counts).map(&mut sample)).collect()
 }
 
-/// Resampled votes of each pair by outcome.
+/// Resamples the votes of each pair by outcome.
 fn resample_outcomes(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairCounts> {
     let sampled = resample_counts(tally, rng);
     let by_outcome = |(counts, [first_wins, second_wins, halves]): (&PairCounts, [u64; 3])| {
@@ -217,7 +217,7 @@ fn resample_outcomes(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairCounts> {
     tally.counts.iter().zip(sampled).map(by_outcome).collect()
 }
 
-/// Number of `votes` votes that fall on a category with probability `kind` / `left`.
+/// Draws the number of `votes` votes that fall on a category with probability `kind` / `left`.
 fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
     if kind == 0 || votes == 0 {
         return 0;
@@ -229,11 +229,11 @@ fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
     rng.sample(Binomial::new(votes, share).expect("a category is at most all that remains"))
 }
 
-/// A block with its fit, the starting point of the replicates.
+/// Block with its fit, the starting point of the replicates.
 struct Centre {
     block: ModelBlock,
     point: DVector<f64>,
-    nearby: Nearby,
+    nearby: FixedHessianSolver,
 }
 
 /// Parameters of a block in one replicate: ±∞ for a model that only won or only lost, NaN for one that the replicate
@@ -246,7 +246,7 @@ struct BlockReplicate {
 impl Centre {
     fn new(block: ModelBlock, tally: &Tally, fit: &Fit) -> Result<Self, FitError> {
         let point = block.point(fit);
-        let nearby = Nearby::new(&block.loss(&tally.pairs), &point)?;
+        let nearby = FixedHessianSolver::new(&block.loss(&tally.pairs), &point)?;
         Ok(Self { block, point, nearby })
     }
 
@@ -323,7 +323,7 @@ fn infinite(direction: Direction) -> f64 {
     }
 }
 
-/// Percentile interval. A NaN may be any number, so it counts as −∞ for the lower end and as +∞ for the upper end.
+/// Computes the percentile interval. A NaN may be any number, so it counts as −∞ for the lower end and as +∞ for the upper end.
 fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
     let tail = 0.5 * (1.0 - level.share());
     let with_any_at = |any: f64| {

@@ -1,7 +1,7 @@
 //! Intervals clustered by voter: the votes of one person are not independent.
 //!
 //! V = H⁺ B H⁺ as in [`super::sandwich`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all
-//! votes of voter g and G the number of voters (Liang and Zeger 1986). A vote without a voter is a cluster of its own.
+//! votes of voter g and G the number of voters (Liang and Zeger 1986). A vote without a voter is its own cluster.
 //! If every voter voted once, this is the sandwich times G/(G−1).
 
 use nalgebra::{DMatrix, DVector};
@@ -21,7 +21,7 @@ use crate::rating::vote_log::VoteLog;
 use crate::rating::weighting::Weights;
 use crate::stats::real_len;
 
-/// Standard errors clustered by voter.
+/// Computes standard errors clustered by voter.
 ///
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] if the Hessian cannot be inverted.
@@ -58,7 +58,7 @@ pub(in crate::rating) fn cluster(
     Ok(found)
 }
 
-/// The diagonal of H⁺ B H⁺, given B H⁺.
+/// Computes the diagonal of H⁺ B H⁺, given B H⁺.
 fn quadratic_forms(inverse: &DMatrix<f64>, half: &DMatrix<f64>) -> DVector<f64> {
     // B is positive semidefinite: negative values are rounding.
     DVector::from_fn(inverse.ncols(), |i, _| inverse.column(i).dot(&half.column(i)).max(0.0))
@@ -92,7 +92,7 @@ impl<'a> ClusterScores<'a> {
     }
 }
 
-/// Σ_g s_g s_gᵀ, accumulated voter by voter.
+/// Sum Σ_g s_g s_gᵀ, accumulated voter by voter.
 struct VoterSums {
     models: usize,
     /// Score of the current voter; zero outside `touched`.
@@ -127,7 +127,7 @@ impl VoterSums {
         self.score[place] += score;
     }
 
-    /// Ends a voter. A voter without a vote in this block is not counted.
+    /// Adds the current voter's s_g s_gᵀ and resets its score. A voter without a vote in this block is not counted.
     fn close(&mut self) {
         if self.touched.is_empty() {
             return;
@@ -144,7 +144,7 @@ impl VoterSums {
         self.touched.clear();
     }
 
-    /// B; `None` for a single voter.
+    /// Computes B; `None` for a single voter.
     fn meat(&self) -> Option<DMatrix<f64>> {
         (self.voters > 1).then(|| &self.meat * (real_len(self.voters) / real_len(self.voters - 1)))
     }

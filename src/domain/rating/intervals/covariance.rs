@@ -1,24 +1,24 @@
-//! Joint covariances of strengths, which say how sure the difference of two models is.
+//! Joint covariances of strengths, from which the standard errors of differences are computed.
 
 use nalgebra::DMatrix;
 
 use crate::rating::model_block::ModelBlock;
 
-/// A block of more models keeps no joint covariance: its cost grows with the cube of their number.
-pub(in crate::rating) const MOST_MODELS: usize = 500;
+/// Maximum number of models of a block with a joint covariance: the cost grows with the cube of their number.
+pub(in crate::rating) const MAX_MODELS: usize = 500;
 
 /// Covariances of the strengths of each block, up to terms that cancel in differences within a component.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::rating) struct Covariances {
     blocks: Vec<DMatrix<f64>>,
-    /// For each model of the tally, its block and its row.
+    /// Block and row of each model of the tally.
     places: Vec<Option<(usize, usize)>>,
 }
 
 impl Covariances {
-    /// Whether the covariance of a block with so many models is kept.
+    /// Whether the covariance of a block of `models` models is kept.
     pub(in crate::rating) fn keep(models: usize) -> bool {
-        models <= MOST_MODELS
+        models <= MAX_MODELS
     }
 
     /// Stores the covariance of the parameters of a block; those of the models come first.
@@ -49,7 +49,7 @@ impl Covariances {
         self.place(model).is_some()
     }
 
-    /// The standard error of the difference of two strengths of one component.
+    /// Computes the standard error of the difference of two strengths of one component.
     pub(in crate::rating) fn error_of_difference(&self, one: usize, other: usize) -> Option<f64> {
         let ((block, first), (another, second)) = (self.place(one)?, self.place(other)?);
         let of = &self.blocks[block];
@@ -57,7 +57,7 @@ impl Covariances {
             .then(|| (of[(first, first)] + of[(second, second)] - 2.0 * of[(first, second)]).max(0.0).sqrt())
     }
 
-    /// The covariance of models of one component, each of which [has](Self::has) one.
+    /// Returns the covariance of models of one component, each of which [has](Self::has) one.
     pub(in crate::rating) fn of(&self, models: &[usize]) -> Option<DMatrix<f64>> {
         let places: Vec<(usize, usize)> = models.iter().filter_map(|&model| self.place(model)).collect();
         let block = &self.blocks[places.first()?.0];

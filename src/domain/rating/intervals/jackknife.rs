@@ -1,4 +1,4 @@
-//! Intervals by leaving out one voter at a time: honest where voters have tastes of their own and a few vote much.
+//! Intervals by leaving out one voter at a time: accurate where voters have individual tastes and a few cast many votes.
 //!
 //! V = (G−1)/G · Σ_g (θ_(g) − θ)(θ_(g) − θ)ᵀ, where θ_(g) is the fit without voter g and G the number of voters: the
 //! jackknife of clusters, CR3 (Bell and McCaffrey 2002; MacKinnon, Nielsen and Webb 2023). The sandwich by voter of
@@ -36,11 +36,11 @@ pub(in crate::rating) use correction::Correction;
 use refit::{Refits, VoterLeftOut};
 pub(in crate::rating) use sums::{SumsOfVoters, ranges};
 
-/// A voter with more than this share of the information on some model is left out by a refit: a single Newton step from
-/// the fit with the voter would end too far from the fit without.
+/// Share of the information on some model above which a voter is left out by a refit: a single Newton step from the fit with the voter
+/// would end too far from the fit without.
 const REFIT_SHARE: f64 = 0.25;
 
-/// Standard errors by leaving out one voter at a time.
+/// Computes standard errors by leaving out one voter at a time.
 ///
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] if the Hessian cannot be inverted.
@@ -55,7 +55,7 @@ pub(in crate::rating) fn jackknife(
     let blocks = blocks_of(fit);
     let (votes, leaving) = rayon::join(
         || VotesByVoter::new(log, voters, scoring, tally),
-        || blocks.iter().map(|block| LeavingOut::new(block, tally, block.point(fit))).collect::<Vec<_>>(),
+        || blocks.iter().map(|block| BlockJackknife::new(block, tally, block.point(fit))).collect::<Vec<_>>(),
     );
     let mut found = Uncertainty::unknown(tally.models.len());
     for leaving in leaving {
@@ -77,8 +77,8 @@ pub(in crate::rating) fn jackknife(
     Ok(found)
 }
 
-/// A block with all that leaving out a voter needs.
-struct LeavingOut<'a> {
+/// Block with its optimum and derivatives, for leaving out voters.
+struct BlockJackknife<'a> {
     block: &'a ModelBlock,
     point: DVector<f64>,
     inverse: DMatrix<f64>,
@@ -87,7 +87,7 @@ struct LeavingOut<'a> {
     refits: Refits,
 }
 
-impl<'a> LeavingOut<'a> {
+impl<'a> BlockJackknife<'a> {
     fn new(block: &'a ModelBlock, tally: &Tally, point: DVector<f64>) -> Result<Self, FitError> {
         let loss = block.loss(&tally.pairs);
         let (information, inverse) = (loss.information(&point), inverse_but_for_a_constant(&loss, &point)?);
@@ -95,7 +95,7 @@ impl<'a> LeavingOut<'a> {
         Ok(Self { block, point, inverse, information, refits })
     }
 
-    /// The sums over all voters. Ranges of voters are summed apart and then in order, so that the number of threads does
+    /// Computes the sums over all voters. Ranges of voters are summed separately and then in order, so that the number of threads does
     /// not change the result.
     fn sums(&self, votes: &VotesByVoter, weights: &Weights) -> Result<SumsOfVoters, FitError> {
         let size = self.point.len();

@@ -20,23 +20,23 @@ use crate::stats::confidence::ConfidenceLevel;
 /// Standard errors of the parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::rating) struct Uncertainty {
-    /// Standard errors of the strengths, as in [`sandwich`].
+    /// Standard error of each strength, as in [`sandwich`].
     errors: Vec<Option<f64>>,
     /// Standard error of ln ν, if it is a parameter.
     log_nu: Option<f64>,
     /// Effective numbers of voters, if the errors come from the variation between voters with Student's t: of the
     /// strengths, and of ln ν.
     voters: Option<(Vec<f64>, f64)>,
-    /// Models that the votes of a single voter tie to the rest.
+    /// Models that only the votes of a single voter connect with the rest.
     carried: Vec<usize>,
     covariances: Covariances,
 }
 
-/// Standard errors of a strength at or below this are rounding.
+/// Standard error of a strength at or below which it is rounding error.
 pub(in crate::rating) const ROUNDING: f64 = 1e-9;
 
 impl Uncertainty {
-    /// No standard error is known.
+    /// Creates the state without any standard error.
     pub(in crate::rating) fn unknown(models: usize) -> Self {
         let covariances = Covariances::default();
         Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new(), covariances }
@@ -51,8 +51,8 @@ impl Uncertainty {
         self.log_nu = variances.iter().nth(block.members.len()).map(|variance| variance.sqrt());
     }
 
-    /// Drops the standard error of each model whose own votes all equal their predictions: what is left in its variance is the
-    /// error of its opponents. `own` has the square sums of the scores of the models' votes.
+    /// Drops the standard error of each model whose own votes all equal their predictions: the rest of its variance is the error of
+    /// its opponents. `own` has the sums of squares of the scores of the models' votes.
     pub(in crate::rating) fn drop_without_own_scores(&mut self, block: &ModelBlock, own: &[f64]) {
         for (&model, square) in block.members.iter().zip(own) {
             if square.sqrt() <= ROUNDING {
@@ -88,7 +88,7 @@ impl Uncertainty {
     }
 }
 
-/// The ends of an interval; infinite for an open end.
+/// Ends of an interval; infinite for an open end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::rating) struct Ends {
     pub(in crate::rating) lower: f64,
@@ -98,7 +98,7 @@ pub(in crate::rating) struct Ends {
 }
 
 impl Ends {
-    /// `at` plus and minus `quantile` standard errors.
+    /// Returns `at` plus and minus `quantile` standard errors.
     pub(in crate::rating) fn around(at: f64, error: f64, quantile: f64) -> Self {
         let margin = quantile * error;
         Self { lower: at - margin, upper: at + margin, error: Some(error) }
@@ -112,7 +112,7 @@ pub(in crate::rating) struct Intervals {
     pub(in crate::rating) log_nu: Option<Ends>,
     /// Effective number of voters by model, where the intervals come from the variation between voters.
     pub(in crate::rating) voters: Option<Vec<f64>>,
-    /// Models without an interval because a single voter's votes tie them to the rest.
+    /// Models without an interval because only a single voter's votes connect them with the rest.
     pub(in crate::rating) carried: Vec<usize>,
     /// Joint covariances of the strengths, where they are known.
     pub(in crate::rating) covariances: Covariances,
@@ -123,8 +123,8 @@ impl Intervals {
         Self { strengths: vec![None; models], ..Self::default() }
     }
 
-    /// The intervals, without those of models whose own votes all equal their predictions.
-    pub(in crate::rating) fn without_unvarying(mut self, tally: &Tally, fit: &Fit) -> Self {
+    /// Drops the intervals of models whose own votes all equal their predictions.
+    pub(in crate::rating) fn without_zero_variance(mut self, tally: &Tally, fit: &Fit) -> Self {
         for block in blocks_of(fit) {
             for (&model, square) in block.members.iter().zip(own_scores_of(&block, tally, &block.point(fit))) {
                 if square.sqrt() <= ROUNDING {
@@ -135,13 +135,12 @@ impl Intervals {
         self
     }
 
-    /// The effective number of voters behind the interval of a model, where the intervals come from the variation between
-    /// voters.
+    /// Returns the effective number of voters behind the interval of a model, where the intervals come from the variation between voters.
     pub(in crate::rating) fn voters_of(&self, model: usize) -> Option<f64> {
         self.voters.as_ref().map(|voters| voters[model])
     }
 
-    /// Half the width of the interval of the difference of two strengths, with the quantile of the model that has fewer
+    /// Computes half the width of the interval of the difference of two strengths, with the quantile of the model that has fewer
     /// voters; `None` without their joint covariance.
     pub(in crate::rating) fn half_width_of_difference(
         &self,
@@ -155,7 +154,7 @@ impl Intervals {
 }
 
 impl Uncertainty {
-    /// Intervals around a fit: by Student's t where the effective numbers of voters are known, else normal ones.
+    /// Computes intervals around a fit: by Student's t where the effective numbers of voters are known, else normal ones.
     pub(in crate::rating) fn around(&self, fit: &Fit, level: ConfidenceLevel) -> Intervals {
         let voters = self.voters.as_ref();
         let strength = |(model, strength): (usize, Option<f64>)| {
@@ -173,7 +172,7 @@ impl Uncertainty {
     }
 }
 
-/// Standard errors of the strengths by the sandwich formula, by position in [`Tally::models`]. `None` for an unbounded
+/// Computes standard errors of the strengths by the sandwich formula, by position in [`Tally::models`]. `None` for an unbounded
 /// model and for a model that is alone in its component.
 ///
 /// # Errors
@@ -182,7 +181,7 @@ pub fn sandwich(tally: &Tally, fit: &Fit) -> Result<Vec<Option<f64>>, FitError> 
     Ok(joint_sandwich(tally, fit)?.errors)
 }
 
-/// Standard errors of all parameters by the sandwich formula.
+/// Computes standard errors of all parameters by the sandwich formula.
 pub(in crate::rating) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, FitError> {
     let mut found = Uncertainty::unknown(tally.models.len());
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
@@ -197,7 +196,7 @@ pub(in crate::rating) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Unce
     Ok(found)
 }
 
-/// H⁺ of a block, and the sums over the votes of each pair that make B.
+/// H⁺ of a block, and the terms of B by pair.
 struct BlockSandwich {
     inverse: DMatrix<f64>,
     pairs: Vec<(PairTally, SquaredScores)>,
@@ -217,8 +216,7 @@ impl BlockSandwich {
         Ok(Self { inverse, pairs: scored_pairs(block, squares, point), nu })
     }
 
-    /// The diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, so nothing
-    /// cancels.
+    /// Computes the diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, without cancellation.
     fn variances(&self) -> DVector<f64> {
         let size = self.inverse.nrows();
         let mut variances = DVector::zeros(size);
@@ -230,7 +228,7 @@ impl BlockSandwich {
         variances
     }
 
-    /// H⁺ B H⁺.
+    /// Computes H⁺ B H⁺.
     fn covariance(&self) -> DMatrix<f64> {
         let mut meat = DMatrix::zeros(self.inverse.nrows(), self.inverse.ncols());
         for (pair, scores) in &self.pairs {
@@ -251,7 +249,7 @@ impl BlockSandwich {
     }
 }
 
-/// The pairs within a block, with the sums that make B.
+/// Computes the terms of B for the pairs within a block.
 fn scored_pairs(block: &ModelBlock, squares: &[PairTally], point: &DVector<f64>) -> Vec<(PairTally, SquaredScores)> {
     let log_nu = point.iter().nth(block.members.len()).copied().unwrap_or(0.0);
     let score = |pair: &PairTally| {
@@ -261,7 +259,7 @@ fn scored_pairs(block: &ModelBlock, squares: &[PairTally], point: &DVector<f64>)
     block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect()
 }
 
-/// The square sums of the scores of each model's votes: the diagonal of B.
+/// Computes the sums of squares of the scores of each model's votes: the diagonal of B.
 fn own_scores(models: usize, pairs: &[(PairTally, SquaredScores)]) -> Vec<f64> {
     let mut own = vec![0.0; models];
     for (pair, scores) in pairs {
@@ -271,13 +269,13 @@ fn own_scores(models: usize, pairs: &[(PairTally, SquaredScores)]) -> Vec<f64> {
     own
 }
 
-/// As [`own_scores`], of the votes of a tally within a block.
+/// Computes [`own_scores`] of the votes of a tally within a block.
 pub(in crate::rating) fn own_scores_of(block: &ModelBlock, tally: &Tally, point: &DVector<f64>) -> Vec<f64> {
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
     own_scores(block.members.len(), &scored_pairs(block, squares, point))
 }
 
-/// Parameters whose variances are summed together: their rows of H⁺ stay in the cache.
+/// Number of parameters whose variances are summed together: their rows of H⁺ stay in the cache.
 const ROWS: usize = 32;
 
 /// Adds the pairs' terms to the variances of some parameters, given the columns of their rows of H⁺.

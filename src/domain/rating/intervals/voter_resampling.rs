@@ -1,5 +1,5 @@
-//! Replicates of a bootstrap that draw voters, each with all of its votes, because the votes of one person are not
-//! independent (the cluster bootstrap: Field and Welsh 2007).
+//! Cluster bootstrap: replicates draw voters, each with all of its votes, because the votes of one person are not independent (Field
+//! and Welsh 2007).
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,11 +11,11 @@ use crate::rating::counts::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::rating::scoring::Scoring;
 use crate::rating::vote_log::{VoteLog, VotersKnown};
 
-/// Kinds of votes of a pair: for its first model, for its second, ties, "both bad".
+/// Number of kinds of votes of a pair: for its first model, for its second, ties, "both bad".
 const KINDS: usize = 4;
 const TIE: usize = 2;
 const BOTH_BAD: usize = 3;
-/// Replicates that are counted together.
+/// Number of replicates that are counted in one pass.
 pub(in crate::rating) const TOGETHER: usize = 8;
 
 /// The votes of each voter, by pair and kind.
@@ -24,18 +24,18 @@ pub(in crate::rating) struct VoterVotes {
     votes: Vec<u32>,
     /// Start of each voter's votes, and the end of the last.
     starts: Vec<usize>,
-    /// The group of each voter in the [`VotesByVoter`].
+    /// Group of each voter in the [`VotesByVoter`].
     groups: Vec<usize>,
 }
 
-/// The votes by voter, where several are known: only then are voters drawn.
+/// Groups the votes by voter, where several are known; `None` where single votes are to be drawn.
 pub(in crate::rating) fn votes_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VotesByVoter> {
     let voters = log.voters.as_ref().filter(|_| log.voters_known() == VotersKnown::Several)?;
     Some(VotesByVoter::new(log, voters, scoring, tally))
 }
 
 impl VoterVotes {
-    /// The votes that `tally` counts. A vote without a voter is drawn by itself. Voters are in the order of their votes, so that the
+    /// Collects the votes that `tally` counts. A vote without a voter is its own group. Voters are sorted by their votes, so that the
     /// order of the log does not decide which of them a random number draws.
     pub(in crate::rating) fn new(by_voter: &VotesByVoter, tally: &Tally) -> Self {
         let sorted_votes = |group: usize| {
@@ -59,18 +59,18 @@ impl VoterVotes {
         Self { votes, starts, groups }
     }
 
-    /// Number of voters.
+    /// Returns the number of voters.
     pub(in crate::rating) fn voters(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// For each stream, the votes of as many voters as there are, drawn with replacement. Each vote has the mean weight of its
+    /// Draws, for each stream, as many voters as there are with replacement and tallies their votes. Each vote has the mean weight of its
     /// pair and outcome. One pass over the votes counts them for [`TOGETHER`] replicates.
     pub(in crate::rating) fn sample_tallies(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
         self.sample_counts(tally.pairs.len(), rngs).iter().map(|drawn| tally_of(tally, drawn)).collect()
     }
 
-    /// The counts of each of the tally's `pairs` pairs in the votes that [`sample_tallies`](Self::sample_tallies) draws.
+    /// Counts by outcome, for each of the tally's `pairs` pairs, the votes that [`sample_tallies`](Self::sample_tallies) draws.
     pub(in crate::rating) fn sample_counts(&self, pairs: usize, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairCounts>> {
         let drawn = rngs.chunks_mut(TOGETHER).flat_map(|rngs| {
             let counts = self.counts_of(rngs, KINDS * pairs);
@@ -81,7 +81,7 @@ impl VoterVotes {
         drawn.collect()
     }
 
-    /// How often each of the log's `rows` votes is among those that [`sample_tallies`](Self::sample_tallies) draws for this stream.
+    /// Counts how often each of the log's `rows` votes is among those that [`sample_tallies`](Self::sample_tallies) draws for this stream.
     pub(in crate::rating) fn sample_rows(
         &self,
         by_voter: &VotesByVoter,
@@ -95,14 +95,14 @@ impl VoterVotes {
         times
     }
 
-    /// How often each voter is drawn.
+    /// Draws voters with replacement and returns how often each is drawn.
     fn sample_voters(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let mut times = vec![0; self.voters()];
         (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
         times
     }
 
-    /// How often each kind of vote was drawn, in each of up to [`TOGETHER`] replicates.
+    /// Counts how often each kind of vote is drawn, in each of up to [`TOGETHER`] replicates.
     fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; TOGETHER]> {
         let mut times: [Vec<u32>; TOGETHER] = std::array::from_fn(|_| vec![0; self.voters()]);
         for (times, rng) in times.iter_mut().zip(rngs) {
@@ -119,18 +119,18 @@ impl VoterVotes {
     }
 }
 
-/// The votes with "both bad" as ties, since a fit rates the two alike.
+/// Maps "both bad" votes to ties, since a fit rates the two alike.
 fn as_rated(votes: &[u32]) -> impl Iterator<Item = u32> {
     votes.iter().map(|&vote| vote - u32::from(vote as usize % KINDS == BOTH_BAD))
 }
 
-/// The drawn votes of a pair in one replicate.
+/// Returns the drawn votes of a pair in one replicate.
 fn counts_of_pair(kinds: &[[u32; TOGETHER]], replicate: usize) -> PairCounts {
     let drawn = |kind: usize| u64::from(kinds[kind][replicate]);
     PairCounts { first_wins: drawn(0), second_wins: drawn(1), ties: drawn(TIE), both_bad: drawn(BOTH_BAD) }
 }
 
-/// The pairs of one replicate with any votes.
+/// Builds the pairs of one replicate that have votes.
 fn tally_of(tally: &Tally, drawn: &[PairCounts]) -> Vec<PairTally> {
     let drawn = tally.pairs.iter().zip(&tally.counts).zip(drawn).filter(|(_, drawn)| drawn.total() > 0);
     let of_pair = |((pair, known), drawn): ((&PairTally, &PairCounts), &PairCounts)| {

@@ -1,9 +1,9 @@
-//! How much less the votes say than as many independent ones, within slices and between them.
+//! Design effects of dependent votes, within slices and over all votes.
 //!
 //! The design effect (Kish 1965) of all votes is the mean of the variances that their intervals use, over the mean of those
 //! that independent Bradley–Terry votes would have. Within slices, a voter has fewer votes that depend on each other. With s
-//! the sum of the scores (y − p)(e_a − e_b) of a voter's votes, Σ|s|² over voters and slices, over Σ|s|² over voters, says how
-//! much smaller the design effect is there. It is at most 1: the scores of all votes sum to zero, so those of a single voter do.
+//! the sum of the scores (y − p)(e_a − e_b) of a voter's votes, the design effect is smaller there by the factor Σ|s|² over voters and
+//! slices, over Σ|s|² over voters. The factor is at most 1: the scores of all votes sum to zero, so those of a single voter do.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -17,20 +17,20 @@ use super::super::vote_log::{Labels, VoteLog};
 use crate::battle::Outcome;
 use crate::stats::real_len;
 
-/// Smallest design effect of all votes. A few votes that agree by chance, or nothing but ties, would give 0.
+/// Minimum design effect of all votes. A few votes that agree by chance, or only ties, would give 0.
 const LEAST: f64 = 0.1;
 
 /// Design effects of votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DesignEffects {
-    /// Of all votes.
+    /// Design effect of all votes.
     pub(super) overall: f64,
-    /// Of the votes of one slice.
+    /// Design effect of the votes of one slice.
     pub(super) within: f64,
 }
 
 impl DesignEffects {
-    /// Those of a block's votes, given its strengths and H⁺ there.
+    /// Computes the design effects of a block's votes, given its strengths and H⁺ there.
     pub(super) fn new(
         log: &VoteLog,
         labels: &Labels,
@@ -46,7 +46,7 @@ impl DesignEffects {
     }
 }
 
-/// 1 where no interval is known.
+/// Computes the design effect of all votes; 1 where no interval is known.
 fn of_all_votes(members: &[usize], inverse: &DMatrix<f64>, intervals: &Intervals) -> f64 {
     let size = real_len(members.len());
     let errors = || members.iter().filter_map(|&model| intervals.strengths[model]?.error);
@@ -56,7 +56,7 @@ fn of_all_votes(members: &[usize], inverse: &DMatrix<f64>, intervals: &Intervals
     if known == 0 || independent <= 0.0 { 1.0 } else { (sum / real_len(known) / independent).max(LEAST) }
 }
 
-/// Σ|s|² over voters and slices, over Σ|s|² over voters.
+/// Computes Σ|s|² over voters and slices, over Σ|s|² over voters.
 fn share_within(votes: &VotesByVoter, labels: &Labels, block: &ModelBlock, point: &DVector<f64>) -> f64 {
     let (mut within, mut overall) = (0.0, 0.0);
     for votes in votes.iter() {
@@ -82,7 +82,7 @@ fn points_of_a(vote: &VoterVote) -> f64 {
     }
 }
 
-/// The sum of the squares of the sums of each group.
+/// Computes the sum over groups of the squared sums of their scores.
 fn squared_sums(scores: &[(usize, u32, f64)], same: impl Fn(&(usize, u32, f64), &(usize, u32, f64)) -> bool) -> f64 {
     scores.chunk_by(same).map(|group| group.iter().map(|(.., score)| score).sum::<f64>().powi(2)).sum()
 }

@@ -1,11 +1,11 @@
-//! Partial pooling: ratings in small slices, read together with all other votes.
+//! Partial pooling: ratings in small slices, estimated together with all other votes.
 //!
 //! The strength of model m in slice c is θ\[m\] + δ\[m,c\], with δ ~ N(0, τ²) independent (Gelman and Hill 2007, chapter 12).
-//! Where a slice has many votes, they decide; where it has few, all slices do. The votes themselves say how much slices
-//! differ: by the marginal likelihood of τ (`posterior.rs`), over which ratings and intervals are averaged:
+//! The votes of a large slice dominate its ratings; those of a small slice are shrunk towards all slices. The spread τ between
+//! slices comes from its marginal likelihood (`posterior.rs`), over which ratings and intervals are averaged:
 //!
 //! - *rating* of a model in a slice: θ + δ less the mean δ of the slice's models, which no vote determines;
-//! - *difference*: δ less that mean, which says what the model does better here than elsewhere.
+//! - *difference*: δ less that mean, the model's relative advantage in this slice.
 //!
 //! Votes of one voter are not independent. The log likelihood is therefore divided by the design effect within slices, and
 //! the error that all slices share is that of all votes (`design_effect.rs`).
@@ -34,7 +34,7 @@ use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// Maximum number of models: the cost grows with the cube of their number, for each slice.
-pub(super) const MOST_MODELS: usize = 500;
+pub(super) const MAX_MODELS: usize = 500;
 
 /// Ratings in the slices of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,9 +43,9 @@ pub struct PooledSlices {
     pub by: SliceColumn,
     /// τ in rating points: the standard deviation of a model's rating from slice to slice.
     pub spread: f64,
-    /// Number of votes that say as much as one independent vote.
+    /// Number of votes with the information of one independent vote.
     pub design_effect: f64,
-    /// The slices with most votes first.
+    /// Slices, by decreasing number of votes.
     pub slices: Vec<PooledSlice>,
 }
 
@@ -73,7 +73,7 @@ pub struct PooledRating {
     pub lower: f64,
     /// Upper bound.
     pub upper: f64,
-    /// What the slice adds to the model's rating, compared with the other models there.
+    /// Difference between the model's rating in the slice and over all slices, relative to the other models there.
     pub difference: f64,
     /// Lower bound.
     pub difference_lower: f64,
@@ -103,7 +103,7 @@ pub(super) fn pool_slices(
     let (log, labels) = labels.ok_or(FitError::NoSliceLabels(by.as_str()))?;
     let blocks = blocks_of(fit);
     let Some(block) = blocks.iter().max_by_key(|block| block.members.len()) else { return Ok(None) };
-    if block.members.len() > MOST_MODELS {
+    if block.members.len() > MAX_MODELS {
         return Err(FitError::TooManyToPool(block.members.len()));
     }
     let start = block.point(fit);
@@ -129,7 +129,7 @@ pub(super) fn pool_slices(
     }))
 }
 
-/// The ratings of a named slice on the public scale.
+/// Converts the ratings of a named slice to the public scale.
 fn pooled_slice<'n>(
     votes: &SliceVotes,
     found: &SlicePosterior,

@@ -1,4 +1,4 @@
-//! The posterior of strengths and their differences between slices.
+//! Posterior of strengths and their differences between slices.
 //!
 //! With ℓ the log likelihood, λ = 1/τ² and n differences, Laplace's method (Tierney and Kadane 1986; Breslow and Clayton 1993)
 //! gives the marginal likelihood of τ, up to a constant, as
@@ -33,7 +33,7 @@ use crate::stats::real_len;
 const LOG_SPREAD: (f64, f64) = (-6.9, 1.94);
 /// Scale s of the prior on τ: 174 points. Half of its weight is below 117 points.
 const PRIOR_SPREAD: f64 = 1.0;
-/// Error of the ln τ at the peak.
+/// Tolerance of ln τ at the peak.
 const PEAK_ERROR: f64 = 1e-6;
 const MAX_EVALUATIONS: u64 = 60;
 /// Distance in ln τ over which the curvature at the peak is measured.
@@ -77,7 +77,7 @@ struct Conditional<'v> {
 #[derive(Debug, Clone)]
 struct Mode {
     strengths: DVector<f64>,
-    /// By slice, for its models.
+    /// Differences by slice, for its models.
     differences: Vec<DVector<f64>>,
 }
 
@@ -110,12 +110,12 @@ pub(super) struct Estimates {
 }
 
 impl Estimates {
-    /// The mean of a model and its standard deviation.
+    /// Returns the mean of a model and its standard deviation.
     pub(super) fn of(&self, place: usize) -> (f64, f64) {
         (self.means[place], self.variances[place].sqrt())
     }
 
-    /// The mixture of estimates with weights that sum to one.
+    /// Mixes estimates with weights that sum to one.
     fn mixed(parts: &[(f64, &Self)]) -> Self {
         let size = parts.first().map_or(0, |(_, part)| part.means.len());
         let sum = |of: &dyn Fn(&Self) -> DVector<f64>| {
@@ -131,8 +131,8 @@ impl Estimates {
 }
 
 impl Posterior {
-    /// The posterior of two or more slices with τ integrated out; `start` holds strengths near θ̂. The variance of θ is multiplied by
-    /// `shared`, since voters vote in several slices.
+    /// Computes the posterior of two or more slices with τ integrated out; `start` holds strengths near θ̂. The variance of θ is multiplied
+    /// by `shared`, since voters vote in several slices.
     pub(super) fn new(slices: &[SliceLoss], start: &DVector<f64>, shared: f64) -> Result<Self, FitError> {
         let differences = slices.iter().map(|slice| DVector::zeros(slice.members.len())).collect();
         let start = Mode { strengths: start.clone(), differences };
@@ -150,7 +150,7 @@ impl Posterior {
     }
 }
 
-/// Points of the trapezoidal rule, with the density of ln τ relative to its peak.
+/// Computes the points of the trapezoidal rule, with the density of ln τ relative to its peak.
 fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditional<'v>)>, FitError> {
     let (low, high) = LOG_SPREAD;
     let density = Density { slices, latest: RefCell::new(start.clone()) };
@@ -176,7 +176,7 @@ fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditio
 }
 
 impl<'v> Conditional<'v> {
-    /// The posterior at a τ, searched from a mode nearby.
+    /// Computes the posterior at a τ, searched from a mode nearby.
     fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
         let precision = (-2.0 * log_spread).exp();
         let mut reached = SearchPoint { loss: loss(slices, start, precision), mode: start.clone() };
@@ -192,13 +192,13 @@ impl<'v> Conditional<'v> {
         Err(FitError::Solver("the ratings of the slices did not converge".into()))
     }
 
-    /// ln (τ·L(τ)·exp(−τ²/2s²)), up to a constant.
+    /// Computes ln (τ·L(τ)·exp(−τ²/2s²)), up to a constant.
     fn log_density(&self) -> f64 {
         let prior = -0.5 / (self.precision * PRIOR_SPREAD * PRIOR_SPREAD);
         self.log_spread + prior - self.loss - 0.5 * self.curvature.log_det
     }
 
-    /// The posterior of each slice.
+    /// Computes the posterior of each slice.
     fn slices(&self, shared: f64) -> Vec<SlicePosterior> {
         let models = real_len(self.mode.strengths.len());
         let mut covariance = inverse(&self.curvature.shared);
@@ -236,14 +236,14 @@ impl<'v> Conditional<'v> {
     }
 }
 
-/// The variances of B·x + ε, with x ~ N(0, V), given the variances of ε.
+/// Computes the variances of B·x + ε, with x ~ N(0, V), given the variances of ε.
 fn variances(by: &DMatrix<f64>, shared: &DMatrix<f64>, own: &DVector<f64>) -> DVector<f64> {
     let half = by * shared;
     let variance = |row: usize| half.row(row).dot(&by.row(row)) + own[row];
     DVector::from_fn(own.len(), |row, _| variance(row).max(0.0))
 }
 
-/// The matrix with the mean of each column subtracted from it.
+/// Subtracts the mean of each column.
 fn centred_columns(matrix: &DMatrix<f64>) -> DMatrix<f64> {
     let mut centred = matrix.clone();
     for mut column in centred.column_iter_mut() {
@@ -254,7 +254,7 @@ fn centred_columns(matrix: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 impl Mode {
-    /// The largest change.
+    /// Returns the largest absolute component.
     fn length(&self) -> f64 {
         self.differences.iter().map(DVector::amax).fold(self.strengths.amax(), f64::max)
     }
@@ -267,18 +267,18 @@ impl Mode {
         }
     }
 
-    /// The strengths in a slice.
+    /// Computes the strengths in a slice.
     fn within(&self, slice: usize, members: &[usize]) -> DVector<f64> {
         self.strengths.select_rows(members) + &self.differences[slice]
     }
 }
 
-/// −ℓ + λ|δ|²/2.
+/// Computes −ℓ + λ|δ|²/2.
 fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
     let of_slice = |(slice, votes): (usize, &SliceLoss)| {
         votes.loss.value(&at.within(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
     };
-    // Summed in order, whatever the number of threads.
+    // Summed in order, independent of the number of threads.
     let losses: Vec<f64> = slices.par_iter().enumerate().map(of_slice).collect();
     losses.into_iter().sum()
 }
@@ -287,9 +287,9 @@ fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
 struct SliceTerms {
     inverse: DMatrix<f64>,
     log_det: f64,
-    /// The gradient by δ.
+    /// Gradient by δ.
     by_difference: DVector<f64>,
-    /// A⁻¹ times that.
+    /// A⁻¹ times the gradient.
     solved: DVector<f64>,
 }
 
@@ -307,7 +307,7 @@ impl SliceTerms {
     }
 }
 
-/// Newton's step, its slope, and the Hessian where it starts.
+/// Computes Newton's step, its slope, and the Hessian at its start.
 fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode, f64, FactoredHessian), FitError> {
     let terms: Vec<SliceTerms> = slices
         .par_iter()
@@ -350,7 +350,7 @@ struct SearchPoint {
     loss: f64,
 }
 
-/// The full step, or the largest half of a half of it that lowers the loss.
+/// Takes the full step, halved until it lowers the loss enough.
 fn descend(slices: &[SliceLoss], from: SearchPoint, step: &Mode, slope: f64, precision: f64) -> SearchPoint {
     let mut share = 1.0;
     for _ in 0..MAX_HALVINGS {
@@ -375,7 +375,7 @@ fn singular() -> FitError {
 /// Minus the log density of ln τ.
 struct Density<'v> {
     slices: &'v [SliceLoss],
-    /// The mode at the τ of the last evaluation, from which that at the next τ is a few steps away.
+    /// Mode at the τ of the last evaluation, a start near the mode at the next τ.
     latest: RefCell<Mode>,
 }
 

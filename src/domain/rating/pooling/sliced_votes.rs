@@ -1,4 +1,4 @@
-//! The votes of each slice, as losses of its models.
+//! Votes of each slice, as losses of its models.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,32 +12,32 @@ use super::super::scoring::Scoring;
 use super::super::vote_log::{Labels, VoteLog};
 use crate::stats::real_len;
 
-/// Slices beyond the largest ones are pooled as one.
-const MOST_SLICES: usize = 50;
+/// Maximum number of slices; the smallest beyond it are merged into one.
+const MAX_SLICES: usize = 50;
 
-/// The votes of a block's models, by slice.
+/// Votes of a block's models, by slice.
 #[derive(Debug)]
 pub(super) struct SlicedVotes {
-    /// The named slices with most votes first, then all other votes, which the slices are compared with as well.
+    /// Named slices by decreasing number of votes, then all other votes as one more group.
     pub(super) slices: Vec<SliceVotes>,
 }
 
 /// The votes of one slice.
 #[derive(Debug, Default)]
 pub(super) struct SliceVotes {
-    /// `None` for votes without a label and those of the smallest slices.
+    /// Name; `None` for votes without a label and those of the smallest slices.
     pub(super) name: Option<String>,
     /// Number of rated votes.
     pub(super) votes: u64,
     /// The models with votes, by position in the block.
     pub(super) members: Vec<usize>,
-    /// Rated votes of each of them.
+    /// Rated votes of each member.
     pub(super) battles: Vec<u64>,
     /// The pairs, by position in `members`.
     pairs: Vec<PairTally>,
 }
 
-/// The loss of a slice's votes.
+/// Loss of a slice's votes.
 #[derive(Debug)]
 pub(super) struct SliceLoss {
     /// The models with votes, by position in the block.
@@ -50,7 +50,7 @@ pub(super) struct SliceLoss {
 type BlockCounts = HashMap<(usize, usize), PairCounts>;
 
 impl SlicedVotes {
-    /// A vote whose label has several names counts as a fraction of a vote in each of their slices.
+    /// Groups the votes by slice. A vote whose label has several names counts as a fraction of a vote in each of their slices.
     pub(super) fn new(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally, block: &ModelBlock) -> Self {
         let counts = counts_by_label(log, labels, scoring, tally, block);
         let mut by_slice: HashMap<Cow<'_, str>, Vec<(f64, &BlockCounts)>> = HashMap::new();
@@ -70,13 +70,13 @@ impl SlicedVotes {
         };
         let mut largest: Vec<_> = by_slice.into_iter().collect();
         largest.sort_by(|(one, ones), (other, others)| total(others).cmp(&total(ones)).then_with(|| one.cmp(other)));
-        rest.extend(largest.split_off(largest.len().min(MOST_SLICES)).into_iter().flat_map(|(_, counts)| counts));
+        rest.extend(largest.split_off(largest.len().min(MAX_SLICES)).into_iter().flat_map(|(_, counts)| counts));
         let named = largest.into_iter().map(|(name, counts)| (Some(name.into_owned()), counts));
         let slices = named.chain([(None, rest)]).map(|(name, counts)| SliceVotes::new(name, &counts));
         Self { slices: slices.filter(|slice| slice.votes > 0).collect() }
     }
 
-    /// The losses, divided by a design effect.
+    /// Computes the losses, divided by a design effect.
     pub(super) fn losses(&self, design_effect: f64) -> Vec<SliceLoss> {
         let loss = |slice: &SliceVotes| {
             let pair = |pair: &PairTally| PairTally {
@@ -97,7 +97,7 @@ impl SliceVotes {
     fn new(name: Option<String>, counts: &[(f64, &BlockCounts)]) -> Self {
         let mut pairs: Vec<((usize, usize), f64, PairCounts)> =
             counts.iter().flat_map(|&(share, counts)| counts.iter().map(move |(&pair, &c)| (pair, share, c))).collect();
-        // One order of the sums, so that the order of the votes does not change a bit.
+        // Fixed order of summation, so that the order of the votes changes no bit of the result.
         pairs.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
         let mut members: Vec<usize> = pairs.iter().flat_map(|&((first, second), ..)| [first, second]).collect();
         members.sort_unstable();
@@ -123,7 +123,7 @@ impl SliceVotes {
     }
 }
 
-/// The rated votes of each label within the block, ordered by label; `None` for votes without one.
+/// Counts the rated votes of each label within the block, ordered by label; `None` for votes without one.
 fn counts_by_label<'log>(
     log: &VoteLog,
     labels: &'log Labels,

@@ -1,4 +1,4 @@
-//! Which notes a leaderboard needs.
+//! Rules that select the notes of a leaderboard.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::super::scoring::TieRule;
 use super::super::sequential_testing::{NeighbourPair, NeighbourState};
 use super::super::vote_log::{VoteLog, VotersKnown};
 use super::voter_numbers::VoterNumbers;
-use crate::alike_names::alike_names;
+use crate::confusable_names::confusable_names;
 use crate::stats::real_len;
-use crate::stats::resample::FEW_CLUSTERS;
+use crate::stats::resample::MIN_CLUSTERS;
 
-/// One-way connections that the note lists; [`Leaderboard::bridges`] has all of them.
+/// Maximum number of one-way connections in the note; [`Leaderboard::bridges`] has all of them.
 const BRIDGES_LISTED: usize = 5;
 
 pub(super) fn notes(
@@ -43,7 +43,7 @@ pub(super) fn notes(
     notes.extend(missing_intervals(leaderboard, carried));
     notes.extend(carried_by_one_voter(tally, carried));
     notes.extend(few_voters(leaderboard));
-    let models = alike_names(tally.models.iter().map(|model| model.name.as_str()));
+    let models = confusable_names(tally.models.iter().map(|model| model.name.as_str()));
     notes.extend((!models.is_empty()).then_some(RatingNote::AlikeNames { models }));
     notes
 }
@@ -63,7 +63,7 @@ fn has_interval(model: &RankedModel) -> bool {
     model.unbounded.is_none() && (model.lower.is_some() || model.upper.is_some())
 }
 
-/// The reason why models that are compared with others have no interval.
+/// Returns the reason for missing intervals of models that are compared with others.
 fn missing_intervals(leaderboard: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
@@ -85,7 +85,7 @@ fn carried_by_one_voter(tally: &Tally, carried: &[usize]) -> Option<RatingNote> 
     (!models.is_empty()).then_some(RatingNote::CarriedByOneVoter { models })
 }
 
-/// Models with intervals from few voters, and the least effective number of them.
+/// Lists the models with intervals from few voters, with their minimum effective number.
 fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
     let few = |model: &&RankedModel| has_interval(model) && is_few(voters(model));
     let models: Vec<&RankedModel> = leaderboard.models.iter().filter(few).collect();
@@ -93,7 +93,7 @@ fn few_voters(leaderboard: &Leaderboard) -> Option<RatingNote> {
     Some(RatingNote::FewVoters { models: models.into_iter().map(|model| model.model.clone()).collect(), least })
 }
 
-/// That intervals which take no account of how few voters there are rest on few of them; the jackknife does take account.
+/// Returns a note for intervals from few voters by a method that does not correct for their number, as the jackknife does.
 pub(super) fn too_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNumbers>) -> Option<RatingNote> {
     let VoterNumbers { voters, effective } = numbers.filter(|numbers| is_few(numbers.effective))?;
     let has_intervals = leaderboard.models.iter().any(has_interval);
@@ -101,8 +101,8 @@ pub(super) fn too_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNum
     is_narrow.then_some(RatingNote::TooFewVoters { voters, effective })
 }
 
-/// That neighbours are told apart, or found equal, on few voters. The confidence sequence is asymptotic: it holds at every look as the
-/// number of independent units grows, here that of voters.
+/// Returns a note for neighbours separated, or found equal, on few voters. The confidence sequence is asymptotic: it holds at every look
+/// as the number of independent units grows, here that of voters.
 pub(super) fn decided_by_few_voters(leaderboard: &Leaderboard, numbers: Option<VoterNumbers>) -> Option<RatingNote> {
     let of_all = numbers.map_or(f64::INFINITY, |numbers| numbers.effective);
     let by_model: BTreeMap<&str, f64> =
@@ -115,9 +115,9 @@ pub(super) fn decided_by_few_voters(leaderboard: &Leaderboard, numbers: Option<V
     Some(RatingNote::DecidedByFewVoters { least })
 }
 
-/// Whether an interval from so many voters, in effect, is only as good as a guess at how voters differ.
+/// Whether an effective number of voters is too small to estimate the variance between voters.
 fn is_few(voters: f64) -> bool {
-    voters < real_len(FEW_CLUSTERS)
+    voters < real_len(MIN_CLUSTERS)
 }
 
 fn voters(model: &RankedModel) -> f64 {
@@ -141,7 +141,7 @@ fn one_way_votes(leaderboard: &Leaderboard) -> Option<RatingNote> {
     (!bridges.is_empty()).then_some(RatingNote::OneWayVotes { bridges, more })
 }
 
-/// Options that could not be met, or not in full.
+/// Returns notes on requested options that could not be applied, or only in part.
 pub(super) fn notes_on_options(
     leaderboard: &Leaderboard,
     log: Option<&VoteLog>,
@@ -162,7 +162,7 @@ pub(super) fn notes_on_options(
     notes.chain(one_slice.map(|by| RatingNote::OneSlice { by })).chain(not_pooled(leaderboard)).collect()
 }
 
-/// The models outside of the component whose slices are pooled.
+/// Lists the models outside of the component whose slices are pooled.
 fn not_pooled(leaderboard: &Leaderboard) -> Option<RatingNote> {
     let pooled = leaderboard.pooled.as_ref()?.slices.first()?.models.first()?;
     let component = leaderboard.models.iter().find(|model| model.model == pooled.model)?.component;

@@ -1,4 +1,4 @@
-//! How many voters the intervals of a leaderboard rest on.
+//! Number of voters behind the intervals of a leaderboard.
 
 use super::super::intervals::bootstrap::{BootstrapReport, ResamplingUnit};
 use super::super::options::IntervalMethod;
@@ -6,17 +6,17 @@ use super::super::scoring::Scoring;
 use super::super::vote_log::{Labels, VoteLog};
 use crate::stats::real;
 
-/// The voters of the rated votes; a vote without a voter counts as one.
+/// Numbers of voters of the rated votes; a vote without a voter counts as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VoterNumbers {
-    /// Their number.
+    /// Number of voters.
     pub(super) voters: u64,
-    /// (Σ n)² / Σ n², with n the rated votes of a voter (Kish 1965): fewer than all if some vote much more than others.
+    /// Effective number (Σ n)² / Σ n², with n the rated votes of a voter (Kish 1965): fewer than all if some vote much more than others.
     pub(super) effective: f64,
 }
 
 impl VoterNumbers {
-    /// The numbers, if the intervals come from the variation between voters.
+    /// Counts the voters, if the intervals come from the variation between voters.
     pub(super) fn behind(
         interval: IntervalMethod,
         bootstrap: Option<BootstrapReport>,
@@ -31,7 +31,7 @@ impl VoterNumbers {
         log.filter(|_| by_voter).and_then(|log| Self::count(log, scoring))
     }
 
-    /// The numbers; `None` where the voters of the votes were not read, or no vote counts.
+    /// Counts the voters; `None` where the voters of the votes were not read, or no vote counts.
     pub(super) fn count(log: &VoteLog, scoring: Scoring) -> Option<Self> {
         let voters = log.voters.as_ref()?;
         let mut votes = vec![0_u64; voters.names.as_slice().len()];

@@ -1,4 +1,4 @@
-//! The largest component of a fit, with what the checks of the whole leaderboard share.
+//! Largest component of a fit, with the quantities that the checks of the whole leaderboard share.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -10,12 +10,12 @@ use super::FitError;
 use crate::rating::fit::Fit;
 
 /// Largest κ: above it, votes for neither would exceed the weaker model's share.
-const MOST_KAPPA: f64 = 2.0;
+const MAX_KAPPA: f64 = 2.0;
 
-/// The rated models of the largest component, at least two, and their votes among one another.
+/// Rated models of the largest component, at least two, and the votes between them.
 #[derive(Debug)]
 pub(super) struct LargestComponent {
-    /// By position in the tally, ascending. Every other position here is one in this list.
+    /// Models by position in the tally, ascending. All other positions of this struct are positions in this list.
     pub(super) members: Vec<usize>,
     pub(super) names: Vec<String>,
     pub(super) loss: PairLoss,
@@ -26,7 +26,7 @@ pub(super) struct LargestComponent {
 }
 
 impl LargestComponent {
-    /// `None` without two rated models that votes compare.
+    /// Extracts the largest component; `None` without two rated models that votes compare.
     pub(super) fn new(tally: &Tally, fit: &Fit) -> Result<Option<Self>, FitError> {
         // Components are in order of their size.
         let Some(members) = fit.members().into_iter().next().filter(|members| members.len() > 1) else {
@@ -39,7 +39,7 @@ impl LargestComponent {
         Ok(Some(Self { members, names, loss, strengths, inverse }))
     }
 
-    /// The position of a model of the tally.
+    /// Returns the position of a model of the tally.
     pub(super) fn place(&self, model: usize) -> Option<usize> {
         self.members.binary_search(&model).ok()
     }
@@ -48,41 +48,41 @@ impl LargestComponent {
         self.loss.pairs()
     }
 
-    /// Number of votes.
+    /// Returns the number of votes.
     pub(super) fn votes(&self) -> f64 {
         self.pairs().iter().map(votes_of).sum()
     }
 
-    /// Expected share of points of the first model of a pair.
+    /// Computes the expected share of points of the first model of a pair.
     pub(super) fn share_of_first(&self, pair: &PairTally) -> f64 {
         logistic(self.strengths[pair.first] - self.strengths[pair.second])
     }
 
-    /// κ: a vote is for neither with probability κ·p(1−p), p the share of the first model, where as many votes as were are
-    /// expected to be.
+    /// Estimates κ: a vote is for neither with probability κ·p(1−p), p the share of the first model, so that the expected number of
+    /// votes for neither equals the observed one.
     pub(super) fn kappa(&self) -> f64 {
         let halves: f64 = self.pairs().iter().map(|pair| pair.halves).sum();
         let variance = |pair: &PairTally| {
             let p = self.share_of_first(pair);
             votes_of(pair) * p * (1.0 - p)
         };
-        (halves / self.pairs().iter().map(variance).sum::<f64>()).min(MOST_KAPPA)
+        (halves / self.pairs().iter().map(variance).sum::<f64>()).min(MAX_KAPPA)
     }
 
-    /// (e_first − e_second)ᵀ H⁺ (e_first − e_second): the variance of the difference of two strengths if every vote were
-    /// for a side.
+    /// Computes (e_first − e_second)ᵀ H⁺ (e_first − e_second): the variance of the difference of two strengths if every vote were for a
+    /// side.
     pub(super) fn spread(&self, first: usize, second: usize) -> f64 {
         let h = &self.inverse;
         h[(first, first)] + h[(second, second)] - h[(first, second)] - h[(second, first)]
     }
 }
 
-/// Number of votes of a pair.
+/// Returns the number of votes of a pair.
 pub(super) fn votes_of(pair: &PairTally) -> f64 {
     pair.first_wins + pair.second_wins + pair.halves
 }
 
-/// G² of pairs, from the loss of their fit: twice its excess over the loss of predicting each pair's own share.
+/// Computes G² of pairs from the loss of their fit: twice its excess over the loss of the saturated model.
 pub(super) fn deviance(pairs: &[PairTally], loss: f64) -> f64 {
     let of_points = |points: f64, votes: f64| if points > 0.0 { points * (points / votes).ln() } else { 0.0 };
     let saturated = |pair: &PairTally| {

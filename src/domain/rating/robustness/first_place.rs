@@ -1,6 +1,6 @@
-//! How firm the first place is: the fewest votes, and the voters, whose removal gives it to another model.
+//! Robustness of the first place: the fewest votes, and the voters, whose removal gives it to another model.
 //!
-//! Votes are found as for neighbours (`flips.rs`), against each of the next [`CHALLENGERS`] models. Voters are tried in the
+//! Votes are found as for neighbours (`flips.rs`), against each of the next [`CHALLENGERS`] models. Voters are left out in the
 //! order of their influence on the lead, Σ (y − p)·(h_a − h_b) over their votes with h = H⁺(e_first − e_challenger), and
 //! each is confirmed by a fit without it, until a batch changes nothing.
 
@@ -22,25 +22,25 @@ use crate::stats::real;
 
 /// Number of models that may take the first place.
 const CHALLENGERS: usize = 5;
-/// Number of voters that are left out, one at a time, before it is decided whether to go on.
+/// Number of voters of a batch, left out one at a time; the search ends after a batch without a decisive voter.
 const BATCH: usize = 64;
-/// After this many voters times pairs no further batch is left out, which bounds the running time.
-const MOST_PAIRS: usize = 2_000_000;
+/// Number of voters times pairs after which no further batch is left out, which bounds the running time.
+const MAX_PAIRS: usize = 2_000_000;
 
-/// How firm the first place of the largest component is.
+/// Robustness of the first place of the largest component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstPlace {
     /// The models in first place: several if they are equal, or if each of them has only won.
     pub models: Vec<String>,
-    /// The lead over the next model; `None` where the first place is shared or the first model has only won.
+    /// Lead over the next model; `None` where the first place is shared or the first model has only won.
     pub lead: Option<FirstPlaceLead>,
-    /// The fewest votes found whose removal gives the first place to another model, confirmed by a refit.
+    /// Fewest votes found whose removal gives the first place to another model, confirmed by a refit.
     pub votes: Option<DecisiveVotes>,
-    /// Voters whose removal does so; `None` without voters or a lead.
+    /// Voters whose removal gives the first place to another model; `None` without voters or a lead.
     pub voters: Option<DecisiveVoters>,
 }
 
-/// The lead of the first model.
+/// Lead of the first model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstPlaceLead {
     /// The next model.
@@ -49,40 +49,40 @@ pub struct FirstPlaceLead {
     pub points: f64,
 }
 
-/// Votes that hold the first place.
+/// Votes whose removal changes the first place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisiveVotes {
-    /// The model that is then ahead.
+    /// Model in first place after the removal.
     pub challenger: String,
     /// Number of votes.
     pub votes: u64,
-    /// Their share of all votes of the component.
+    /// Share of all votes of the component.
     pub share: f64,
 }
 
-/// Voters who, each alone, hold the first place.
+/// Voters whose removal, one at a time, changes the first place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisiveVoters {
     /// Number of all voters.
     pub voters: u64,
-    /// Number of those without whom, one at a time, another model is first.
+    /// Number of voters whose removal, one at a time, puts another model first.
     pub decisive: u64,
-    /// Number of voters left out, the most influential ones. Where all of them are decisive, others may be too.
+    /// Number of most influential voters left out. Where all of them are decisive, others may be too.
     pub left_out: u64,
-    /// The voter without whom the lead is smallest.
+    /// Voter whose removal leaves the smallest lead.
     pub strongest: Option<StrongestVoter>,
 }
 
-/// The voter with the most influence on the first place, who is not named.
+/// Voter with the most influence on the first place, unnamed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StrongestVoter {
-    /// Number of its rated votes.
+    /// Number of rated votes of the voter.
     pub votes: u64,
-    /// The lead without it, in points; negative where another model is first.
+    /// Lead without the voter, in points; negative where another model is first.
     pub lead: f64,
 }
 
-/// `None` without a component of two rated models.
+/// Computes the robustness of the first place; only `models` is set unless one rated model is first.
 pub(super) fn first_place(
     component: &LargestComponent,
     tally: &Tally,
@@ -102,7 +102,7 @@ pub(super) fn first_place(
     })
 }
 
-/// By position in the tally.
+/// Returns the models in first place, by position in the tally.
 fn models_in_first_place(fit: &Fit) -> Vec<usize> {
     // Components are in order of their size.
     let inside = || fit.model_strengths.iter().enumerate().filter(|(_, strength)| strength.component() == 0);
@@ -110,16 +110,16 @@ fn models_in_first_place(fit: &Fit) -> Vec<usize> {
     inside().filter(|(_, strength)| height(strength) >= highest - ROUNDING).map(|(model, _)| model).collect()
 }
 
-/// The first model and those that may take its place, by position in the component.
+/// First model and its challengers, by position in the component.
 struct FirstPlaceChallengers<'a> {
     component: &'a LargestComponent,
     first: usize,
-    /// Best first; at least one.
+    /// Challengers, best first; at least one.
     challengers: Vec<usize>,
 }
 
 impl<'a> FirstPlaceChallengers<'a> {
-    /// `None` unless one rated model is first.
+    /// Selects the challengers; `None` unless one rated model is first.
     fn new(component: &'a LargestComponent, first: &[usize]) -> Option<Self> {
         let [first] = first else { return None };
         let first = component.place(*first)?;
@@ -170,7 +170,7 @@ impl<'a> FirstPlaceChallengers<'a> {
             let known =
                 leads.into_iter().filter_map(|(votes, lead)| Some((votes, lead.filter(|lead| lead.is_finite())?)));
             strongest = strongest.into_iter().chain(known).min_by(|(_, one), (_, other)| one.total_cmp(other));
-            if changes == 0 || left_out * tally.pairs.len() >= MOST_PAIRS {
+            if changes == 0 || left_out * tally.pairs.len() >= MAX_PAIRS {
                 break;
             }
         }
@@ -184,7 +184,7 @@ impl<'a> FirstPlaceChallengers<'a> {
         })
     }
 
-    /// The voters, those without whom the lead is expected to be smallest first.
+    /// Sorts the voters by the expected lead without them, smallest first.
     fn by_influence<'v>(&self, tally: &Tally, voters: &'v [Vec<CountedVote>]) -> Vec<&'v Vec<CountedVote>> {
         let inverse = &self.component.inverse;
         let pulls: Vec<(f64, DVector<f64>)> = self
@@ -214,7 +214,7 @@ impl<'a> FirstPlaceChallengers<'a> {
         ordered.into_iter().map(|(_, votes)| votes).collect()
     }
 
-    /// The lead of the first model over all others without a voter; `None` where votes no longer compare it with them.
+    /// Computes the lead of the first model over all others without a voter; `None` where votes no longer compare it with them.
     fn lead_without(&self, without: &WithoutVoter) -> Option<f64> {
         let first = self.component.members[self.first];
         let strengths = &without.fit.model_strengths;

@@ -1,9 +1,9 @@
-//! Few votes that hold the order of two models: an upper bound of the fewest.
+//! Minimum number of votes whose removal reverses the order of two models, bounded from above.
 //!
 //! Removing a vote (a, b, y) moves the gap between i and j by about −(y − p)·(h_a − h_b), h = H⁺(e_i − e_j): its
 //! influence (Broderick, Giordano and Meager 2020; Huang et al. 2025, "Dropping just a handful of preferences"). Votes
 //! of one pair and outcome have the same influence. [`min_votes_to_flip`] removes the most influential votes, at first
-//! half of the estimated number and at the end one at a time, with an exact refit after each step. As long as votes connect the
+//! half of the estimated number and in the end one at a time, with an exact refit after each step. As long as votes connect the
 //! models as before, the refit starts at the last fit and uses its Hessian again.
 //!
 //! The last refit confirms that the reported votes reverse the order, so their number is an upper bound of the minimum.
@@ -18,7 +18,7 @@ use super::super::counts::tally::Tally;
 use super::super::graph::connected_both_ways;
 use super::super::model_block::ModelBlock;
 use super::super::negative_log_likelihood::{Likelihood, logistic};
-use super::super::newton::Nearby;
+use super::super::newton::FixedHessianSolver;
 use super::pair_winner::PairWinner;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::{Fit, ModelStrength};
@@ -26,15 +26,15 @@ use crate::stats::real;
 
 /// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.
 const MAX_STEPS: usize = 200;
-/// At most this many votes are removed one at a time.
+/// Number of votes at or below which votes are removed one at a time.
 const FEW: u64 = 6;
 
 /// Votes of one pair and outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedVotes {
-    /// The preferred model; for a tie, one of the two.
+    /// Preferred model; for a tie, one of the two.
     pub winner: String,
-    /// The other one.
+    /// Other model.
     pub loser: String,
     /// Whether the votes are for neither.
     pub tie: bool,
@@ -49,7 +49,7 @@ pub(super) struct Flip {
     pub(super) removed: Vec<RemovedVotes>,
 }
 
-/// Votes of one pair and outcome that hold the order, and their influence.
+/// Votes of one pair and outcome that support the order, and their influence.
 struct OrderSupport {
     pair: usize,
     kind: PairWinner,
@@ -57,8 +57,8 @@ struct OrderSupport {
     votes: u64,
 }
 
-/// The votes whose removal puts `lower` above `upper`. `None` if the search ends without a flip or one of the two loses
-/// its comparable rating.
+/// Finds the votes whose removal puts `lower` above `upper`. `None` if the search ends without a flip or the two ratings cease to be
+/// comparable.
 pub(super) fn min_votes_to_flip(
     tally: &Tally,
     fitted: &Fit,
@@ -83,18 +83,18 @@ pub(super) fn min_votes_to_flip(
     Ok(None)
 }
 
-/// Difference of the strengths of two models of one component.
+/// Computes the difference of the strengths of two models of one component.
 fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
     let (upper, lower) = (&fit.model_strengths[upper], &fit.model_strengths[lower]);
     let gap = height(upper) - height(lower);
     (upper.component() == lower.component() && !gap.is_nan()).then_some(gap)
 }
 
-/// The component of the two models with its latest fit.
+/// Component of the two models with its latest fit.
 struct FittedComponent {
     block: ModelBlock,
     strengths: DVector<f64>,
-    nearby: Nearby,
+    nearby: FixedHessianSolver,
 }
 
 impl FittedComponent {
@@ -102,11 +102,11 @@ impl FittedComponent {
         let members = now.members().swap_remove(now.model_strengths[model].component());
         let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
         let strengths = block.point(now);
-        let nearby = Nearby::new(&block.loss(&left.pairs), &strengths)?;
+        let nearby = FixedHessianSolver::new(&block.loss(&left.pairs), &strengths)?;
         Ok(Self { block, strengths, nearby })
     }
 
-    /// Removes some of the most influential votes; `false` if no vote holds the order.
+    /// Removes some of the most influential votes; `false` if no vote supports the order.
     fn remove_votes(&self, left: &mut Tally, upper: usize, lower: usize, gap: f64) -> bool {
         let support = self.order_support(left, upper, lower);
         let needed = needed(&support, gap);
@@ -119,7 +119,7 @@ impl FittedComponent {
         !support.is_empty()
     }
 
-    /// The votes that hold the order, most influential first.
+    /// Lists the votes that support the order, most influential first.
     fn order_support(&self, left: &Tally, upper: usize, lower: usize) -> Vec<OrderSupport> {
         let mut support = Vec::new();
         let Some((upper, lower)) = self.block.positions(upper, lower) else { return support };
@@ -139,7 +139,7 @@ impl FittedComponent {
         support
     }
 
-    /// The fit without the removed votes, which are all of this component.
+    /// Refits without the removed votes, which are all of this component.
     fn refit(&self, left: &Tally, mut now: Fit) -> Result<Fit, FitError> {
         let inside = self.block.pairs(&left.pairs);
         let models: Vec<usize> = (0..self.block.members.len()).collect();
@@ -155,7 +155,7 @@ impl FittedComponent {
     }
 }
 
-/// Estimated number of votes to remove, by influence; all of them if that is not enough.
+/// Estimates the number of votes to remove, by influence; all of them if that is not enough.
 fn needed(support: &[OrderSupport], gap: f64) -> u64 {
     let (mut missing, mut votes) = (gap, 0);
     for kind in support {

@@ -1,12 +1,12 @@
-//! Whether the ratings describe the votes: observed points of every pair against those that the strengths predict.
+//! Goodness of fit: observed points of every pair against those that the strengths predict.
 //!
 //! The statistic is the deviance G² = 2 Σ O·ln(O/E) over both models of each pair, where E = n·σ(θ_a − θ_b) (McCullagh and
 //! Nelder 1989, section 4.4). Ties make it smaller than χ², and pairs have few votes, so its p-value comes from a parametric
 //! bootstrap ([`super::replicates`]), not from χ².
 //!
-//! The bootstrap takes votes to be independent. Voters with tastes of their own, or who vote twice on a pair, make pairs
-//! deviation further, so a small p need not be the ratings' fault. With many votes p is small for differences that do not
-//! matter: [`GoodnessOfFit::misfit`] says how large they are.
+//! The bootstrap assumes independent votes. Voters with individual tastes, or with repeated votes on a pair, increase the deviations,
+//! so a small p need not mean that the ratings fail. With many votes p is small even for negligible differences:
+//! [`GoodnessOfFit::misfit`] measures their size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,39 +18,39 @@ use super::replicates::{Replicate, mean, p_value};
 
 /// Number of pairs listed.
 const WORST_LISTED: usize = 5;
-/// A pair whose votes determine its prediction but for such a share cannot contradict it.
+/// Threshold of 1 − leverage: below it, a pair determines its own prediction and cannot contradict it.
 const FREE: f64 = 1e-6;
 /// Deviances that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-8;
 
-/// How well the ratings describe the votes of the largest component.
+/// Goodness of fit of the ratings in the largest component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoodnessOfFit {
     /// Number of pairs that met.
     pub pairs: u64,
     /// G².
     pub deviance: f64,
-    /// Number of pairs that the strengths do not determine: `pairs` − models + 1.
+    /// Degrees of freedom: `pairs` − models + 1.
     pub degrees_of_freedom: u64,
     /// Mean G² of the replicates.
     pub expected_deviance: f64,
-    /// Probability of such a G², or a larger one, if the strengths were the whole truth.
+    /// Probability of a G² at least as large under the fitted strengths.
     pub p: f64,
     /// Number of replicates.
     pub replicates: u32,
-    /// Root mean square over votes of the difference between a pair's true and predicted share, beyond chance; 0 where the
-    /// pairs do not deviation further than by chance.
+    /// Root mean square over votes of the difference between a pair's true and predicted share, beyond chance; 0 where the pairs deviate
+    /// no more than by chance.
     pub misfit: f64,
-    /// The pairs that deviation most, by residual.
+    /// Pairs with the largest residuals.
     pub worst: Vec<PairMisfit>,
 }
 
-/// A pair whose votes deviation from the prediction.
+/// Pair whose votes deviate from the prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairMisfit {
-    /// The model that did better than predicted.
+    /// Model that did better than predicted.
     pub better: String,
-    /// The other one.
+    /// Other model.
     pub worse: String,
     /// Votes of the pair.
     pub votes: u64,
@@ -62,7 +62,7 @@ pub struct PairMisfit {
     pub residual: f64,
 }
 
-/// `None` where the strengths determine every pair, so that nothing could contradict them.
+/// Tests the fit; `None` where the strengths determine every pair, so that nothing could contradict them.
 pub(super) fn goodness_of_fit(component: &LargestComponent, replicates: &[Replicate]) -> Option<GoodnessOfFit> {
     let free = (component.pairs().len() + 1).checked_sub(component.members.len()).filter(|free| *free > 0)?;
     let observed = deviance(component.pairs(), component.loss.value(&component.strengths));
@@ -80,7 +80,7 @@ pub(super) fn goodness_of_fit(component: &LargestComponent, replicates: &[Replic
     })
 }
 
-/// How far a pair deviations.
+/// Deviation of a pair from its prediction.
 struct PairDeviation<'a> {
     pair: &'a PairTally,
     /// Predicted share of the first model.
@@ -101,7 +101,7 @@ impl<'a> PairDeviation<'a> {
     }
 }
 
-/// √(Σ (excess² − variance) / n  /  Σ n), since excess² is expected to be the variance plus (n·difference)².
+/// Computes √(Σ (excess² − variance) / n  /  Σ n), since excess² is expected to be the variance plus (n·difference)².
 fn misfit(component: &LargestComponent, deviations: &[PairDeviation<'_>], kappa: f64) -> f64 {
     let beyond = |deviation: &PairDeviation<'_>| {
         (deviation.excess.powi(2) - deviation.variance * of_one(kappa)) / votes_of(deviation.pair)
@@ -109,7 +109,7 @@ fn misfit(component: &LargestComponent, deviations: &[PairDeviation<'_>], kappa:
     (deviations.iter().map(beyond).sum::<f64>() / component.votes()).max(0.0).sqrt()
 }
 
-/// The variance of a vote's points, as a multiple of p(1−p).
+/// Computes the variance of a vote's points, as a multiple of p(1−p).
 fn of_one(kappa: f64) -> f64 {
     1.0 - 0.25 * kappa
 }

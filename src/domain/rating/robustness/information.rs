@@ -13,26 +13,26 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::max_t::level_of_each_pair;
 use crate::stats::real_len;
 
-/// What the votes say about the strengths of one component.
+/// Strengths of one component with their covariance.
 #[derive(Debug)]
 pub(super) struct Information {
-    /// Its rated models, by position in the tally; at least two.
+    /// Rated models, by position in the tally; at least two.
     pub(super) members: Vec<usize>,
     /// θ by position in `members`.
     pub(super) strengths: DVector<f64>,
     /// V by position in `members`, up to terms that cancel in differences.
     covariance: DMatrix<f64>,
-    /// Effective number of voters by member, where V comes from the variation between voters; 0 for a model that a single
-    /// voter's votes tie to the rest.
+    /// Effective number of voters by member, where V comes from the variation between voters; 0 for a model that only a single voter's
+    /// votes connect with the rest.
     voters: Option<Vec<f64>>,
-    /// Whether the leaderboard has an interval of the member: without one, it differs from no other.
+    /// Whether the leaderboard has an interval of each member: without one, it differs from no other.
     measured: Vec<bool>,
-    /// Level of the comparison of any two members at which the rank intervals hold together.
+    /// Level of each comparison of two members at which the rank intervals hold simultaneously.
     pub(super) level_of_pairs: ConfidenceLevel,
 }
 
 impl Information {
-    /// One for every component with at least two rated models.
+    /// Creates one for each component with at least two rated models.
     pub(super) fn of_components(
         tally: &Tally,
         fit: &Fit,
@@ -71,22 +71,21 @@ impl Information {
         Ok(Self { members, strengths, covariance, voters, measured, level_of_pairs })
     }
 
-    /// Positions in `members`, best first; ties in name order.
+    /// Returns the positions in `members`, best first; ties in name order.
     pub(super) fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by(|&x, &y| self.strengths[y].total_cmp(&self.strengths[x]).then(x.cmp(&y)));
         order
     }
 
-    /// θ_one − θ_other and its variance, by positions in `members`.
+    /// Computes θ_one − θ_other and its variance, by positions in `members`.
     pub(super) fn gap(&self, one: usize, other: usize) -> (f64, f64) {
         let v = &self.covariance;
         let variance = v[(one, one)] + v[(other, other)] - v[(one, other)] - v[(other, one)];
         (self.strengths[one] - self.strengths[other], variance.max(0.0))
     }
 
-    /// Half the width of the interval of a difference in standard errors, with the quantile of the member that has fewer
-    /// voters.
+    /// Computes half the width of the interval of a difference in standard errors, with the quantile of the member that has fewer voters.
     pub(super) fn quantile(&self, one: usize, other: usize, level: ConfidenceLevel) -> f64 {
         let of = |member: usize| level.quantile(self.voters.as_ref().map(|voters| voters[member]));
         if self.is_carried(one) || self.is_carried(other) { f64::INFINITY } else { of(one).max(of(other)) }
@@ -96,7 +95,7 @@ impl Information {
         self.voters.as_ref().is_some_and(|voters| voters[member] <= 0.0)
     }
 
-    /// The quantile with which the rank intervals compare two members; infinite where the leaderboard has no interval of one of them.
+    /// Returns the quantile with which the rank intervals compare two members; infinite where the leaderboard has no interval of one.
     pub(super) fn quantile_of_pair(&self, one: usize, other: usize) -> f64 {
         if self.measured[one] && self.measured[other] {
             self.quantile(one, other, self.level_of_pairs)
@@ -105,20 +104,20 @@ impl Information {
         }
     }
 
-    /// Half the width of the interval of a strength.
+    /// Computes half the width of the interval of a strength.
     pub(super) fn margin(&self, member: usize, level: ConfidenceLevel) -> f64 {
         self.quantile(member, member, level) * self.covariance[(member, member)].max(0.0).sqrt()
     }
 }
 
-/// The level at which one model is compared with each other one of its component: see [`super::places`].
+/// Computes the level at which a model is compared with each other model of its component: see [`super::places`].
 fn by_bonferroni(fit: &Fit, members: &[usize], level: ConfidenceLevel) -> ConfidenceLevel {
     let component = fit.model_strengths[members[0]].component();
     let models = fit.model_strengths.iter().filter(|strength| strength.component() == component).count();
     level.of_each(real_len(models - 1))
 }
 
-/// The sandwich H⁺ B H⁺.
+/// Computes the sandwich H⁺ B H⁺.
 fn of_independent_votes(tally: &Tally, members: &[usize], strengths: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
     let size = members.len();
     let (mut hessian, mut middle) = (DMatrix::zeros(size, size), DMatrix::zeros(size, size));
@@ -145,7 +144,7 @@ fn add(matrix: &mut DMatrix<f64>, first: usize, second: usize, weight: f64) {
     matrix[(second, first)] -= weight;
 }
 
-/// Σ (y − p)² over the votes of a pair.
+/// Computes Σ (y − p)² over the votes of a pair.
 fn squared_residuals(pair: &PairTally, p: f64, q: f64) -> f64 {
     let half = 0.5 * (p - q);
     pair.first_wins * q * q + pair.second_wins * p * p + pair.halves * half * half

@@ -10,12 +10,12 @@ use super::{FitError, PlaceRange, places_of};
 use crate::rating::fit::Fit;
 
 /// Maximum number of voters that are left out one at a time, those with most votes first; it bounds the running time.
-const MOST_VOTERS: usize = 20_000;
+const MAX_VOTERS: usize = 20_000;
 
 /// Place ranges over all left-out voters.
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// By model.
+    /// Place range of each model.
     pub(super) ranges: Vec<PlaceRange>,
     /// Number of voters left out one at a time.
     pub(super) left_out: u64,
@@ -23,7 +23,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// A note if some voters were not left out.
+    /// Returns a note if some voters were not left out.
     pub(super) fn note(&self) -> Option<String> {
         (u64::try_from(self.voters).is_ok_and(|voters| voters > self.left_out)).then(|| {
             format!("of {} voters, the {} most active were left out one at a time", self.voters, self.left_out)
@@ -31,14 +31,14 @@ impl Ranges {
     }
 }
 
-/// Leaves out one voter after another.
+/// Computes the place ranges over leaving out each voter in turn.
 pub(super) fn leave_each_out(
     voters: &[Vec<CountedVote>],
     tally: &Tally,
     fitted: &Fit,
     progress: impl Fn(f64) + Sync,
 ) -> Result<Ranges, FitError> {
-    let looked_at = &voters[..voters.len().min(MOST_VOTERS)];
+    let looked_at = &voters[..voters.len().min(MAX_VOTERS)];
     let refit = Refit::new(tally, fitted);
     let done = WorkCounter::new(looked_at.len(), progress);
     let places: Vec<Vec<Option<u64>>> = looked_at

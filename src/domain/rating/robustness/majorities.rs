@@ -1,20 +1,20 @@
-//! Which model of each pair the majority of its votes for one side is for, and the circles that majorities make.
+//! Majorities of the pairs among their votes for a side, and the cycles of these majorities.
 
 use super::super::counts::tally::PairTally;
 use super::flips::whole;
 
-/// Models of one word of a row.
+/// Number of models per word of a row.
 const WORD: usize = u64::BITS as usize;
 
-/// The circles of some votes.
+/// Summary of the cycles of majorities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MajoritySummary {
     pub(super) cyclic: u64,
-    /// Of the clearest circle; 0 without one.
+    /// Clarity of the clearest cycle; 0 without one.
     pub(super) clarity: f64,
 }
 
-/// Which model the majority of each pair is for.
+/// Majorities of all pairs.
 #[derive(Debug)]
 pub(super) struct Majorities<'a> {
     models: usize,
@@ -31,7 +31,7 @@ pub(super) struct MajorityCycle {
 }
 
 impl MajorityCycle {
-    /// The model that a model of the circle beats.
+    /// Returns the model that a model of the cycle beats.
     pub(super) fn next(&self, model: usize) -> usize {
         let [a, b, c] = self.models;
         if model == a {
@@ -62,21 +62,21 @@ impl<'a> Majorities<'a> {
         graph
     }
 
-    /// Number of circles. Each is found at each of its three majorities.
+    /// Counts the cycles. Each is found at each of its three majorities.
     pub(super) fn cyclic(&self) -> u64 {
         let graph = self.graph();
         let closing = |&(winner, loser, _): &(usize, usize, f64)| graph.closing(winner, loser).map(ones).sum::<u64>();
         self.majorities.iter().map(closing).sum::<u64>() / 3
     }
 
-    /// Number of triples whose three pairs all have a majority.
+    /// Counts the triples whose three pairs all have a majority.
     pub(super) fn triples(&self) -> u64 {
         let graph = self.graph();
         let common = |&(winner, loser, _): &(usize, usize, f64)| graph.common(winner, loser).map(ones).sum::<u64>();
         self.majorities.iter().map(common).sum::<u64>() / 3
     }
 
-    /// Adds majorities, clearest first, until one closes a circle: it is the weakest of the three.
+    /// Finds the clearest cycle: adds majorities, clearest first, until one closes a cycle, whose weakest majority it is.
     pub(super) fn clearest(&self) -> Option<MajorityCycle> {
         let mut graph = MajorityGraph::new(self.models);
         for &(winner, loser, clarity) in &self.majorities {
@@ -90,7 +90,7 @@ impl<'a> Majorities<'a> {
         None
     }
 
-    /// Votes for one model against another.
+    /// Returns the votes for one model against another.
     pub(super) fn wins_over(&self, one: usize, other: usize) -> u64 {
         let of_pair = |pair: &PairTally| match (pair.first, pair.second) {
             (first, second) if (first, second) == (one, other) => Some(pair.first_wins),
@@ -101,14 +101,14 @@ impl<'a> Majorities<'a> {
     }
 }
 
-/// Winner, loser and sign statistic; `None` if both have as many votes.
+/// Computes the winner, loser and sign statistic of a pair; `None` if both have equally many votes.
 fn majority(pair: &PairTally) -> Option<(usize, usize, f64)> {
     let lead = pair.first_wins - pair.second_wins;
     let (winner, loser) = if lead > 0.0 { (pair.first, pair.second) } else { (pair.second, pair.first) };
     (lead.abs() > 0.5).then(|| (winner, loser, lead.abs() / (pair.first_wins + pair.second_wins).sqrt()))
 }
 
-/// Who beats whom, as rows of bits.
+/// Directed graph of the majorities, as rows of bits.
 struct MajorityGraph {
     words: usize,
     beats: Vec<u64>,
@@ -130,13 +130,13 @@ impl MajorityGraph {
         &rows[model * self.words..(model + 1) * self.words]
     }
 
-    /// The models that the loser beats and that beat the winner, as words of bits.
+    /// Returns the models that the loser beats and that beat the winner, as words of bits.
     fn closing(&self, winner: usize, loser: usize) -> impl Iterator<Item = u64> {
         let (beaten, beating) = (self.row(&self.beats, loser), self.row(&self.beaten_by, winner));
         beaten.iter().zip(beating).map(|(beaten, beating)| beaten & beating)
     }
 
-    /// The models that have a majority with both.
+    /// Returns the models that have a majority with both, as words of bits.
     fn common(&self, one: usize, other: usize) -> impl Iterator<Item = u64> {
         let met = |model: usize| {
             let (beats, beaten_by) = (self.row(&self.beats, model), self.row(&self.beaten_by, model));

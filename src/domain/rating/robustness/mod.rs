@@ -1,13 +1,13 @@
-//! Robustness of a ranking: how votes, voters and further votes could change the order, beyond intervals of single
+//! Robustness of a ranking: changes of the order by removed votes, left-out voters and further votes, beyond intervals of single
 //! ratings.
 //!
 //! [`robustness`] reports for every model its possible places (`places`) and its places with any one voter left out
-//! (`leave_one_voter_out`); and for every two neighbours by rating, an upper bound of the votes that hold
+//! (`leave_one_voter_out`); and for every two neighbours by rating, an upper bound of the votes whose removal reverses
 //! their order (`flips`) and the number of further votes that would separate them ([`votes_to_separate`]).
-//! [`overall_robustness`] reports how firm the whole is: what changes the first place (`first_place`), whether the ratings describe the votes (`goodness_of_fit`, `cycles`), what
-//! the tie rule changes (`tie_orders`), and how far voters agree with the crowd (`voter_consistency`). All use the plain
-//! Bradley–Terry fit, component by component. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank* accounts
-//! for intervals.
+//! [`overall_robustness`] checks the whole leaderboard: the stability of the first place (`first_place`), the fit of the ratings to the
+//! votes (`goodness_of_fit`, `cycles`), the effect of the tie rule (`tie_orders`), and the agreement of voters with the crowd
+//! (`voter_consistency`). All use the plain Bradley–Terry fit, component by component. A *place* is 1 + the number of models of the
+//! component with a higher rating, whereas a *rank* accounts for intervals.
 
 mod component;
 mod cycles;
@@ -61,7 +61,7 @@ use work_counter::WorkCounter;
 /// Strengths that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The robustness report of a leaderboard.
+/// Robustness report of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Robustness {
     /// Confidence level of the place ranges and of separation.
@@ -72,14 +72,14 @@ pub struct Robustness {
     pub neighbours: Vec<NeighbourRobustness>,
     /// Number of voters left out one at a time; `None` without voters.
     pub voters: Option<u64>,
-    /// What a reader has to know to read the numbers correctly, in English.
+    /// Caveats for the reader of the numbers, in English.
     pub notes: Vec<String>,
-    /// How firm the leaderboard is as a whole.
+    /// Robustness of the leaderboard as a whole.
     #[serde(default)]
     pub overall: OverallRobustness,
 }
 
-/// The robustness of a model's place.
+/// Robustness of a model's place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRobustness {
     /// Name of the model.
@@ -113,7 +113,7 @@ impl PlaceRange {
     }
 }
 
-/// The robustness of the order of two neighbours.
+/// Robustness of the order of two neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourRobustness {
     /// The model with the higher rating.
@@ -124,13 +124,13 @@ pub struct NeighbourRobustness {
     pub gap: f64,
     /// Standard error of the gap, in points.
     pub gap_error: f64,
-    /// The fewest votes found whose removal reverses the order, confirmed by a refit: an upper bound. `None` if no removal was found or
-    /// the two are equal.
+    /// Fewest votes found whose removal reverses the order, confirmed by a refit: an upper bound. `None` if none were found or the two are
+    /// equal.
     pub votes_to_flip: Option<u64>,
-    /// These votes.
+    /// Votes of [`votes_to_flip`](Self::votes_to_flip), by pair and outcome.
     pub flipped_by: Vec<RemovedVotes>,
-    /// Further votes between the two that would separate them if the gap stays the same, by the comparison on which the possible places
-    /// rest, which holds for all pairs together; `None` if they are equal.
+    /// Further votes between the two that would separate them if the gap stays the same, by the simultaneous comparison of all pairs behind
+    /// the possible places; `None` if they are equal.
     pub votes_to_separate: Option<u64>,
 }
 
@@ -147,7 +147,7 @@ pub struct RobustnessOptions {
     pub seed: u64,
 }
 
-/// Makes the robustness report of a log. Several threads call `progress` with the share of the work that is done.
+/// Computes the robustness report of a log. Several threads call `progress` with the completed share of the work.
 ///
 /// # Errors
 /// [`FitError::PlainRobustness`] for Davidson's model, [`FitError::Solver`] as for the fit.
@@ -187,7 +187,7 @@ pub fn robustness(
     Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes, overall })
 }
 
-/// The intervals of the leaderboard.
+/// Computes the intervals of the leaderboard.
 fn intervals_of(log: &VoteLog, options: RobustnessOptions, tally: &Tally, fit: &Fit) -> Result<Intervals, FitError> {
     let method = if options.interval.has_errors() { options.interval } else { IntervalMethod::Auto };
     let errors = match method.resolve(log.voters_known()) {
@@ -198,10 +198,10 @@ fn intervals_of(log: &VoteLog, options: RobustnessOptions, tally: &Tally, fit: &
     Ok(errors.around(fit, options.confidence))
 }
 
-/// How firm the leaderboard of a log is as a whole, at a fraction of the cost of [`robustness`].
+/// Computes the robustness of the leaderboard of a log as a whole, at a fraction of the cost of [`robustness`].
 ///
 /// # Errors
-/// As [`robustness`].
+/// Those of [`robustness`].
 pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<OverallRobustness, FitError> {
     if options.scoring.ties == TieRule::Davidson {
         return Err(FitError::PlainRobustness);
@@ -212,8 +212,8 @@ pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<O
     overall_of(log, options, &tally, &fit, votes.as_deref())
 }
 
-/// Upper and lower model of the first neighbours of the largest component, with the fewest votes found whose removal swaps them.
-/// Ties and both-bad votes count half.
+/// Returns the upper and lower model of the first `most` pairs of neighbours of the largest component, with the fewest votes found whose
+/// removal swaps them. Ties and both-bad votes count half.
 pub(crate) fn neighbour_flips(log: &VoteLog, most: usize) -> Result<Vec<(String, String, Option<u64>)>, FitError> {
     let tally = Tally::from_log(log, Scoring::default());
     let fit = fit(&tally)?;
@@ -231,7 +231,7 @@ pub(crate) fn neighbour_flips(log: &VoteLog, most: usize) -> Result<Vec<(String,
         .collect()
 }
 
-/// A strength to sort by; infinite for an unbounded model.
+/// Returns a strength to sort by; infinite for an unbounded model.
 fn height(model_strength: &ModelStrength) -> f64 {
     match model_strength {
         ModelStrength::Rated { strength, .. } => *strength,
@@ -240,7 +240,7 @@ fn height(model_strength: &ModelStrength) -> f64 {
     }
 }
 
-/// The place of each model.
+/// Computes the place of each model.
 fn places_of(fit: &Fit) -> Vec<u64> {
     let above = |one: &ModelStrength, other: &ModelStrength| {
         one.component() == other.component() && height(one) > height(other) + ROUNDING
@@ -285,7 +285,7 @@ fn neighbours(
         .collect()
 }
 
-/// Number of further votes between two models after which the interval of their difference excludes 0.
+/// Computes the number of further votes between two models after which the interval of their difference excludes 0.
 ///
 /// Each vote adds p(1−p), p = σ(d), to the precision 1/v of the difference d (Sherman–Morrison on H + m·p(1−p)·uuᵀ), so
 /// d² > z²/(1/v + m·p(1−p)) for m > (z²/d² − 1/v) / (p(1−p)). 0 if they are already separated.

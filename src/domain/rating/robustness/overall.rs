@@ -1,5 +1,4 @@
-//! How firm the leaderboard is as a whole: its first place, whether ratings describe the votes, and what the choice of a tie
-//! rule and single voters change.
+//! Robustness of the leaderboard as a whole: first place, goodness of fit, and effects of the tie rule and of single voters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,24 +17,24 @@ use super::voter_consistency::{VoterConsistency, voter_consistency};
 use super::{FitError, RobustnessOptions};
 use crate::rating::fit::Fit;
 
-/// How firm the largest component of a leaderboard is.
+/// Robustness of the largest component of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverallRobustness {
-    /// Number of its votes between rated models.
+    /// Number of votes between rated models of the component.
     pub votes: u64,
-    /// The first place; like the others `None` where no votes compare two rated models.
+    /// Robustness of the first place; `None`, like the other checks, where no votes compare two rated models.
     pub first_place: Option<FirstPlace>,
-    /// Whether the ratings describe the votes; `None` where every pair is needed for the ratings.
+    /// Goodness of fit of the ratings; `None` where every pair is needed for the ratings.
     pub goodness_of_fit: Option<GoodnessOfFit>,
-    /// Circles of three models; `None` where no three models have met one another.
+    /// Cyclic triples; `None` where no three models have met one another.
     pub cycles: Option<Cycles>,
-    /// The order under each way to count ties; empty where no vote is for neither model.
+    /// Order under each tie treatment; empty where no vote is for neither model.
     pub tie_orders: Vec<TieOrder>,
-    /// The consistency of the voters with the crowd; `None` without voters.
+    /// Consistency of the voters with the crowd; `None` without voters.
     pub voter_consistency: Option<VoterConsistency>,
 }
 
-/// The report of a fit and of the votes of each voter, if they are known.
+/// Computes the report of a fit and of the votes of each voter, if these are known.
 pub(super) fn overall_of(
     log: &VoteLog,
     options: RobustnessOptions,

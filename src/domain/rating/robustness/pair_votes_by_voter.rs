@@ -1,4 +1,4 @@
-//! The rated votes of each voter, by pair.
+//! Rated votes of each voter, by pair.
 
 use super::super::counts::tally::Tally;
 use super::super::scoring::Scoring;
@@ -13,8 +13,7 @@ pub(super) struct CountedVote {
     pub(super) kind: PairWinner,
 }
 
-/// The rated votes of each voter who has any, the most active first; `None` if the log has no voters. Votes without a voter
-/// are left out.
+/// Groups the rated votes by voter, the most active first; `None` if the log has no voters. Votes without a voter are left out.
 pub(super) fn pair_votes_by_voter(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<Vec<Vec<CountedVote>>> {
     let labels = log.voters.as_ref()?;
     let mut places = vec![0; log.models.as_slice().len()];

@@ -1,9 +1,9 @@
-//! Whom a vote of a pair is for.
+//! Winner of a vote by position in the pair.
 
 use super::super::counts::tally::PairTally;
 use crate::battle::Outcome;
 
-/// Whom a vote of a pair is for.
+/// Winner of a vote on a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairWinner {
     First,
@@ -31,7 +31,7 @@ impl PairWinner {
         }
     }
 
-    /// The votes of this kind.
+    /// Returns the pair's votes for this winner.
     pub(super) fn votes(self, pair: &mut PairTally) -> &mut f64 {
         match self {
             Self::First => &mut pair.first_wins,

@@ -1,7 +1,7 @@
 //! Possible places of each model: its [rank interval](super::super::rank_intervals), so that the report does not contradict
 //! the ranks of the leaderboard.
 //!
-//! Where the joint covariance of a component is not kept, as that of more than 500 models, there are no rank intervals. A
+//! If the joint covariance of a component is not kept, as that of more than 500 models, there are no rank intervals. A
 //! model's true place is then at least 1 + the number of models that are significantly better and at most the size of the
 //! component minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
 //! ranks", section 3). All intervals of one model hold simultaneously at the requested confidence: by

@@ -1,7 +1,7 @@
-//! The fit without the votes of one voter.
+//! Refit without the votes of one voter.
 //!
 //! The voter's votes are subtracted from the counts and the rest is refitted exactly: by Newton's method with the Hessian of
-//! all votes, which a few votes hardly change, or by a full fit if the graph needs the voter's votes or they are too many.
+//! all votes, which a few votes hardly change, or by a full fit if the components change without the voter or Newton's method is slow.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -15,16 +15,16 @@ use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
 
 const MAX_STEPS: usize = 40;
-/// A step this short leaves an error below the rounding of strengths.
+/// Length of a step that leaves an error below the rounding of strengths.
 const LAST_STEP: f64 = 1e-11;
 
-/// The fit of all votes as the starting point of refits.
+/// Fit of all votes, the starting point of refits.
 pub(super) struct Refit<'a> {
     tally: &'a Tally,
     fitted: &'a Fit,
     /// Rated models in components of at least two.
     members: Vec<usize>,
-    /// The members of each component, by position in `members`.
+    /// Models of each component, by position in `members`.
     components: Vec<Vec<usize>>,
     strengths: DVector<f64>,
     factor: Option<Cholesky<f64, Dyn>>,
@@ -65,7 +65,7 @@ impl<'a> Refit<'a> {
         self.members.binary_search(&model).ok()
     }
 
-    /// The pairs within components, with the positions of their models.
+    /// Selects the pairs within components, with the positions of their models.
     fn rated<'p>(&self, pairs: &'p [PairTally]) -> impl Iterator<Item = (&'p PairTally, usize, usize)> {
         pairs.iter().filter_map(|pair| {
             let (one, other) = (&self.fitted.model_strengths[pair.first], &self.fitted.model_strengths[pair.second]);
@@ -74,7 +74,7 @@ impl<'a> Refit<'a> {
         })
     }
 
-    /// The fit without the votes of a voter.
+    /// Refits without the votes of a voter.
     pub(super) fn without(&self, votes: &[CountedVote]) -> Result<WithoutVoter, FitError> {
         let mut pairs = self.tally.pairs.clone();
         votes.iter().for_each(|vote| *vote.kind.votes(&mut pairs[vote.pair]) -= 1.0);
@@ -86,8 +86,8 @@ impl<'a> Refit<'a> {
         Ok(self.compared(fit, &pairs))
     }
 
-    /// Whether the votes that are left have the components of all votes. Only votes within a component may end a connection, and
-    /// the component has to stay connected.
+    /// Whether the remaining votes have the same components as all votes. Only votes within a component may remove a connection, and the
+    /// component must stay strongly connected.
     fn has_same_components(&self, votes: &[CountedVote], left: &[PairTally]) -> bool {
         let ends_connection = |vote: &&CountedVote| {
             let (before, after) = (&self.tally.pairs[vote.pair], &left[vote.pair]);
@@ -106,7 +106,7 @@ impl<'a> Refit<'a> {
         }
     }
 
-    /// The fit of slightly different votes; `None` if Newton's method with the old Hessian converges too slowly.
+    /// Fits slightly different votes; `None` if Newton's method with the old Hessian converges too slowly.
     fn nearby(&self, pairs: &[PairTally]) -> Option<Fit> {
         let (factor, mut point) = (self.factor.as_ref()?, self.strengths.clone());
         let rated: Vec<(&PairTally, usize, usize)> = self.rated(pairs).collect();
@@ -149,15 +149,15 @@ impl<'a> Refit<'a> {
     }
 }
 
-/// The fit without a voter.
+/// Fit without a voter.
 pub(super) struct WithoutVoter {
     pub(super) fit: Fit,
-    /// By model: `false` for a model that is then in another component or has no votes.
+    /// Whether the place of each model is comparable: `false` in another component or without votes.
     pub(super) comparable: Vec<bool>,
 }
 
 impl WithoutVoter {
-    /// Places by model; `None` for a model that is not comparable.
+    /// Computes the place of each model; `None` for a model that is not comparable.
     pub(super) fn places(&self) -> Vec<Option<u64>> {
         let places = places_of(&self.fit).into_iter().zip(&self.comparable);
         places.map(|(place, comparable)| comparable.then_some(place)).collect()

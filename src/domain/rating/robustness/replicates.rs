@@ -1,9 +1,9 @@
-//! The parametric bootstrap: votes as they would be if the fitted strengths were the whole truth.
+//! Parametric bootstrap: simulates votes from the fitted strengths.
 //!
-//! Every pair keeps its number of votes, which are independent of one another. With p the fitted share of the first model,
+//! Every pair keeps its number of votes, which are independent. With p the fitted share of the first model,
 //! a vote is for neither with probability κ·p(1−p), half of it from each side, as in [`simulate`](crate::rating::simulate):
-//! close models tie more often, and the expected share stays p. κ is such that as many votes are expected to be for neither
-//! as were. Each replicate is refitted.
+//! close models tie more often, and the expected share stays p. κ makes the expected number of votes for neither equal to the
+//! observed one. Each replicate is refitted.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -13,21 +13,21 @@ use rayon::prelude::*;
 use super::super::bradley_terry::fit;
 use super::super::counts::tally::{PairTally, Tally};
 use super::super::negative_log_likelihood::{Likelihood, PairLoss};
-use super::super::newton::Nearby;
+use super::super::newton::FixedHessianSolver;
 use super::FitError;
 use super::component::{LargestComponent, deviance, votes_of};
 use super::majorities::{Majorities, MajoritySummary};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{real, real_len};
 
-/// Number of replicates for up to [`MOST_PAIRS`] / `MOST_REPLICATES` pairs.
-const MOST_REPLICATES: usize = 200;
-/// Fewer could not say that p is below 0.025.
-const FEWEST_REPLICATES: usize = 40;
-/// Maximum number of pairs that all replicates together draw, which bounds the running time.
-const MOST_PAIRS: usize = 2_000_000;
+/// Number of replicates for up to [`MAX_PAIRS`] / `MAX_REPLICATES` pairs.
+const MAX_REPLICATES: usize = 200;
+/// Minimum number of replicates: fewer cannot give a p-value below 0.025.
+const MIN_REPLICATES: usize = 40;
+/// Maximum number of pairs drawn over all replicates, which bounds the running time.
+const MAX_PAIRS: usize = 2_000_000;
 
-/// What the checks read from a replicate.
+/// Statistics of a replicate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replicate {
     /// G² of the refit.
@@ -37,34 +37,34 @@ pub(super) struct Replicate {
 
 /// Draws the replicates, with one random stream each.
 pub(super) fn replicates(component: &LargestComponent, tally: &Tally, seed: u64) -> Result<Vec<Replicate>, FitError> {
-    let number = (MOST_PAIRS / component.pairs().len()).clamp(FEWEST_REPLICATES, MOST_REPLICATES);
+    let number = (MAX_PAIRS / component.pairs().len()).clamp(MIN_REPLICATES, MAX_REPLICATES);
     let options = BootstrapOptions { replicates: u32::try_from(number).unwrap_or(u32::MAX), seed };
-    let world = FittedWorld::new(component, tally)?;
+    let world = ParametricBootstrap::new(component, tally)?;
     (0..options.replicates).into_par_iter().map(|replicate| world.replicate(&mut options.rng(replicate))).collect()
 }
 
-/// (1 + number of replicates at least as extreme) / (1 + number of replicates): Davison and Hinkley 1997, section 4.2.
+/// Computes (1 + number of replicates at least as extreme) / (1 + number of replicates): Davison and Hinkley 1997, section 4.2.
 pub(super) fn p_value(replicates: &[Replicate], is_extreme: impl Fn(&Replicate) -> bool) -> f64 {
     let extreme = replicates.iter().filter(|replicate| is_extreme(replicate)).count();
     real_len(1 + extreme) / real_len(1 + replicates.len())
 }
 
-/// Mean of a number over the replicates.
+/// Computes the mean of a statistic over the replicates.
 pub(super) fn mean(replicates: &[Replicate], number: impl Fn(&Replicate) -> f64) -> f64 {
     replicates.iter().map(number).sum::<f64>() / real_len(replicates.len())
 }
 
-struct FittedWorld<'a> {
+struct ParametricBootstrap<'a> {
     component: &'a LargestComponent,
     kappa: f64,
-    nearby: Nearby,
-    /// The models of the component, for refits from scratch.
+    nearby: FixedHessianSolver,
+    /// Models of the component, for refits from scratch.
     models: Tally,
 }
 
-impl<'a> FittedWorld<'a> {
+impl<'a> ParametricBootstrap<'a> {
     fn new(component: &'a LargestComponent, tally: &Tally) -> Result<Self, FitError> {
-        let nearby = Nearby::new(&component.loss, &component.strengths)?;
+        let nearby = FixedHessianSolver::new(&component.loss, &component.strengths)?;
         let models = component.members.iter().map(|&model| tally.models[model].clone()).collect();
         let models = Tally { models, ..Tally::default() };
         Ok(Self { component, kappa: component.kappa(), nearby, models })
@@ -86,7 +86,7 @@ impl<'a> FittedWorld<'a> {
         PairTally { first_wins, second_wins, halves: votes - first_wins - second_wins, ..*pair }
     }
 
-    /// The infimum of the loss, where some model may be unbounded.
+    /// Computes the infimum of the loss, where some model may be unbounded.
     fn smallest_loss(&self, pairs: &[PairTally]) -> Result<f64, FitError> {
         let models = self.component.names.len();
         let loss =
@@ -98,7 +98,7 @@ impl<'a> FittedWorld<'a> {
     }
 }
 
-/// How many of `votes` votes fall on an outcome with a probability, which rounding may move out of 0 to 1.
+/// Draws the number of `votes` votes that fall on an outcome; `probability` is clamped, since rounding may move it out of 0 to 1.
 fn binomial(votes: f64, probability: f64, rng: &mut ChaCha8Rng) -> f64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of votes")]
     let votes = votes as u64;

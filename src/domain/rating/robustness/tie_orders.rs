@@ -1,7 +1,7 @@
-//! The order of the models under every way to count ties: as half a win, left out, and as an outcome of its own.
+//! Order of the models under each tie treatment: as half a win, left out, and as a separate outcome.
 //!
-//! Compared are the models that both orders place in their largest component, by Kendall's τ-b with the published order
-//! (Kendall 1945) and by the model that moves furthest.
+//! Each order is compared with the published one by Kendall's τ-b (Kendall 1945) and by the model that moves furthest, over the models
+//! in the largest component of both.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::rating::fit::Fit;
 use crate::stats::correlation::kendall;
 use crate::stats::real;
 
-/// A way to count ties.
+/// Treatment of ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieTreatment {
@@ -24,24 +24,24 @@ pub enum TieTreatment {
     Half,
     /// Left out, with both-bad votes.
     Drop,
-    /// An outcome of its own, by Davidson's model.
+    /// Separate outcome, by Davidson's model.
     Davidson,
-    /// An outcome of its own, by Rao and Kupper's model.
+    /// Separate outcome, by Rao and Kupper's model.
     RaoKupper,
 }
 
-/// The order under a way to count ties, beside the published one.
+/// Order under a tie treatment, compared with the published order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieOrder {
-    /// The way to count ties.
+    /// Tie treatment.
     pub ties: TieTreatment,
-    /// The models in first place; several if they are equal.
+    /// Models in first place; several if they are equal.
     pub first: Vec<String>,
     /// Number of compared models.
     pub models: u64,
     /// Kendall's τ-b of the two orders; `None` for fewer than three models, or where all are equal.
     pub kendall: Option<f64>,
-    /// The model that moves furthest; `None` if no model moves.
+    /// Model that moves furthest; `None` if no model moves.
     pub largest_move: Option<PlaceMove>,
 }
 
@@ -52,14 +52,14 @@ pub struct PlaceMove {
     pub model: String,
     /// Published place.
     pub published: u64,
-    /// Place under the other way to count ties.
+    /// Place under the other tie treatment.
     pub place: u64,
 }
 
-/// Where models stand, by position in the log; `None` for a model outside the largest component.
-type Heights = Vec<Option<f64>>;
+/// Strengths by position in the log, infinite for unbounded models; `None` for a model outside the largest component.
+type SortStrengths = Vec<Option<f64>>;
 
-/// One order for each way that these votes allow; none where no vote is for neither model.
+/// Computes the order under each tie treatment that these votes allow; empty where no vote is for neither model.
 pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &Fit) -> Result<Vec<TieOrder>, FitError> {
     let all = Tally::from_log(log, Scoring { ties: TieRule::Half, ..scoring });
     if all.pairs.iter().all(|pair| pair.halves < 0.5) {
@@ -77,7 +77,7 @@ pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &F
     }
     let rao_kupper = rao_kupper_strengths(&all, &half)?;
     if !rao_kupper.is_empty() {
-        // A model that won or lost every vote does so under each of these rules.
+        // A model that won or lost every vote does so under each of these treatments.
         let mut heights = heights_of(models, &all, &half);
         heights.iter_mut().for_each(|height| *height = height.filter(|height| height.is_infinite()));
         rao_kupper.into_iter().for_each(|(model, strength)| heights[all.models[model].index] = Some(strength));
@@ -85,11 +85,11 @@ pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &F
     }
     let names = log.models.as_slice();
     let orders = found.into_iter().map(|(ties, heights)| compared(ties, names, &published, &heights));
-    // Where ties are left out, no vote may be left.
+    // With ties left out, no vote may remain.
     Ok(orders.filter(|order| order.models > 0).collect())
 }
 
-fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> Heights {
+fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> SortStrengths {
     let mut heights = vec![None; models];
     for (model, strength) in tally.models.iter().zip(&fit.model_strengths) {
         // Components are in order of their size.
@@ -98,7 +98,7 @@ fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> Heights {
     heights
 }
 
-fn compared(ties: TieTreatment, names: &[String], published: &Heights, other: &Heights) -> TieOrder {
+fn compared(ties: TieTreatment, names: &[String], published: &SortStrengths, other: &SortStrengths) -> TieOrder {
     let both = published.iter().zip(other).enumerate();
     let both: Vec<(usize, f64, f64)> =
         both.filter_map(|(model, (one, other))| Some((model, (*one)?, (*other)?))).collect();
@@ -108,7 +108,7 @@ fn compared(ties: TieTreatment, names: &[String], published: &Heights, other: &H
     let mut first: Vec<String> = (0..both.len()).filter(|&model| places[model] == 1).map(named).collect();
     first.sort();
     let distance = |model: usize| published[model].abs_diff(places[model]);
-    // Of moves as far, the one that is highest in the published order.
+    // Among equally far moves, the model highest in the published order.
     let furthest = (0..both.len()).max_by_key(|&model| (distance(model), std::cmp::Reverse(published[model])));
     let moved = |model: usize| PlaceMove { model: named(model), published: published[model], place: places[model] };
     let series = |places: &[u64]| -> Vec<f64> { places.iter().map(|&place| real(place)).collect() };
@@ -121,7 +121,7 @@ fn compared(ties: TieTreatment, names: &[String], published: &Heights, other: &H
     }
 }
 
-/// 1 + the number of models that are higher.
+/// Computes each place as 1 + the number of higher models.
 fn places(heights: &[f64]) -> Vec<u64> {
     let place = |height: &f64| 1 + heights.iter().map(|other| u64::from(*other > *height + ROUNDING)).sum::<u64>();
     heights.iter().map(place).collect()

@@ -1,15 +1,14 @@
-//! How consistent voters are with the crowd: a diagnosis, and never a weight.
+//! Consistency of voters with the crowd: a diagnostic, never used as a weight.
 //!
 //! Crowd-BT (Chen, Bennett, Collins-Thompson and Horvitz 2013, "Pairwise ranking aggregation in a crowdsourced setting",
-//! section 3): voter k prefers a to b with probability η·σ(d) + (1 − η)·σ(−d), d = θ_a − θ_b. η is 1 for a voter who votes as
-//! the ratings say, ½ for one who guesses, and 0 for one who votes the other way round. A vote for neither model says nothing
-//! about η and is left out.
+//! section 3): voter k prefers a to b with probability η·σ(d) + (1 − η)·σ(−d), d = θ_a − θ_b. η is 1 for a voter consistent with
+//! the ratings, ½ for random votes, and 0 for reversed votes. A vote for neither model carries no information on η and is left out.
 //!
-//! A voter with few votes says little about η, so each η is shrunk towards the others: its prior is Beta(α, β) on a grid of
+//! Few votes carry little information on η, so each η is shrunk towards the others: its prior is Beta(α, β) on a grid of
 //! [`NODES`] values, with the α and β of a lattice under which the votes of all voters are most likely (empirical Bayes).
 //!
-//! The strengths rest on the votes of the voter in question too, who would so agree with the crowd by agreeing with itself. A
-//! Newton step therefore takes its votes out of them: θ − H⁺ Σ (y − p)(e_a − e_b).
+//! The strengths include the votes of the voter itself, which would inflate its agreement with the crowd. A Newton step therefore
+//! removes them: θ − H⁺ Σ (y − p)(e_a − e_b).
 
 use std::ops::RangeInclusive;
 
@@ -27,52 +26,52 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::real_len;
 
-/// Voters with fewer votes for a side are not reported one by one.
-const FEWEST_VOTES: u64 = 10;
+/// Minimum number of votes for a side of a voter that is reported individually.
+const MIN_VOTES: u64 = 10;
 /// Maximum number of voters, the most active; it bounds the running time.
-const MOST_VOTERS: usize = 20_000;
+const MAX_VOTERS: usize = 20_000;
 /// Values of η: the midpoints of equal parts of 0 to 1.
 const NODES: usize = 100;
 /// α of the priors: the powers of two from 1/4 to 512.
 const ALPHAS: RangeInclusive<i32> = -2..=9;
 /// β of the priors: the powers of two from 1/32 to 64.
 const BETAS: RangeInclusive<i32> = -5..=6;
-/// Votes after which a likelihood is scaled, so that it does not underflow.
+/// Number of votes after which a likelihood is rescaled, so that it does not underflow.
 const SCALED_AFTER: u64 = 100;
-/// Number of deciles with both ends.
+/// Number of deciles, including minimum and maximum.
 const DECILES: usize = 11;
 
-/// How consistent voters are with the crowd.
+/// Consistency of voters with the crowd.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VoterConsistency {
-    /// Number of voters looked at: those with most votes.
+    /// Number of analysed voters: those with most votes.
     pub voters: u64,
     /// Mean of the posterior means of η of these voters.
     pub mean: f64,
-    /// Fewest votes for a side of a voter that the following numbers count.
+    /// Minimum number of votes for a side of an active voter.
     pub min_votes: u64,
-    /// Number of voters with so many votes.
+    /// Number of active voters, with at least `min_votes` votes for a side.
     pub active: u64,
-    /// Number of them who vote against the crowd: η is below ½ with a probability of at least the confidence level.
+    /// Number of active voters against the crowd: η is below ½ with a probability of at least the confidence level.
     pub against: u64,
-    /// Number of their votes.
+    /// Number of votes of the voters against the crowd.
     pub votes_against: u64,
-    /// Least posterior mean of η among the active voters, its deciles and its largest; empty without active voters.
+    /// Minimum, deciles and maximum of the posterior mean of η over the active voters; empty without active voters.
     pub deciles: Vec<f64>,
 }
 
-/// `None` where no vote for a side names its voter.
+/// Estimates the consistency of the voters; `None` where no vote for a side names its voter.
 pub(super) fn voter_consistency(
     component: &LargestComponent,
     tally: &Tally,
     voters: &[Vec<CountedVote>],
     level: ConfidenceLevel,
 ) -> Option<VoterConsistency> {
-    let looked_at = &voters[..voters.len().min(MOST_VOTERS)];
+    let looked_at = &voters[..voters.len().min(MAX_VOTERS)];
     let judged = |votes: &Vec<CountedVote>| VoterLikelihood::new(component, tally, votes);
     let judged: Vec<VoterLikelihood> = looked_at.par_iter().filter_map(judged).collect();
     let prior = Prior::most_likely(&judged)?;
-    let active = judged.iter().filter(|voter| voter.votes >= FEWEST_VOTES);
+    let active = judged.iter().filter(|voter| voter.votes >= MIN_VOTES);
     let active: Vec<(u64, VoterPosterior)> = active.map(|voter| (voter.votes, prior.posterior(voter))).collect();
     let against = active.iter().filter(|(_, posterior)| posterior.below_half >= level.share());
     let against: Vec<u64> = against.map(|(votes, _)| *votes).collect();
@@ -82,7 +81,7 @@ pub(super) fn voter_consistency(
     Some(VoterConsistency {
         voters: u64::try_from(judged.len()).unwrap_or(u64::MAX),
         mean: judged.iter().map(|voter| prior.posterior(voter).mean).sum::<f64>() / real_len(judged.len()),
-        min_votes: FEWEST_VOTES,
+        min_votes: MIN_VOTES,
         active: u64::try_from(active.len()).unwrap_or(u64::MAX),
         against: u64::try_from(against.len()).unwrap_or(u64::MAX),
         votes_against: against.iter().sum(),
@@ -90,16 +89,16 @@ pub(super) fn voter_consistency(
     })
 }
 
-/// How likely the votes of a voter are under each η.
+/// Likelihood of the votes of a voter under each η.
 struct VoterLikelihood {
-    /// Number of its votes for a side.
+    /// Number of votes for a side.
     votes: u64,
-    /// By node of the grid, scaled so that the largest is 1.
+    /// Likelihood by node of the grid, scaled so that the largest is 1.
     of_node: [f64; NODES],
 }
 
 impl VoterLikelihood {
-    /// `None` without a vote for a side in the component.
+    /// Computes the likelihood; `None` without a vote for a side in the component.
     fn new(component: &LargestComponent, tally: &Tally, votes: &[CountedVote]) -> Option<Self> {
         let votes: Vec<RatedVote> = votes.iter().filter_map(|vote| RatedVote::new(component, tally, *vote)).collect();
         let shift = shift_without(component, &votes);
@@ -125,7 +124,7 @@ impl VoterLikelihood {
     }
 }
 
-/// η of a node.
+/// Returns η of a node.
 fn eta(node: usize) -> f64 {
     (real_len(node) + 0.5) / real_len(NODES)
 }
@@ -148,7 +147,7 @@ impl RatedVote {
     }
 }
 
-/// H⁺ Σ (y − p)(e_first − e_second): how much the votes of a voter have moved the strengths.
+/// Computes H⁺ Σ (y − p)(e_first − e_second), the shift of the strengths by the votes of a voter.
 fn shift_without(component: &LargestComponent, votes: &[RatedVote]) -> DVector<f64> {
     let mut slope = DVector::<f64>::zeros(component.members.len());
     for vote in votes {
@@ -165,11 +164,11 @@ fn shift_without(component: &LargestComponent, votes: &[RatedVote]) -> DVector<f
 
 /// A Beta prior of η on the grid.
 struct Prior {
-    /// By node, with sum 1.
+    /// Weights by node, with sum 1.
     weights: [f64; NODES],
 }
 
-/// What the votes of a voter and the prior say of its η.
+/// Posterior of a voter's η.
 struct VoterPosterior {
     mean: f64,
     /// Probability that η is below ½.
@@ -177,7 +176,7 @@ struct VoterPosterior {
 }
 
 impl Prior {
-    /// Weights in proportion to η^(α−1)·(1−η)^(β−1).
+    /// Creates weights in proportion to η^(α−1)·(1−η)^(β−1).
     fn new(alpha: f64, beta: f64) -> Self {
         let log = |node: usize| (alpha - 1.0) * eta(node).ln() + (beta - 1.0) * (1.0 - eta(node)).ln();
         let most = (0..NODES).map(log).fold(f64::NEG_INFINITY, f64::max);
@@ -187,7 +186,7 @@ impl Prior {
         Self { weights }
     }
 
-    /// The prior of the lattice under which the votes are most likely; `None` without voters.
+    /// Finds the prior of the lattice with the largest marginal likelihood; `None` without voters.
     fn most_likely(voters: &[VoterLikelihood]) -> Option<Self> {
         let lattice = ALPHAS.flat_map(|alpha| BETAS.map(move |beta| (alpha, beta)));
         let lattice: Vec<(i32, i32)> = lattice.filter(|_| !voters.is_empty()).collect();
@@ -199,7 +198,7 @@ impl Prior {
         tried.into_iter().max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, prior)| prior)
     }
 
-    /// Σ ln of how likely the votes of each voter are, up to a constant.
+    /// Computes the log marginal likelihood of the votes of all voters, up to a constant.
     fn log_likelihood(&self, voters: &[VoterLikelihood]) -> f64 {
         voters.iter().map(|voter| self.likelihood(voter).ln()).sum()
     }

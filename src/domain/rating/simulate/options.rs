@@ -6,10 +6,10 @@ use super::super::style::FEATURES;
 use crate::plural::counted;
 
 pub(super) const FEATURE_COUNT: usize = FEATURES.len();
-/// All pairs of more models would not fit into memory.
-const MOST_MODELS: u32 = 5_000;
-/// The weights of more voters would not fit into memory.
-const MOST_VOTERS: u32 = 10_000_000;
+/// Maximum number of models: all pairs of more would not fit into memory.
+const MAX_MODELS: u32 = 5_000;
+/// Maximum number of voters: the weights of more would not fit into memory.
+const MAX_VOTERS: u32 = 10_000_000;
 /// Largest spread and effect, in log odds: strengths 50 apart decide every vote, and all probabilities are still above 0.
 const LARGEST: f64 = 50.0;
 
@@ -28,7 +28,7 @@ pub struct SimulationOptions {
     pub both_bad: f64,
     /// Number of voters.
     pub voters: u32,
-    /// How often each of them votes.
+    /// Distribution of the votes over the voters.
     pub activity: VoterActivity,
     /// ρ, the share of a vote's random variation that is the voter's lasting taste: 0 for independent votes, below 1.
     pub voter_spread: f64,
@@ -55,7 +55,7 @@ impl Default for SimulationOptions {
     }
 }
 
-/// How pairs of models are chosen.
+/// Distribution of the pairs of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PairingPolicy {
     /// All pairs are equally likely.
@@ -67,7 +67,7 @@ pub enum PairingPolicy {
     Close,
 }
 
-/// How often each voter votes.
+/// Distribution of the votes over the voters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VoterActivity {
     /// All voters vote equally often.
@@ -113,7 +113,7 @@ impl FromStr for PairingPolicy {
 }
 
 impl PairingPolicy {
-    /// Name in files.
+    /// Returns the name in files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -124,16 +124,16 @@ impl PairingPolicy {
     }
 }
 
-/// Why a simulation is impossible.
+/// Error of invalid simulation options.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// Too few or too many models.
-    #[error("{} cannot be simulated: give 2 to {MOST_MODELS}", counted(.0, "model", "models"))]
+    #[error("{} cannot be simulated: give 2 to {MAX_MODELS}", counted(.0, "model", "models"))]
     Models(u32),
     /// No voters, or too many.
-    #[error("{0} voters cannot be simulated: give 1 to {MOST_VOTERS}")]
+    #[error("{0} voters cannot be simulated: give 1 to {MAX_VOTERS}")]
     Voters(u32),
-    /// A value that is not a share.
+    /// A value outside of 0 to 1.
     #[error("{what} is {value}: give a number from 0 and below 1")]
     Share {
         /// Name of the value.
@@ -141,7 +141,7 @@ pub enum SimulationError {
         /// The value.
         value: f64,
     },
-    /// A number of log odds out of its range.
+    /// Log odds out of their range.
     #[error("{what} is {value:?}: give a number from {lowest} to {LARGEST}, in log odds")]
     LogOdds {
         /// Name of the value.
@@ -165,10 +165,10 @@ pub enum SimulationError {
 
 impl SimulationOptions {
     pub(super) fn check(&self) -> Result<(), SimulationError> {
-        if !(2..=MOST_MODELS).contains(&self.models) {
+        if !(2..=MAX_MODELS).contains(&self.models) {
             return Err(SimulationError::Models(self.models));
         }
-        if !(1..=MOST_VOTERS).contains(&self.voters) {
+        if !(1..=MAX_VOTERS).contains(&self.voters) {
             return Err(SimulationError::Voters(self.voters));
         }
         let shares = [

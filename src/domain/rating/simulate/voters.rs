@@ -1,4 +1,4 @@
-//! Who votes: all voters equally often, or a few of them much more than the rest.
+//! Voters of simulated votes: all equally active, or a few much more than the rest.
 
 use rand::{Rng, RngExt};
 use rand_distr::Distribution;

@@ -1,4 +1,4 @@
-//! The joint sandwich of strengths and effects, for independent votes or clustered by voter.
+//! Joint sandwich of strengths and effects, for independent votes or clustered by voter.
 //!
 //! V = H⁺ B H⁺ over (θ, β), H = Σ c·p(1−p)·uuᵀ with u = (e_first − e_second, x). For independent votes B = Σ
 //! c²(p−y)²·uuᵀ; clustered by voter g, B = G/(G−1) · Σ_g s_g·s_gᵀ, s_g = Σ_{v∈g} c(p−y)·u (Liang and Zeger 1986;
@@ -16,16 +16,16 @@ use crate::stats::real_len;
 /// Variances of the strengths and effects, in the order of the point.
 pub(super) struct Variances {
     pub(super) values: DVector<f64>,
-    /// Effective numbers of voters, if the variances are those between voters with Student's t.
+    /// Effective number of voters by parameter, if the variances are those between voters with Student's t.
     pub(super) voters: Option<Vec<f64>>,
     /// Parameters that are not determined without one of the voters.
     pub(super) carried: Vec<bool>,
-    /// The joint covariance of the strengths and effects.
+    /// Joint covariance of the strengths and effects.
     pub(super) covariance: DMatrix<f64>,
 }
 
 impl Variances {
-    /// Variances with normal intervals.
+    /// Creates variances with normal intervals.
     pub(super) fn of_votes(covariance: DMatrix<f64>) -> Self {
         Self { values: covariance.diagonal(), voters: None, carried: Vec::new(), covariance }
     }
@@ -34,20 +34,20 @@ impl Variances {
         self.carried.get(place).copied().unwrap_or(false)
     }
 
-    /// The standard error of a parameter; `None` where every vote equals its prediction, so that nothing varies.
+    /// Computes the standard error of a parameter; `None` where every vote equals its prediction, so that nothing varies.
     pub(super) fn error(&self, place: usize) -> Option<f64> {
         Some(self.values[place].sqrt()).filter(|error| *error > ROUNDING && !self.is_carried(place))
     }
 }
 
-/// Whether the votes of each model, in the order of the point, all equal their predictions: what is left in its variance is the
-/// error of its opponents and of the effects.
-pub(super) fn unvarying(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<bool> {
+/// Whether the votes of each model, in the order of the point, all equal their predictions: the rest of its variance is the error of
+/// its opponents and of the effects.
+pub(super) fn has_zero_variance(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<bool> {
     let own = loss.matrix(&loss.sums(point, squared)).diagonal();
     own.iter().take(loss.models().len()).map(|square| square.sqrt() <= ROUNDING).collect()
 }
 
-/// Covariance of the strengths and effects at the optimum. `None` if one voter cast all votes.
+/// Computes the covariance of the strengths and effects at the optimum. `None` if one voter cast all votes.
 pub(super) fn covariance(
     loss: &StyleLoss<'_>,
     point: &DVector<f64>,
@@ -68,7 +68,7 @@ pub(super) fn covariance(
     Ok(Some(covariance))
 }
 
-/// The inverse of the Hessian with held means, whose stiffness meets only zeros in B.
+/// Computes the inverse of the Hessian with held means, whose stiffness is multiplied only by zeros of B.
 pub(super) fn held_inverse(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
     let singular = || FitError::Solver("the Hessian with style features cannot be inverted".into());
     Ok(loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse())
@@ -96,7 +96,7 @@ fn middle_by_voter(loss: &StyleLoss<'_>, point: &DVector<f64>, voters: &Labels) 
     (clusters > 1).then(|| middle * (real_len(clusters) / real_len(clusters - 1)))
 }
 
-/// c·(p − y) of every vote.
+/// Computes c·(p − y) of every vote.
 fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
     let votes = loss.votes();
     let predict = loss.predict(point);
@@ -110,8 +110,7 @@ fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
     votes.groups.par_iter().enumerate().map(|(group, pair)| of_group((group, pair))).flatten_iter().collect()
 }
 
-/// Votes sorted by voter, and the start of each voter's votes, plus the end. A vote without a voter is a cluster of its
-/// own.
+/// Sorts votes by voter and returns them with the start of each voter's votes, plus the end. A vote without a voter is its own cluster.
 pub(super) fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
     let named = u32::try_from(voters.names.as_slice().len()).unwrap_or(u32::MAX);
     let mut next = u64::from(named);

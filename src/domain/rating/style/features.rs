@@ -18,7 +18,7 @@ pub(super) const COUNT: usize = FEATURES.len() + 3;
 const SIDE: usize = FEATURES.len();
 const SIDE_IN_LATER_TURNS: usize = SIDE + 1;
 const SAME_MAKER: usize = SIDE + 2;
-/// The side's feature of a model that is shown first.
+/// Value of the side's feature for a model on side A.
 const SHOWN_FIRST: f64 = 1.0;
 /// One number for each feature.
 pub(super) type FeatureVector = [f64; COUNT];
@@ -27,10 +27,10 @@ pub(super) type FeatureVector = [f64; COUNT];
 /// result.
 pub(super) const CHUNK: usize = 1 << 14;
 
-/// A vote as the loss reads it, swapped if necessary so that the pair's first model is on side A.
+/// Vote for the loss, swapped if necessary so that the pair's first model is on side A.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StyledVote {
-    /// The features: those of style z-scored, the others 1, 0 or −1; 0 for those that were not asked for.
+    /// Features: those of style z-scored, the others 1, 0 or −1; 0 for those that were not requested.
     pub(super) x: FeatureVector,
     /// Points of the pair's first model.
     pub(super) points: f64,
@@ -42,13 +42,13 @@ pub(super) struct StyledVote {
 pub(super) struct FeatureGroup {
     /// The first model, by position in [`StyledVotes::models`].
     pub(super) first: usize,
-    /// The second.
+    /// The second model.
     pub(super) second: usize,
     /// Start of its votes; they end at the start of the next group.
     pub(super) begin: usize,
 }
 
-/// The votes that carry information on strengths or style, sorted by pair.
+/// Votes that carry information on strengths or style, sorted by pair.
 #[derive(Debug)]
 pub(super) struct StyledVotes {
     pub(super) votes: Vec<StyledVote>,
@@ -59,7 +59,7 @@ pub(super) struct StyledVotes {
     pub(super) models: Vec<usize>,
     /// The models of each such component, by position in `models`.
     pub(super) components: Vec<Vec<usize>>,
-    /// Whether the votes differ in a feature; `None` for features that were not asked for.
+    /// Whether the votes differ in each feature; `None` for features that were not requested.
     varies: [Option<bool>; COUNT],
 }
 
@@ -105,12 +105,12 @@ impl StyledVotes {
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
-    /// Indices of features that differ between votes.
+    /// Returns the indices of features that differ between votes.
     pub(super) fn varying(&self) -> impl Iterator<Item = usize> {
         (0..COUNT).filter(|&feature| self.varies[feature] == Some(true))
     }
 
-    /// Names of the features that do not differ.
+    /// Returns the names of the features that do not differ.
     pub(super) fn constant(&self) -> impl Iterator<Item = &'static str> {
         (0..COUNT).filter(|&feature| self.varies[feature] == Some(false)).map(|feature| NAMES[feature])
     }
@@ -120,7 +120,7 @@ impl StyledVotes {
     }
 }
 
-/// (a − b)/(a + b), 0 where both are 0.
+/// Computes (a − b)/(a + b), 0 where both are 0.
 fn difference([a, b]: [u32; 2]) -> f64 {
     let (a, b) = (f64::from(a), f64::from(b));
     if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }
@@ -183,7 +183,7 @@ fn styled_vote(
 /// Log rows sorted by pair with a counting sort, which keeps the log order within a pair.
 struct Sorting {
     rows: Vec<u32>,
-    /// By position in [`Tally::pairs`], plus the end.
+    /// Start of each pair by position in [`Tally::pairs`], plus the end.
     begins: Vec<usize>,
     /// Positions in [`Tally::models`], by position in the log's models.
     places: Vec<u32>,

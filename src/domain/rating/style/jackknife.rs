@@ -11,7 +11,7 @@ use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
 use super::negative_log_likelihood::{Shares, StyleLoss};
 
-/// Variances of the strengths and effects between voters. `None` if one voter cast all votes.
+/// Computes the variances of the strengths and effects between voters. `None` if one voter cast all votes.
 pub(super) fn variances(
     loss: &StyleLoss<'_>,
     point: &DVector<f64>,
@@ -60,17 +60,17 @@ struct PlacedVote {
     weight: f64,
 }
 
-/// The optimum, with all that leaving out a voter needs.
+/// Optimum with its derivatives, for leaving out voters.
 struct StyledPoint<'a, P> {
     votes: &'a StyledVotes,
-    /// The features in the fit.
+    /// Features in the fit.
     kept: &'a [usize],
     models: usize,
     point: &'a DVector<f64>,
     inverse: &'a DMatrix<f64>,
     /// Diagonal of the Hessian.
     information: &'a DVector<f64>,
-    /// θ_first − θ_second + x·β of a vote, from the difference of the strengths.
+    /// Computes θ_first − θ_second + x·β of a vote, from the difference of the strengths.
     predict: P,
 }
 
@@ -80,7 +80,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
         groups[groups.partition_point(|group| group.begin <= vote as usize) - 1]
     }
 
-    /// The parameters that votes touch: their models in order, then all features; and the number of the models.
+    /// Returns the parameters that votes touch, their models in order, then all features, with the number of models.
     fn touched(&self, votes: &[u32]) -> (Vec<usize>, usize) {
         let groups = votes.iter().map(|&vote| self.group_of(vote));
         let mut parameters: Vec<usize> = groups.flat_map(|group| [group.first, group.second]).collect();
@@ -113,7 +113,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
             }
             terms.push(PlacedVote { first, second, x: vote.x, weight });
         }
-        sums.carry_held_alone(&parameters[..models], &information, self.information);
+        sums.mark_sole_voter_parameters(&parameters[..models], &information, self.information);
         correction.set(&parameters, &score, self.inverse);
         match correction.solve(|from, to| self.curve(&terms, models, from, to)) {
             Some(corrected) => sums.add(&parameters, corrected, &information),

@@ -1,4 +1,4 @@
-//! Covariates as a leaderboard shows them.
+//! Covariates of a leaderboard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use super::super::weighting::Weights;
 use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};
 use crate::stats::confidence::ConfidenceLevel;
 
-/// The effect of a feature of style, of the side or of a judge's maker, with its interval.
+/// Effect of a feature of style, of the side or of a judge's maker, with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StyleEffect {
     /// Name of the feature.
     pub feature: String,
     /// Change of the log odds of a preference per standard deviation of the feature; for `side`, the log odds of a
-    /// preference for the model on side A between equal models; for `side_in_later_turns`, what several turns add to it; for
+    /// preference for the model on side A between equal models; for `side_in_later_turns`, its change in battles of several turns; for
     /// `same_maker`, the log odds of a judge's preference for a model of its own maker.
     pub coefficient: f64,
     /// Lower bound.
@@ -30,7 +30,7 @@ pub struct StyleEffect {
     pub upper: f64,
 }
 
-/// The parts of a fit with style control that a leaderboard shows.
+/// Parts of a fit with style control that a leaderboard shows.
 pub(in super::super) struct StyledLeaderboard {
     pub(in super::super) fit: Fit,
     pub(in super::super) intervals: Intervals,
@@ -38,7 +38,7 @@ pub(in super::super) struct StyledLeaderboard {
     pub(in super::super) notes: Vec<RatingNote>,
 }
 
-/// Refits with covariates. `plain` is the fit without it.
+/// Refits with covariates. `plain` is the fit without them.
 ///
 /// # Errors
 /// [`FitError::StyleOptions`] for options that style control does not support, and the errors of [`fit_style`].
@@ -105,7 +105,7 @@ fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> 
     Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
 }
 
-/// The weight of every log row; `None` for equal weights.
+/// Returns the weight of every log row; `None` for equal weights.
 fn weights_of(log: &VoteLog, tally: &Tally, weights: &Weights, scoring: Scoring) -> Option<Vec<f64>> {
     if *weights == Weights::Equal {
         return None;

@@ -36,7 +36,7 @@ use super::notes::RatingNote;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
-use errors::{Variances, covariance, unvarying};
+use errors::{Variances, covariance, has_zero_variance};
 use features::{NAMES, StyledVotes};
 use negative_log_likelihood::StyleLoss;
 
@@ -47,7 +47,7 @@ const DEPENDENT: f64 = 1e-10;
 /// nine digits.
 const SEPARATED: f64 = 1e-9;
 
-/// The kind of standard errors.
+/// Kind of standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StyleErrors {
     /// No errors.
@@ -55,13 +55,13 @@ pub enum StyleErrors {
     /// Independent votes.
     #[default]
     Votes,
-    /// Clustered by voter; a vote without a voter is a cluster of its own.
+    /// Clustered by voter; a vote without a voter is its own cluster.
     Voters,
     /// By leaving out one voter at a time, as in [`IntervalMethod::Jackknife`](super::options::IntervalMethod).
     Jackknife,
 }
 
-/// What ratings are adjusted for.
+/// Covariates that ratings are adjusted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Covariates {
     /// The features of style, [`FEATURES`].
@@ -81,7 +81,7 @@ impl Default for Covariates {
 pub struct StyleOptions<'log> {
     /// Treatment of ties and both-bad votes; the same as for the tally.
     pub scoring: Scoring,
-    /// What to adjust for; the features of style by default.
+    /// Covariates; the features of style by default.
     pub covariates: Covariates,
     /// Kind of standard errors.
     pub errors: StyleErrors,
@@ -102,7 +102,7 @@ pub struct StyledFit {
     pub errors: Vec<Option<f64>>,
     /// Effective number of voters by model, with [`StyleErrors::Jackknife`].
     pub voters: Option<Vec<f64>>,
-    /// Models without a standard error because a single voter's votes tie them to the rest.
+    /// Models without a standard error because only a single voter's votes connect them with the rest.
     pub carried: Vec<usize>,
     /// Joint covariance of the strengths.
     pub(super) covariances: Covariances,
@@ -157,7 +157,7 @@ pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOption
     Ok(assemble(&loss, &found, variances.as_ref(), plain, notes))
 }
 
-/// The optimum with style, in the parameter order of [`StyleLoss`]: strengths, then effects.
+/// Optimum with style, in the parameter order of [`StyleLoss`]: strengths, then effects.
 struct StyleOptimum {
     point: DVector<f64>,
     loss: f64,
@@ -165,7 +165,7 @@ struct StyleOptimum {
     converged: bool,
 }
 
-/// Fits, leaving out one feature after another while one is not identified.
+/// Fits the model, leaving out features one at a time until all are identified.
 fn fit_identified_features<'votes>(
     votes: &'votes StyledVotes,
     plain: &Fit,
@@ -202,13 +202,13 @@ fn fit_identified_features<'votes>(
 
 /// Information on the effects: by themselves, and given the strengths.
 struct OwnInformation {
-    /// The block of the Hessian that belongs to the features.
+    /// Block of the Hessian of the features.
     alone: DMatrix<f64>,
-    /// Its Schur complement: the information left when the strengths adapt to any change of the effects.
+    /// Schur complement of that block: the remaining information when the strengths adapt to any change of the effects.
     left: DMatrix<f64>,
 }
 
-/// The first feature that depends on those before it and on the models: the pivots of a Cholesky factor are the
+/// Finds the first feature that depends on those before it and on the models: the pivots of a Cholesky factor are the
 /// remaining information.
 fn dependent(own: &OwnInformation) -> Option<usize> {
     let mut matrix = own.left.clone();
@@ -227,7 +227,7 @@ fn dependent(own: &OwnInformation) -> Option<usize> {
     None
 }
 
-/// The feature with the largest part in a direction in which the fit lost almost all its information: there the
+/// Finds the feature with the largest part in a direction in which the fit lost almost all its information: there the
 /// likelihood grows without limit.
 fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Option<usize> {
     let (before, after) = (before?, after?);
@@ -251,7 +251,7 @@ fn assemble(
     let voters = |place: usize| variances?.voters.as_ref().map(|voters| voters[place]);
     let mut voters_by_model = vec![0.0; plain.model_strengths.len()];
     let mut carried = Vec::new();
-    let unvarying = variances.map_or_else(Vec::new, |_| unvarying(loss, &found.point));
+    let unvarying = variances.map_or_else(Vec::new, |_| has_zero_variance(loss, &found.point));
     for (place, &model) in loss.models().iter().enumerate() {
         if let ModelStrength::Rated { strength, .. } = &mut fit.model_strengths[model] {
             *strength = found.point[place];

@@ -1,4 +1,4 @@
-//! The negative log likelihood with style features and its derivatives, in one pass over the votes.
+//! Negative log likelihood with style features and its derivatives, in one pass over the votes.
 
 use std::cell::RefCell;
 
@@ -42,7 +42,7 @@ struct GroupSums {
 #[derive(Debug, Clone, Default)]
 pub(super) struct StyleSums {
     loss: f64,
-    /// By group.
+    /// Sums by group.
     cells: Vec<(usize, GroupSums)>,
     /// Σ slope·x.
     gradient: FeatureVector,
@@ -56,12 +56,12 @@ impl<'votes> StyleLoss<'votes> {
         Self { votes, kept, total: if total > 0.0 { total } else { 1.0 }, last: RefCell::default() }
     }
 
-    /// The features in the fit.
+    /// Returns the features in the fit.
     pub(super) fn kept(&self) -> &[usize] {
         &self.kept
     }
 
-    /// The models in the fit, by position in the tally.
+    /// Returns the models in the fit, by position in the tally.
     pub(super) fn models(&self) -> &[usize] {
         &self.votes.models
     }
@@ -70,12 +70,12 @@ impl<'votes> StyleLoss<'votes> {
         self.votes
     }
 
-    /// The sum of the weights; argmin sees the mean loss.
+    /// Returns the sum of the weights; argmin gets the mean loss.
     pub(super) fn total(&self) -> f64 {
         self.total
     }
 
-    /// The strengths of the fit without style, with effects 0.
+    /// Returns the strengths of the fit without style, with effects 0.
     pub(super) fn start(&self, plain: &Fit) -> DVector<f64> {
         let strength = |&model: &usize| match plain.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
@@ -85,7 +85,7 @@ impl<'votes> StyleLoss<'votes> {
         DVector::from_iterator(self.models().len() + self.kept.len(), strengths)
     }
 
-    /// The last evaluated point.
+    /// Returns the last evaluated point.
     pub(super) fn last_point(&self) -> Option<DVector<f64>> {
         self.last.borrow().as_ref().map(|(point, _)| point.clone())
     }
@@ -94,7 +94,7 @@ impl<'votes> StyleLoss<'votes> {
         self.at(point, |sums| self.matrix(sums))
     }
 
-    /// The Hessian made invertible by [`project_matrix`].
+    /// Computes the Hessian made invertible by [`project_matrix`].
     pub(super) fn held_curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
         let mut hessian = self.hessian(point);
         let stiffness = mean_diagonal(&hessian);
@@ -102,7 +102,7 @@ impl<'votes> StyleLoss<'votes> {
         hessian
     }
 
-    /// Information on the effects at a point; `None` without features, or if the strengths are not identified.
+    /// Computes the information on the effects at a point; `None` without features, or if the strengths are not identified.
     pub(super) fn information_on_style(&self, point: &DVector<f64>) -> Option<OwnInformation> {
         let (models, features) = (self.models().len(), self.kept.len());
         if features == 0 {
@@ -116,7 +116,7 @@ impl<'votes> StyleLoss<'votes> {
         Some(OwnInformation { alone, left })
     }
 
-    /// d of every vote.
+    /// Returns a function that computes d of a vote.
     pub(super) fn predict(&self, point: &DVector<f64>) -> impl Fn(f64, &StyledVote) -> f64 + use<> {
         let mut effects = [0.0; COUNT];
         for (place, &feature) in self.kept.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'votes> StyleLoss<'votes> {
         total
     }
 
-    /// Σ slope·u.
+    /// Computes Σ slope·u.
     fn vector(&self, sums: &StyleSums) -> DVector<f64> {
         let models = self.models().len();
         let mut vector = DVector::zeros(models + self.kept.len());
@@ -162,7 +162,7 @@ impl<'votes> StyleLoss<'votes> {
         vector
     }
 
-    /// Σ weight·u·uᵀ.
+    /// Computes Σ weight·u·uᵀ.
     pub(super) fn matrix(&self, sums: &StyleSums) -> DMatrix<f64> {
         let models = self.models().len();
         let size = models + self.kept.len();
@@ -258,13 +258,13 @@ impl Shares {
         Self { p, q, tail: small }
     }
 
-    /// p − y as a sum of two small terms: exact even for 9,999 to 1.
+    /// Computes p − y as a sum of two small terms: exact even for 9,999 to 1.
     pub(super) fn residual(&self, points: f64) -> f64 {
         (1.0 - points) * self.p - points * self.q
     }
 }
 
-/// The loss and its derivatives by d.
+/// Computes the loss of a vote and its derivatives by d.
 fn likelihood(d: f64, vote: &StyledVote) -> Terms {
     let shares = Shares::at(d);
     let loss = shares.tail.ln_1p() + (1.0 - vote.points) * d.max(0.0) + vote.points * (-d).max(0.0);
@@ -275,7 +275,7 @@ fn likelihood(d: f64, vote: &StyledVote) -> Terms {
     }
 }
 
-/// Squared scores: the contribution of a vote to the middle of the sandwich.
+/// Computes the squared score: the contribution of a vote to the middle of the sandwich.
 pub(super) fn squared(d: f64, vote: &StyledVote) -> Terms {
     let score = vote.weight * Shares::at(d).residual(vote.points);
     Terms { loss: 0.0, slope: score, weight: score * score }

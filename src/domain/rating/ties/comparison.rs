@@ -1,11 +1,11 @@
-//! Compares models of ties by likelihood.
+//! Compares tie models by likelihood.
 //!
 //! All three are models of three outcomes, so their likelihoods can be compared: Davidson (1970), Rao–Kupper (1967), and ties
-//! that are equally frequent in every pair, P(tie) = t and P(first) = (1 − t)·σ(d), as half a win for each model and dropped
-//! ties take them to be. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L
-//! (Schwarz 1978), with k parameters and n votes, where L is the largest of each model. Ties that are equally frequent
-//! say nothing of d, so L is largest at the Bradley–Terry strengths of the wins alone, or towards infinite ones where some model
-//! won or lost all of these. Votes between components and with unbounded models are left out.
+//! that are equally frequent in every pair, P(tie) = t and P(first) = (1 − t)·σ(d), the assumption behind half wins and dropped
+//! ties. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L (Schwarz 1978), with k parameters,
+//! n votes and the maximum likelihood L of each model. Equally frequent ties carry no information on d, so L is largest at the
+//! Bradley–Terry strengths of the wins alone, or towards infinite ones where some model won or lost all of these. Votes between
+//! components and with unbounded models are left out.
 
 use nalgebra::DVector;
 use schemars::JsonSchema;
@@ -21,11 +21,11 @@ use crate::rating::newton::{descend, minimise};
 use crate::rating::{FitError, bradley_terry, davidson};
 use crate::stats::real_len;
 
-/// A model of ties.
+/// Tie model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieModel {
-    /// Equally frequent in every pair.
+    /// Ties equally frequent in every pair.
     Half,
     /// Davidson's model.
     Davidson,
@@ -33,7 +33,7 @@ pub enum TieModel {
     RaoKupper,
 }
 
-/// How well a model of ties describes the votes.
+/// Likelihood and information criteria of a tie model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieComparison {
     /// The model.
@@ -48,8 +48,8 @@ pub struct TieComparison {
     pub bic: f64,
 }
 
-/// Fits each model to the largest component of a Bradley–Terry fit, best first by AIC. Empty without ties there, or where
-/// they follow from the strengths so that their frequency has no finite estimate.
+/// Fits each model to the largest component of a Bradley–Terry fit, best first by AIC. Empty without ties there, or where their
+/// frequency has no finite estimate because the strengths determine them.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for [`super::super::bradley_terry::fit`].
@@ -76,11 +76,11 @@ pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitE
     Ok(found)
 }
 
-/// The models of the largest component of a Bradley–Terry fit, by position in the tally, with their log strengths under
-/// Rao and Kupper's model. Empty where [`compare_ties`] is.
+/// Fits Rao and Kupper's model to the largest component of a Bradley–Terry fit. Returns its models, by position in the tally, with their
+/// log strengths. Empty where [`compare_ties`] is.
 ///
 /// # Errors
-/// As [`compare_ties`].
+/// Those of [`compare_ties`].
 pub(in crate::rating) fn rao_kupper_strengths(tally: &Tally, fit: &Fit) -> Result<Vec<(usize, f64)>, FitError> {
     let Some(TiedComponent { members, pairs, start, .. }) = TiedComponent::new(tally, fit) else {
         return Ok(Vec::new());
@@ -89,14 +89,14 @@ pub(in crate::rating) fn rao_kupper_strengths(tally: &Tally, fit: &Fit) -> Resul
     Ok(members.into_iter().zip(point.iter().copied()).collect())
 }
 
-/// The largest component of a Bradley–Terry fit, whose ties have a frequency with a finite estimate.
+/// Largest component of a Bradley–Terry fit, with a finite estimate of the frequency of ties.
 struct TiedComponent {
-    /// By position in the tally.
+    /// Models by position in the tally.
     members: Vec<usize>,
     with_nu: ModelBlock,
-    /// By position in `members`.
+    /// Pairs by position in `members`.
     pairs: Vec<PairTally>,
-    /// The fitted strengths, and 0 for the frequency of ties.
+    /// Fitted strengths, and 0 for the frequency of ties.
     start: DVector<f64>,
 }
 
@@ -112,7 +112,7 @@ impl TiedComponent {
     }
 }
 
-/// ln L of ties that are equally frequent in every pair.
+/// Computes ln L of ties that are equally frequent in every pair.
 fn equally_frequent(tally: &Tally, members: &[usize], pairs: &[PairTally]) -> Result<f64, FitError> {
     let sum = |votes: fn(&PairTally) -> f64| pairs.iter().map(votes).sum::<f64>();
     let (ties, wins) = (sum(|pair| pair.halves), sum(|pair| pair.first_wins + pair.second_wins));
@@ -126,7 +126,7 @@ fn equally_frequent(tally: &Tally, members: &[usize], pairs: &[PairTally]) -> Re
     Ok(of_shares + bradley_terry::fit(&decided)?.log_likelihood)
 }
 
-/// The loss of Rao and Kupper's model, and where it is smallest.
+/// Minimises the loss of Rao and Kupper's model; returns the loss and its minimum point.
 fn rao_kupper(models: usize, pairs: &[PairTally], start: DVector<f64>) -> Result<(TieLoss, DVector<f64>), FitError> {
     let counted = |pair: &PairTally| OutcomeCounts {
         first: pair.first,

@@ -1,13 +1,13 @@
-//! How good models are by themselves: the share of prompts for which a model's reply is good enough.
+//! Absolute quality of models: the share of prompts for which a model's reply is good enough.
 //!
-//! Comparisons alone cannot say this: if all models became better, no rating would move. Votes for "both bad" do. In the
-//! generalised Rao–Kupper model (see `outcomes.rs`) "bad" takes part with strength 1, so π_i/(1 + π_i) is the probability
+//! Comparisons alone do not determine it: if all models improved, no rating would change. Votes for "both bad" do. In the
+//! generalised Rao–Kupper model (see `outcomes.rs`) "bad" is a player of strength 1, so π_i/(1 + π_i) is the probability
 //! that a reply of model i, alone, beats it. The estimate is by maximum likelihood, its interval by leaving out one voter
-//! at a time, each by one Newton step, as in `jackknife.rs`; where no voters are known, by the sandwich. It is worked out
-//! for ln π and then turned into a share.
+//! at a time, each by one Newton step, as in `jackknife.rs`; where no voters are known, by the sandwich. The interval is computed
+//! for ln π and then transformed to a share.
 //!
-//! The likelihood has a finite maximum for models that are connected, both ways, with "bad": a win or tie beats it, a vote
-//! for "both bad" is won by it.
+//! The likelihood has a finite maximum for models that are strongly connected with "bad": a win or tie beats it, and it wins a vote
+//! for "both bad".
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
@@ -29,19 +29,19 @@ use crate::stats::confidence::ConfidenceLevel;
 /// ln(θ − 1) at the start of the search: θ = 2.
 const START: f64 = 0.0;
 
-/// The share of prompts for which a model is good enough.
+/// Share of prompts for which a model is good enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct GoodEnough {
     /// Estimate, 0 to 1.
     pub share: f64,
-    /// Lower bound; `None` where a single voter's votes decide.
+    /// Lower bound; `None` where a single voter's votes determine the share.
     pub lower: Option<f64>,
     /// Upper bound.
     pub upper: Option<f64>,
 }
 
-/// The shares of all models, by position in the tally; `None` for models that are not connected with "bad", and for all
-/// where no vote is "both bad" or the votes are too few to determine levels.
+/// Estimates the shares of all models, by position in the tally; `None` for models that are not connected with "bad", and for all
+/// where no vote is "both bad" or the votes are too few to determine shares.
 pub(in crate::rating) fn good_enough(
     tally: &Tally,
     counts: &[(u32, u32, PairCounts)],
@@ -79,7 +79,7 @@ pub(in crate::rating) fn good_enough(
     shares
 }
 
-/// The votes that the scoring counts, by position in the tally.
+/// Counts the votes that the scoring keeps, by position in the tally.
 fn outcome_counts(tally: &Tally, counts: &[(u32, u32, PairCounts)], scoring: Scoring) -> Vec<OutcomeCounts> {
     let last = tally.models.iter().map(|model| model.index + 1).max().unwrap_or(0);
     let mut places = vec![None; last];
@@ -94,7 +94,7 @@ fn outcome_counts(tally: &Tally, counts: &[(u32, u32, PairCounts)], scoring: Sco
             counted(Outcome::BothBad, counts.both_bad),
         ];
         let (first, second) = (place(first)?, place(second)?);
-        // One order for all pairs, so that the order of the votes does not change a bit.
+        // Fixed order within pairs, so that the order of the votes changes no bit of the result.
         let (first, second, votes) = match first < second {
             true => (first, second, votes),
             false => (second, first, [votes[1], votes[0], votes[2], votes[3]]),
@@ -106,7 +106,7 @@ fn outcome_counts(tally: &Tally, counts: &[(u32, u32, PairCounts)], scoring: Sco
     pairs
 }
 
-/// The models that are connected with "bad", in order.
+/// Finds the models that are connected with "bad", in order.
 fn connected(models: usize, pairs: &[OutcomeCounts]) -> Vec<usize> {
     let mut arcs = Vec::new();
     let mut against_bad = vec![(0.0, 0.0); models];
@@ -130,9 +130,9 @@ fn connected(models: usize, pairs: &[OutcomeCounts]) -> Vec<usize> {
     with_bad.into_iter().filter(|&model| model < models).collect()
 }
 
-/// The standard deviation of ln π, and the effective number of voters behind it.
+/// Standard error of ln π, with the effective number of voters.
 #[derive(Debug, Clone, Copy)]
-struct ErrorOf {
+struct StandardError {
     deviation: f64,
     voters: Option<f64>,
 }
@@ -141,8 +141,8 @@ fn inverse_of(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
     cholesky(matrix).map(|factor| inverse(&factor))
 }
 
-/// The sandwich for independent votes; `None` where the Hessian is singular.
-fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Option<Vec<Option<ErrorOf>>> {
+/// Computes the sandwich for independent votes; `None` where the Hessian is singular.
+fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Option<Vec<Option<StandardError>>> {
     let inverse = inverse_of(loss.hessian(point))?;
     let mut meat = DMatrix::zeros(point.len(), point.len());
     for pair in loss.pairs() {
@@ -155,29 +155,29 @@ fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Option<Vec<Option<Er
     let half = meat * &inverse;
     let error = |(column, half): (usize, _)| {
         let deviation = inverse.column(column).dot(&half).max(0.0).sqrt();
-        Some(ErrorOf { deviation, voters: None })
+        Some(StandardError { deviation, voters: None })
     };
     Some(half.column_iter().map(|half| half.into_owned()).enumerate().map(error).collect())
 }
 
-/// Leaves out one voter at a time; `None` where the Hessian is singular.
+/// Computes the errors by leaving out one voter at a time; `None` where the Hessian is singular.
 fn errors_by_voter(
     loss: &TieLoss,
     point: &DVector<f64>,
     places: &[Option<usize>],
     votes: &VotesByVoter,
-) -> Option<Vec<Option<ErrorOf>>> {
+) -> Option<Vec<Option<StandardError>>> {
     let hessian = loss.hessian(point);
     let information = hessian.diagonal();
     let inverse = inverse_of(hessian)?;
-    // As in `jackknife.rs`, ranges of voters are summed apart and then in order.
+    // As in `jackknife.rs`, ranges of voters are summed separately and then in order.
     let parts: Vec<SumsOfVoters> = ranges(votes.len())
         .into_par_iter()
         .map(|range| {
             let (mut sums, mut correction) = (SumsOfVoters::new(point.len()), Correction::default());
             for of_voter in range.map(|voter| votes.of(voter)) {
                 let voter = VoterPart::new(loss, point, places, of_voter);
-                sums.carry_held_alone(&voter.touched, voter.hessian.diagonal().as_slice(), &information);
+                sums.mark_sole_voter_parameters(&voter.touched, voter.hessian.diagonal().as_slice(), &information);
                 leave_out(&voter, &inverse, &mut correction, &mut sums);
             }
             sums
@@ -187,7 +187,7 @@ fn errors_by_voter(
     let variances = sums.variances(&inverse)?;
     let effective = sums.effective_voters();
     let error = |place: usize| {
-        let found = ErrorOf { deviation: variances[place].sqrt(), voters: Some(effective[place]) };
+        let found = StandardError { deviation: variances[place].sqrt(), voters: Some(effective[place]) };
         (!sums.carried()[place]).then_some(found)
     };
     Some((0..point.len()).map(error).collect())
@@ -207,7 +207,7 @@ fn leave_out(voter: &VoterPart, inverse: &DMatrix<f64>, correction: &mut Correct
     }
 }
 
-/// The votes of one voter: the score and the Hessian, over the parameters that they touch.
+/// Score and Hessian of the votes of one voter, over the parameters that they touch.
 struct VoterPart {
     touched: Vec<usize>,
     score: DVector<f64>,

@@ -1,9 +1,9 @@
-//! Whether models became good enough more often: the later half of the votes against the earlier half.
+//! Change of the share of prompts for which a model is good enough: the later half of the votes minus the earlier half.
 //!
 //! Each half is fitted by itself ([`super::good_enough`]). The interval of the difference of the two shares s₂ − s₁ comes from
 //! their intervals (l₁, u₁) and (l₂, u₂): from s₂ − s₁ − √((s₂ − l₂)² + (u₁ − s₁)²) to s₂ − s₁ + √((u₂ − s₂)² + (s₁ − l₁)²)
 //! (Newcombe, *Interval estimation for the difference between independent proportions*, Statistics in Medicine 17, 1998,
-//! method 10; Zou and Donner, Statistics in Medicine 27, 2008). It takes the halves to be independent. A voter with votes in
+//! method 10; Zou and Donner, Statistics in Medicine 27, 2008). It assumes independent halves. A voter with votes in
 //! both makes their shares err in the same direction, so the interval is then too wide rather than too narrow.
 
 use std::collections::BTreeMap;
@@ -16,16 +16,16 @@ use crate::rating::scoring::Scoring;
 use crate::rating::vote_log::VoteLog;
 use crate::stats::confidence::ConfidenceLevel;
 
-/// Whose votes vary together in the intervals of a share.
+/// Independent units of the intervals of a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rating) enum ShareErrors {
-    /// Those of one voter.
+    /// Voters: the votes of one voter are dependent.
     Voters,
-    /// None: all votes are independent.
+    /// Votes: all votes are independent.
     Votes,
 }
 
-/// By how much the share of prompts for which a model is good enough changed.
+/// Change of the share of prompts for which a model is good enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::rating) struct GoodEnoughChange {
     /// Share in the later half of the votes minus share in the earlier half.
@@ -36,8 +36,8 @@ pub(in crate::rating) struct GoodEnoughChange {
     pub(in crate::rating) upper: f64,
 }
 
-/// The change of each model whose share is known, with an interval, in both halves of the votes; of none where the votes of a
-/// half are too few to determine shares.
+/// Computes the change of each model with a known share and interval in both halves of the votes; empty where the votes of a half are
+/// too few to determine shares.
 pub(in crate::rating) fn good_enough_changes(
     log: &VoteLog,
     errors: ShareErrors,
@@ -61,7 +61,7 @@ fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<GoodEnoughChange> 
     Some(GoodEnoughChange { change, lower: change - below, upper: change + above })
 }
 
-/// For each vote, whether it is in the later half: by time, or in log order where times are unknown.
+/// Returns for each vote whether it is in the later half: by time, or in log order where times are unknown.
 fn later_half(log: &VoteLog) -> Vec<bool> {
     let mut rows: Vec<usize> = (0..log.len()).collect();
     if let Some(seconds) = &log.seconds {
@@ -72,7 +72,7 @@ fn later_half(log: &VoteLog) -> Vec<bool> {
     is_later
 }
 
-/// The shares by these votes alone; none where they determine no shares.
+/// Estimates the shares from the selected votes alone; empty where they determine no shares.
 fn levels(
     log: &VoteLog,
     keep: &[bool],

@@ -1,8 +1,8 @@
-//! Models of all outcomes of a vote, with ties and "both bad" as outcomes of their own.
+//! Models of all outcomes of a vote, with ties and "both bad" as separate outcomes.
 //!
-//! [`good_enough`] finds how good models are by themselves, from how often both replies are bad, and `good_enough_change.rs` how
-//! this changes; [`comparison`] compares
-//! the ways to count ties by likelihood. Both fit the loss of `negative_log_likelihood.rs`, whose outcomes are in `outcomes.rs`.
+//! [`good_enough`] estimates the absolute quality of models from the frequency of "both bad" votes, and `good_enough_change.rs` its
+//! change; [`comparison`] compares tie models by likelihood. Both fit the loss of `negative_log_likelihood.rs`, whose outcomes are in
+//! `outcomes.rs`.
 
 pub mod comparison;
 pub mod good_enough;

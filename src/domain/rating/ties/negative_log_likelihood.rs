@@ -1,4 +1,4 @@
-//! The negative log likelihood of votes under a model of all outcomes.
+//! Negative log likelihood of votes under a model of all outcomes.
 
 use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
@@ -7,7 +7,7 @@ use super::outcomes::{Expansion, OutcomeModel, PairOutcome, Triple, loss};
 use crate::rating::newton::{mean_diagonal, project, project_matrix};
 use crate::stats::cholesky::cholesky;
 
-/// The votes of a pair by outcome, in the order of [`PairOutcome::ALL`].
+/// Votes of a pair by outcome, in the order of [`PairOutcome::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OutcomeCounts {
     pub(super) first: usize,
@@ -22,7 +22,7 @@ pub(super) struct TieLoss {
     models: usize,
     pairs: Vec<OutcomeCounts>,
     has_ties: bool,
-    /// Under Rao–Kupper, all models: only differences of log strengths matter.
+    /// Gauges: under Rao–Kupper, one of all models, since only differences of log strengths matter.
     gauges: Vec<Vec<usize>>,
 }
 
@@ -36,7 +36,7 @@ impl TieLoss {
         Self { model, models, pairs, has_ties, gauges }
     }
 
-    /// Number of parameters of a point.
+    /// Returns the number of parameters of a point.
     pub(super) fn parameters(&self) -> usize {
         self.models + usize::from(self.has_ties)
     }
@@ -49,7 +49,7 @@ impl TieLoss {
         self.pairs.iter().flat_map(|pair| pair.votes).sum::<f64>().max(1.0)
     }
 
-    /// The parameters of a pair: its models and, if there are ties, η.
+    /// Returns the parameters of a pair: its models and, if there are ties, η.
     pub(super) fn places(&self, first: usize, second: usize) -> [Option<usize>; 3] {
         [Some(first), Some(second), self.has_ties.then_some(self.models)]
     }
@@ -58,12 +58,12 @@ impl TieLoss {
         places.map(|place| place.map_or(f64::NEG_INFINITY, |place| point[place]))
     }
 
-    /// −ln P of an outcome of two models at a point.
+    /// Computes −ln P of an outcome of two models at a point.
     pub(super) fn of(&self, outcome: PairOutcome, places: [Option<usize>; 3], point: &DVector<f64>) -> Expansion {
         loss(self.model, outcome, Self::at(places, point)).0
     }
 
-    /// The loss of a pair, and its part that curves downwards.
+    /// Computes the loss of a pair, and its concave part.
     fn of_pair(&self, pair: &OutcomeCounts, point: &DVector<f64>) -> (Expansion, Expansion) {
         let at = Self::at(self.places(pair.first, pair.second), point);
         let mut sums = (Expansion::default(), Expansion::default());
@@ -90,7 +90,7 @@ impl TieLoss {
         slope
     }
 
-    /// The Hessian; with `UpperBound`, that of a convex function above the loss that touches it at the point.
+    /// Computes the Hessian; with `UpperBound`, that of a convex majorant of the loss that touches it at the point.
     fn curvature(&self, point: &DVector<f64>, curvature: HessianKind) -> DMatrix<f64> {
         let mut matrix = DMatrix::zeros(point.len(), point.len());
         for pair in &self.pairs {

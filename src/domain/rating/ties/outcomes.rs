@@ -1,4 +1,4 @@
-//! The probabilities of the outcomes of a pair, as sums of exponentials of the parameters.
+//! Probabilities of the outcomes of a pair, as sums of exponentials of the parameters.
 //!
 //! With π = e^α for the first model, e^β for the second, and θ = 1 + e^η:
 //!
@@ -13,14 +13,14 @@
 /// Parameters of a pair: α, β and η.
 pub(super) type Triple = [f64; 3];
 
-/// Which outcomes there are.
+/// Model of the outcomes of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutcomeModel {
     RaoKupper,
     GeneralisedRaoKupper,
 }
 
-/// An outcome of a vote, whose pair is in order.
+/// Outcome of a vote on an ordered pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairOutcome {
     First,
@@ -33,7 +33,7 @@ impl PairOutcome {
     pub(super) const ALL: [Self; 4] = [Self::First, Self::Second, Self::Tie, Self::BothBad];
 }
 
-/// A value with its derivatives by α, β and η.
+/// Value with its derivatives by α, β and η.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Expansion {
     pub(super) value: f64,
@@ -52,12 +52,12 @@ impl Expansion {
         }
     }
 
-    /// A linear function.
+    /// Expands a linear function.
     fn linear(by: Triple, at: Triple) -> Self {
         Self { value: dot(by, at), gradient: by, ..Self::default() }
     }
 
-    /// ln Σ e^(constant + by·at) over two lists of terms.
+    /// Expands ln Σ e^(constant + by·at) over two lists of terms.
     fn log_sum(terms: [&[(f64, Triple)]; 2], at: Triple) -> Self {
         let exponent = |&(constant, by): &(f64, Triple)| constant + dot(by, at);
         let most = terms.into_iter().flatten().map(exponent).fold(f64::NEG_INFINITY, f64::max);
@@ -83,7 +83,7 @@ impl Expansion {
     }
 }
 
-/// η may be −∞, where no vote is a tie; terms without η do not see it.
+/// Computes by·at. η may be −∞, where no vote is a tie; terms without η ignore it.
 fn dot(by: Triple, at: Triple) -> f64 {
     by.iter().zip(at).map(|(by, at)| if *by > 0.0 { by * at } else { 0.0 }).sum()
 }
@@ -94,8 +94,8 @@ const SECOND: Triple = [0.0, 1.0, 0.0];
 const FIRST_ETA: Triple = [1.0, 0.0, 1.0];
 const SECOND_ETA: Triple = [0.0, 1.0, 1.0];
 
-/// −ln P of an outcome. The second value is its part that curves downwards, of which a search far from the minimum may
-/// leave out the second derivatives: what remains still bounds the loss from above.
+/// Computes −ln P of an outcome. The second value is its concave part, whose second derivatives a search far from the minimum may
+/// leave out: the rest still bounds the loss from above.
 pub(super) fn loss(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> (Expansion, Expansion) {
     let bad: &[(f64, Triple)] = match model {
         OutcomeModel::RaoKupper => &[],

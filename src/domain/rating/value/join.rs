@@ -1,9 +1,9 @@
-//! Joins ratings, prices and times, and finds the cheapest model that cannot be told apart from each.
+//! Joins ratings, prices and times, and finds for each model the cheapest one not significantly different from it.
 //!
 //! The cost of an answer is P·p + R·r: mean tokens P of a prompt and R of the model's own replies times the prices p and r
-//! of a token, so a wordy model costs more than its price says. Two models cannot be told apart where the interval of their
-//! difference holds 0. This is no proof that they are equal: with few votes nothing can be told apart, and the bounds of
-//! the difference say how much may be lost.
+//! of a token, so a verbose model costs more than its price suggests. Two models are not significantly different where the interval
+//! of their difference contains 0. This is no proof that they are equal: with few votes no difference is significant, and the bounds of
+//! the difference limit the possible loss.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::rating::POINTS_PER_STRENGTH;
 use crate::rating::differences::{Differences, RatingDifference};
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
 
-/// Answers of which a cost is given.
+/// Number of answers per cost.
 const ANSWERS: f64 = 1_000.0;
-/// Tokens of which prices are given.
+/// Number of tokens per price.
 const TOKENS: f64 = 1e6;
-/// The largest group of models that votes connect.
+/// Index of the largest component.
 const LARGEST_GROUP: usize = 0;
 
-/// What a report is made of.
+/// Input of a value report.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueInput<'a> {
     /// Ratings.
@@ -33,11 +33,11 @@ pub struct ValueInput<'a> {
     pub prices: &'a PriceList,
     /// Tokens and times.
     pub usage: &'a ArenaUsage,
-    /// Models that are for practice only.
+    /// Built-in practice models.
     pub practice: &'a BTreeSet<String>,
 }
 
-/// Joins what is known of the models of a leaderboard.
+/// Joins the ratings, prices and usage of the models of a leaderboard.
 #[must_use]
 pub fn join(input: ValueInput<'_>) -> ValueReport {
     let ValueInput { leaderboard, prices, usage, .. } = input;
@@ -117,7 +117,7 @@ fn reservation(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Cavea
     }
 }
 
-/// Rating and cost of a model that is compared.
+/// Returns the rating and cost of a model; `None` if it is not compared.
 fn rating_and_cost(value: &ModelValue) -> Option<(f64, f64)> {
     value.rating.zip(value.cost).filter(|_| value.reservation.is_none())
 }
@@ -137,9 +137,9 @@ fn mark_pareto_sets(models: &mut [ModelValue]) {
     }
 }
 
-/// A model that is compared.
+/// Model in the comparison, with rating and cost.
 struct ComparedModel<'a> {
-    /// Its position on the leaderboard.
+    /// Position on the leaderboard.
     place: usize,
     ranked: &'a RankedModel,
     rating: f64,
@@ -154,7 +154,7 @@ fn candidates<'a>(leaderboard: &'a Leaderboard, models: &[ModelValue]) -> Vec<Co
     leaderboard.models.iter().zip(models).enumerate().filter_map(candidate).collect()
 }
 
-/// The cheapest model that costs less and cannot be told apart; of equally cheap ones, the best rated.
+/// Finds the cheapest model that costs less and is not significantly different; of equally cheap ones, the best rated.
 fn cheapest_equal(one: &ComparedModel<'_>, all: &[ComparedModel<'_>], input: ValueInput<'_>) -> Option<CheaperModel> {
     let equal = |other: &&ComparedModel<'_>| {
         let difference = input.differences.between(one.ranked, other.ranked);
@@ -175,7 +175,7 @@ fn cheapest_equal(one: &ComparedModel<'_>, all: &[ComparedModel<'_>], input: Val
     })
 }
 
-/// Models that have no cost and are rated higher than all that have one.
+/// Lists the models without a cost that are rated higher than all with one.
 fn rated_higher_without_cost(candidates: &[ComparedModel<'_>], models: &[ModelValue]) -> Vec<String> {
     let highest = candidates.iter().map(|candidate| candidate.rating).fold(f64::NEG_INFINITY, f64::max);
     let is_higher = |value: &&ModelValue| {

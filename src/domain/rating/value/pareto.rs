@@ -1,16 +1,16 @@
-//! The Pareto set: the options that no other option dominates.
+//! Pareto set: the options that no other option dominates.
 //!
 //! An option dominates another if it is at least as good by every criterion and better by one (Börzsönyi, Kossmann and
 //! Stocker, *The Skyline Operator*, ICDE 2001; Ehrgott, *Multicriteria Optimization*, 2005, section 2.1). Where values are
 //! missing, comparing only what both options have is not transitive: options can dominate each other in a circle, and all
 //! of them are lost (Khalefa, Mokbel and Levandoski, *Skyline Query Processing for Incomplete Data*, ICDE 2008). Here an
-//! option is dominated only by one that is known to be at least as good by every criterion that is known of it. This is
-//! transitive, so at least one option remains, and a missing value never speaks for an option against another.
+//! option is dominated only by one that is known to be at least as good by every criterion known of the first. This is
+//! transitive, so at least one option remains, and a missing value never counts in favour of an option.
 
 /// Values of one option by criterion, larger is better; `None` where unknown.
 pub type Criteria<const N: usize> = [Option<f64>; N];
 
-/// Whether each option is in the Pareto set. Equal options are in it together.
+/// Returns for each option whether it is in the Pareto set. Equal options are in it together.
 #[must_use]
 pub fn pareto_set<const N: usize>(options: &[Criteria<N>]) -> Vec<bool> {
     options.iter().map(|option| !options.iter().any(|other| dominates(other, option))).collect()
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_missing_value_counts_neither_for_nor_against_an_option() {
-        // What is known of the second is worse than the first; the third is known to be faster.
+        // The known value of the second is worse than the first's; the third is faster.
         check(&[[Some(2.0), Some(1.0)], [Some(1.0), None], [Some(1.0), Some(5.0)]], &[true, false, true]);
         // The option without a speed does not dominate the one with it.
         check(&[[Some(2.0), None], [Some(1.0), Some(1.0)]], &[true, true]);

@@ -16,7 +16,7 @@ use crate::text_direction;
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(String);
 
-/// A text that is no currency.
+/// Error of an invalid currency code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("currency is {0:?}: write its three capital letters, for example USD")]
 pub struct InvalidCurrency(String);
@@ -55,7 +55,7 @@ impl fmt::Display for Currency {
 #[serde(try_from = "String", into = "String")]
 pub struct PriceDate(Date);
 
-/// A text that is no day.
+/// Error of an invalid date.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the date of a price is {0:?}: write year, month and day, for example 2026-11-21")]
 pub struct InvalidPriceDate(String);
@@ -63,7 +63,7 @@ pub struct InvalidPriceDate(String);
 impl FromStr for PriceDate {
     type Err = InvalidPriceDate;
 
-    /// Other spellings of a day are refused: what is written is what is shown.
+    /// Parses a date. Other spellings of a day are refused, so that the date is displayed as written.
     fn from_str(text: &str) -> Result<Self, InvalidPriceDate> {
         let day = text.parse().ok().filter(|day: &Date| day.to_string() == text);
         day.map(Self).ok_or_else(|| InvalidPriceDate(text.to_owned()))
@@ -90,15 +90,15 @@ impl fmt::Display for PriceDate {
     }
 }
 
-/// Where a price was found: a short text in one line, such as a web address.
+/// Source of a price: a short text in one line, such as a web address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct PriceSource(String);
 
-/// Longest source in characters.
+/// Maximum length of a source in characters.
 pub const LONGEST_SOURCE: usize = 200;
 
-/// A text that is no source.
+/// Error of an invalid source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the source of a price has {0} characters, or contains an invisible one: write one line of at most {LONGEST_SOURCE} \
@@ -138,23 +138,23 @@ impl fmt::Display for PriceSource {
     }
 }
 
-/// The price of a model.
+/// Price of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPrice {
-    /// Per million tokens.
+    /// Prices per million tokens.
     pub prices: Prices,
-    /// When they were looked up, if given.
+    /// Day on which the prices were looked up, if given.
     pub date: Option<PriceDate>,
-    /// Where, if given.
+    /// Source of the prices, if given.
     pub source: Option<PriceSource>,
 }
 
-/// The prices of several models in one currency.
+/// Prices of several models in one currency.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceList {
     /// The currency, if given.
     pub currency: Option<Currency>,
-    /// By model.
+    /// Prices by model.
     pub models: BTreeMap<String, ModelPrice>,
 }
 

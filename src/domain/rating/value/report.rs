@@ -1,4 +1,4 @@
-//! The report: each model's rating, cost and times, and what follows for somebody who chooses a model.
+//! Value report: rating, cost and times of each model, and a finding for the choice of a model.
 //!
 //! `Display` of a [`ValueFinding`] is the English sentence that `langya fit` prints; pages translate the finding.
 
@@ -14,13 +14,13 @@ use super::prices::{Currency, PriceDate, PriceSource};
 pub struct ValueReport {
     /// The finding in English.
     pub sentence: String,
-    /// What the best-rated model and a cheaper one have to do with each other.
+    /// Comparison of the best-rated model with a cheaper one.
     pub finding: ValueFinding,
     /// Models that are rated higher than the best one of the finding, and have no known cost.
     pub rated_higher_without_cost: Vec<String>,
     /// Currency of all prices and costs, if given.
     pub currency: Option<Currency>,
-    /// What a cost is made of.
+    /// Tokens that a cost includes.
     pub cost_basis: CostBasis,
     /// Rated votes behind the ratings.
     pub votes: u64,
@@ -34,19 +34,19 @@ pub struct ValueReport {
     pub models: Vec<ModelValue>,
 }
 
-/// What a cost is made of.
+/// Tokens that a cost includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostBasis {
     /// Prompts and replies of 1,000 answers.
     PromptsAndReplies,
-    /// Replies of 1,000 answers: the prompts are not known.
+    /// Replies of 1,000 answers: the tokens of prompts are unknown.
     Replies,
-    /// A million tokens of output: neither prompts nor replies are known.
+    /// A million tokens of output: the tokens of prompts and replies are unknown.
     OutputPrice,
 }
 
-/// One model.
+/// Rating, cost and times of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelValue {
     /// Name of the model.
@@ -57,7 +57,7 @@ pub struct ModelValue {
     pub lower: Option<f64>,
     /// Upper bound of the rating.
     pub upper: Option<f64>,
-    /// Cost as [`ValueReport::cost_basis`] says; `None` without prices, or without answers that count.
+    /// Cost on the basis of [`ValueReport::cost_basis`]; `None` without prices, or without answers that count.
     pub cost: Option<f64>,
     /// Mean tokens of a reply, by the program's own count.
     pub reply_tokens: Option<f64>,
@@ -69,35 +69,35 @@ pub struct ModelValue {
     pub input_price: Option<f64>,
     /// Price of a million tokens of output.
     pub output_price: Option<f64>,
-    /// When the prices were looked up.
+    /// Day on which the prices were looked up.
     pub price_date: Option<PriceDate>,
-    /// Where.
+    /// Source of the prices.
     pub price_source: Option<PriceSource>,
-    /// Why the model is shown and not compared.
+    /// Reason why the model is shown and not compared.
     pub reservation: Option<Caveat>,
-    /// Whether no other model is at least as good by rating and cost and better by one; `None` if it is not compared.
+    /// Whether the model is in the Pareto set of rating and cost; `None` if it is not compared.
     pub pareto: Option<bool>,
-    /// The same by rating, cost, time to the first token and speed, as far as they are known of the model.
+    /// Whether it is in the Pareto set of rating, cost, time to the first token and speed, as far as these are known of the model.
     pub pareto_with_times: Option<bool>,
-    /// The cheapest model that cannot be told apart from this one and costs less.
+    /// Cheapest model that costs less and is not significantly different from this one.
     pub cheaper: Option<CheaperModel>,
 }
 
-/// Why a model is shown and not compared.
+/// Reason why a model is shown and not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Caveat {
-    /// A built-in practice model.
+    /// The model is a built-in practice model.
     Practice,
-    /// It won or lost every vote, so that its rating has no finite estimate.
+    /// The model won or lost every vote, so that its rating has no finite estimate.
     Unbounded,
-    /// It has fewer votes than the minimum.
+    /// The model has fewer votes than the minimum.
     Provisional,
-    /// Votes do not connect it with the largest group of models.
+    /// Votes do not connect the model with the largest component.
     OtherGroup,
 }
 
-/// A cheaper model that cannot be told apart from a dearer one.
+/// Cheaper model that is not significantly different from a dearer one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheaperModel {
     /// The cheaper model.
@@ -114,18 +114,18 @@ pub struct CheaperModel {
     pub greatest_win_share: f64,
 }
 
-/// What the best-rated model and a cheaper one have to do with each other.
+/// Comparison of the best-rated model with a cheaper one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ValueFinding {
-    /// A cheaper model cannot be told apart from the best-rated one.
+    /// A cheaper model is not significantly different from the best-rated one.
     CheaperModel {
         /// The best-rated model that has a cost.
         best: String,
-        /// The cheapest of those.
+        /// Cheapest model that is not significantly different.
         cheaper: CheaperModel,
     },
-    /// The votes tell every cheaper model apart from the best-rated one.
+    /// Every cheaper model is significantly different from the best-rated one.
     CheaperAreLower {
         /// The best-rated model that has a cost.
         best: String,
@@ -137,7 +137,7 @@ pub enum ValueFinding {
         /// The best-rated model that has a cost.
         best: String,
     },
-    /// There are cheaper models, and no interval of a difference says whether they can be told apart.
+    /// There are cheaper models, but some of their differences have no interval.
     NoDifference {
         /// The best-rated model that has a cost.
         best: String,
@@ -147,7 +147,7 @@ pub enum ValueFinding {
 }
 
 impl ValueReport {
-    /// The report with other names of the models.
+    /// Returns the report with the models renamed.
     #[must_use]
     pub fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
         let cheaper = |cheaper: &CheaperModel| cheaper.renamed(&name);
@@ -187,7 +187,7 @@ impl ValueFinding {
     }
 }
 
-/// Begins a sentence that names the best-rated model.
+/// Start of a sentence that names the best-rated model.
 const RATED_BEST: &str = "Of the models with a known cost, the best rated is";
 
 impl fmt::Display for ValueFinding {
@@ -227,14 +227,14 @@ impl fmt::Display for ValueFinding {
     }
 }
 
-/// An amount of money with three digits.
+/// Formats an amount of money with three digits.
 #[must_use]
 pub fn amount(cost: f64) -> String {
     let decimals = [100.0, 10.0, 1.0, 0.1, 0.01, 0.001].into_iter().position(|size| cost >= size).unwrap_or(6);
     if cost > 0.0 { format!("{cost:.decimals$}") } else { "0".to_owned() }
 }
 
-/// A share in percent without decimals, or with one where it would read 0 or 100 and is neither.
+/// Formats a share in percent without decimals, or with one where it would read 0 or 100 and is neither.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
@@ -245,7 +245,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Rating points as text: whole ones, with a decimal below one point.
+/// Formats rating points: whole ones, with a decimal below one point.
 #[must_use]
 pub fn points(points: f64) -> String {
     let text = if points.abs() < 1.0 { format!("{points:.1}") } else { format!("{points:.0}") };

@@ -1,9 +1,9 @@
-//! What battles took: tokens of prompts and replies, time to the first token, and speed.
+//! Usage of battles: tokens of prompts and replies, time to the first token, and speed.
 //!
 //! Only battles of one turn count. There the tokens and the times of a vote are of the same reply, and nothing of the
 //! conversation is sent twice. Tokens are the program's own count ([`crate::battle::text_counts`]), the same for every
-//! model; a count of 0 is taken for one that was not recorded. Times are rounded to what a reader needs, because exact ones
-//! would help a visitor to guess which model is answering.
+//! model; a count of 0 means not recorded. Times are rounded, because exact ones would help a visitor to guess which model is
+//! answering.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use crate::stats::distribution::quantile;
 use crate::stats::real;
 
-/// A median of fewer times is not given.
-pub const FEWEST_TIMES: usize = 10;
+/// Minimum number of times for a median.
+pub const MIN_TIMES: usize = 10;
 
-/// What the battles of a vote log took.
+/// Usage of the battles of a vote log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ArenaUsage {
     /// Answers with counted tokens.
     pub answers: u64,
-    /// Mean tokens of a prompt, the same for all models: pairing does not look at prompts, so all models get the same kind.
+    /// Mean tokens of a prompt over all models: pairing ignores prompts, so all models get the same distribution.
     pub prompt_tokens: Option<f64>,
-    /// By model.
+    /// Usage by model.
     pub models: BTreeMap<String, ModelUsage>,
 }
 
-/// What the answers of one model took.
+/// Usage of the answers of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ModelUsage {
     /// Mean tokens of a reply.
@@ -46,7 +46,7 @@ impl ArenaUsage {
         columns.timings = true;
     }
 
-    /// The usage of the votes of a log, as far as it has the columns.
+    /// Computes the usage of the battles of a log, as far as it has the columns.
     #[must_use]
     pub fn new(log: &VoteLog) -> Self {
         let (mut prompts, mut models) =
@@ -68,7 +68,7 @@ impl ArenaUsage {
     }
 }
 
-/// The mean of counts that were recorded.
+/// Mean of the recorded counts.
 #[derive(Debug, Clone, Copy, Default)]
 struct RecordedMean {
     sum: u64,
@@ -86,7 +86,7 @@ impl RecordedMean {
     }
 }
 
-/// What is known of a model's answers, one by one.
+/// Token counts and times of a model's answers.
 #[derive(Debug, Clone, Default)]
 struct Samples {
     replies: RecordedMean,
@@ -113,7 +113,7 @@ impl Samples {
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    (values.len() >= FEWEST_TIMES).then(|| quantile(&values, 0.5))
+    (values.len() >= MIN_TIMES).then(|| quantile(&values, 0.5))
 }
 
 fn two_digits(speed: f64) -> f64 {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::battle::Outcome;
 
-    /// Votes of `x` against `y` with these tokens, one a vote.
+    /// Votes of `x` against `y`, each with one of these token counts.
     fn log(tokens: &[u32]) -> VoteLog {
         let mut columns = ColumnSet::default();
         ArenaUsage::add_columns(&mut columns);

@@ -94,7 +94,7 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
 /// # Errors
 /// The same as for [`fleiss`].
 pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> {
-    Rated::new(groups.iter().map(|&(counts, items)| (nonzero(counts), items)))?.fleiss()
+    EquallyRatedItems::new(groups.iter().map(|&(counts, items)| (nonzero(counts), items)))?.fleiss()
 }
 
 /// Computes [`fleiss`] from groups of equal items, each as (label of each rater, number of items). Time and memory are linear in the
@@ -103,7 +103,7 @@ pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> 
 /// # Errors
 /// The same as for [`fleiss`].
 pub fn fleiss_of_labels<'l>(groups: impl IntoIterator<Item = (&'l [usize], usize)>) -> Result<Kappa, Undefined> {
-    Rated::new(groups.into_iter().map(|(labels, items)| (counted(labels), items)))?.fleiss()
+    EquallyRatedItems::new(groups.into_iter().map(|(labels, items)| (counted(labels), items)))?.fleiss()
 }
 
 /// Randolph's free-marginal kappa (2005): as [`fleiss`], with all `labels` labels equally likely by chance.
@@ -111,7 +111,7 @@ pub fn fleiss_of_labels<'l>(groups: impl IntoIterator<Item = (&'l [usize], usize
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    Rated::new(counts.iter().map(|item| (nonzero(item), 1)))?.randolph(labels)
+    EquallyRatedItems::new(counts.iter().map(|item| (nonzero(item), 1)))?.randolph(labels)
 }
 
 /// Computes [`randolph`] from groups of equal items in the form of [`fleiss_of_labels`].
@@ -122,7 +122,7 @@ pub fn randolph_of_labels<'l>(
     groups: impl IntoIterator<Item = (&'l [usize], usize)>,
     labels: usize,
 ) -> Result<Kappa, Undefined> {
-    Rated::new(groups.into_iter().map(|(given, items)| (counted(given), items)))?.randolph(labels)
+    EquallyRatedItems::new(groups.into_iter().map(|(given, items)| (counted(given), items)))?.randolph(labels)
 }
 
 /// Labels of an item with their counts.
@@ -143,7 +143,7 @@ fn raters(item: &[(usize, u64)]) -> u64 {
 }
 
 /// The items with the most common number of raters.
-struct Rated {
+struct EquallyRatedItems {
     /// Groups of equal items with their sizes.
     groups: Vec<(LabelCounts, usize)>,
     items: usize,
@@ -151,7 +151,7 @@ struct Rated {
     excluded: usize,
 }
 
-impl Rated {
+impl EquallyRatedItems {
     fn new(groups: impl Iterator<Item = (LabelCounts, usize)>) -> Result<Self, Undefined> {
         let mut groups: Vec<(LabelCounts, usize)> = groups.filter(|(_, items)| *items > 0).collect();
         let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();

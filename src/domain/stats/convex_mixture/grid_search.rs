@@ -1,9 +1,9 @@
 //! Grid search over mixture weights.
 
-use super::{Best, MOST_SERIES, Moments};
+use super::{Best, MAX_SERIES, Moments};
 
 /// One number for each series.
-type PerSeries = [f64; MOST_SERIES];
+type PerSeries = [f64; MAX_SERIES];
 
 /// Enumerates all ways to distribute steps over the series. Partial products are reused from one point to the next: a
 /// point costs only the terms of its last series.
@@ -27,8 +27,8 @@ impl<'a> GridSearch<'a> {
             moments,
             columns: (0..series).map(column).collect(),
             steps: f64::from(steps),
-            weights: [0.0; MOST_SERIES],
-            products: vec![[0.0; MOST_SERIES]; series + 1],
+            weights: [0.0; MAX_SERIES],
+            products: vec![[0.0; MAX_SERIES]; series + 1],
             best: Best::default(),
         };
         search.give(0, steps);

@@ -8,7 +8,7 @@ use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, replicates};
 
 /// Maximum number of subsets of series that a permutation test solves; with many series it takes fewer permutations.
-const MOST_SUBSETS: u32 = 1 << 20;
+const MAX_SUBSETS: u32 = 1 << 20;
 /// Maximum rounding error of the correlations of two permutations.
 const ROUNDING: f64 = 1e-9;
 
@@ -35,7 +35,7 @@ pub fn permutation_test(
     let observed = Moments::new(series, target)?;
     let centred = centred(series);
     let least = observed.best_correlation() - ROUNDING;
-    let permutations = options.replicates.min(MOST_SUBSETS >> series.len());
+    let permutations = options.replicates.min(MAX_SUBSETS >> series.len());
     let reached = replicates(BootstrapOptions { replicates: permutations, ..options }, |rng| {
         let mut permuted = target.to_vec();
         permuted.shuffle(rng);

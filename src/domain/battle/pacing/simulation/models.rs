@@ -157,9 +157,9 @@ pub(super) fn battle_in_scripts(
     arrivals.sort_by_key(|(at, ..)| *at);
     let mut letters = [letter_of_long; 2];
     letters[longer_side.other().index()] = letter_of_short;
-    let usual_byte_time = |model: usize| Duration::from_secs_f64(MODELS[model].bytes_per_second.recip());
-    let mut usual_byte_times = [usual_byte_time(longer); 2];
-    usual_byte_times[longer_side.other().index()] = usual_byte_time(shorter);
+    let mean_byte_time = |model: usize| Duration::from_secs_f64(MODELS[model].bytes_per_second.recip());
+    let mut usual_byte_times = [mean_byte_time(longer); 2];
+    usual_byte_times[longer_side.other().index()] = mean_byte_time(shorter);
     Battle { arrivals, longer_is_slower, letters, usual_byte_times }
 }
 

@@ -1,4 +1,4 @@
-//! The votes of one voter in a block: score, information and curvature over the parameters that they touch.
+//! Votes of one voter in a block: score, information and Hessian over the parameters that they touch.
 
 use nalgebra::DVector;
 
@@ -26,7 +26,7 @@ struct VoteCurvature {
     log_nu: f64,
 }
 
-/// One voter after another, in the same memory.
+/// Votes and derivatives of one voter; its buffers are reused for the next.
 pub(super) struct Voter<'a> {
     block: &'a ModelBlock,
     point: &'a DVector<f64>,
@@ -58,7 +58,7 @@ impl<'a> Voter<'a> {
         }
     }
 
-    /// Takes the votes of the next voter.
+    /// Loads the votes of the next voter.
     pub(super) fn read(&mut self, votes: &[VoterVote], weights: &Weights) {
         self.votes.clear();
         self.curvatures.clear();
@@ -78,7 +78,7 @@ impl<'a> Voter<'a> {
         if self.block.likelihood.extra() > 0 {
             self.touch(models);
         }
-        // In the order of the matrices, which are then read and written from their beginnings to their ends.
+        // Ascending order, so that the matrices are accessed sequentially.
         self.touched.sort_unstable();
         self.touched.iter().enumerate().for_each(|(place, &parameter)| self.places[parameter] = place);
         self.nu = (self.block.likelihood.extra() > 0).then(|| self.places[models]);
@@ -122,17 +122,17 @@ impl<'a> Voter<'a> {
         &self.votes
     }
 
-    /// The parameters that the votes touch.
+    /// Returns the parameters that the votes touch.
     pub(super) fn touched(&self) -> &[usize] {
         &self.touched
     }
 
-    /// s_g over the touched parameters.
+    /// Returns s_g over the touched parameters.
     pub(super) fn score(&self) -> &[f64] {
         &self.score
     }
 
-    /// The diagonal of H_g over the touched parameters.
+    /// Returns the diagonal of H_g over the touched parameters.
     pub(super) fn information(&self) -> &[f64] {
         &self.information
     }

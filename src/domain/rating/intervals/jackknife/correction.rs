@@ -1,15 +1,15 @@
-//! The corrected score of one voter, w = (1 − H_g H⁺)⁻¹ s.
+//! Corrected score of one voter, w = (1 − H_g H⁺)⁻¹ s.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Relative size of the last term of the series that is added.
+/// Relative size of a term at which the series is truncated.
 const LAST_TERM: f64 = 1e-12;
-/// Where the series needs more terms than this, the equations are solved instead.
+/// Maximum number of terms of the series; beyond it, elimination solves the equations instead.
 const MAX_TERMS: usize = 24;
-/// A pivot this small means that H − H_g is singular: without the voter, the parameters are not determined.
+/// Pivot below which H − H_g is singular: without the voter, the parameters are not determined.
 const SINGULAR: f64 = 1e-9;
 
-/// Corrects the scores of one voter after another, in the same memory.
+/// Corrects the scores of voters; its buffers are reused from voter to voter.
 #[derive(Default)]
 pub(in crate::rating) struct Correction {
     /// H⁺ over the parameters of the voter, by columns.
@@ -21,7 +21,7 @@ pub(in crate::rating) struct Correction {
 }
 
 impl Correction {
-    /// Takes the score of the next voter, over the parameters that the voter's votes touch.
+    /// Loads the score of the next voter, over the parameters that the voter's votes touch.
     pub(in crate::rating) fn set(&mut self, touched: &[usize], score: &[f64], inverse: &DMatrix<f64>) {
         self.inverse.clear();
         for &column in touched {
@@ -35,7 +35,7 @@ impl Correction {
         self.moved.resize(score.len(), 0.0);
     }
 
-    /// w by the series Σ (H_g·H⁺)ᵏ·s, or by elimination where that converges slowly. `None` if the matrix is singular.
+    /// Computes w by the series Σ (H_g·H⁺)ᵏ·s, or by elimination where that converges slowly. `None` if the matrix is singular.
     /// `curvature` sets its second argument to H_g times its first.
     pub(in crate::rating) fn solve(&mut self, curvature: impl Fn(&[f64], &mut [f64])) -> Option<&[f64]> {
         let size = self.score.len();

@@ -1,4 +1,4 @@
-//! The fit without one voter, for voters whose votes weigh too much for a single Newton step.
+//! Refit without one voter, for voters with too much information for a single Newton step.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::rating::model_block::ModelBlock;
 use crate::rating::negative_log_likelihood::{Likelihood, PairLoss};
 use crate::rating::newton::minimise;
 
-/// Points that rounding leaves of votes that are taken out.
+/// Points below which the rest after a subtraction of votes is rounding error.
 const ROUNDING: f64 = 1e-9;
 
 /// Refits of a block without one voter.
@@ -22,17 +22,16 @@ pub(super) struct Refits {
     likelihood: Likelihood,
     models: usize,
     gauges: Vec<Vec<usize>>,
-    /// Where each pair stands among those of the loss; made for the first refit.
+    /// Position of each pair in the loss, computed at the first refit.
     index: OnceLock<HashMap<(usize, usize), usize>>,
     point: DVector<f64>,
     loss: PairLoss,
 }
 
-/// H·(θ_(g) − θ) without a voter.
+/// Step H·(θ_(g) − θ) of leaving out a voter.
 pub(super) enum VoterLeftOut {
     Fitted(DVector<f64>),
-    /// The votes of the others do not connect all models: the step of the largest group, if there is any, and the
-    /// parameters outside of it.
+    /// The votes of the others do not connect all models: the step of the largest group, if any, and the parameters outside of it.
     Divided(Option<DVector<f64>>, Vec<usize>),
 }
 
@@ -48,7 +47,7 @@ impl Refits {
         }
     }
 
-    /// The fit without these votes.
+    /// Refits the block without these votes.
     pub(super) fn without(&self, votes: &[BlockVote]) -> Result<VoterLeftOut, FitError> {
         let pairs = self.subtract(votes);
         let kept = self.largest_groups(&pairs);
@@ -86,7 +85,7 @@ impl Refits {
                 Outcome::Tie | Outcome::BothBad => &mut pair.halves,
             };
             *points -= vote.weight;
-            // Weights that are no whole numbers leave a rest where all votes of a kind are taken out.
+            // Fractional weights leave a rounding error where all votes of a kind are subtracted.
             if *points < ROUNDING {
                 *points = 0.0;
             }
@@ -94,7 +93,7 @@ impl Refits {
         pairs
     }
 
-    /// The largest group of models of each gauge that these votes still compare both ways.
+    /// Finds the largest group of models of each gauge that these votes still compare in both directions.
     fn largest_groups(&self, pairs: &[PairTally]) -> Vec<Vec<usize>> {
         let met: Vec<PairTally> =
             pairs.iter().filter(|pair| pair.points_first() + pair.points_second() > 0.0).copied().collect();
@@ -112,7 +111,7 @@ impl Refits {
     }
 }
 
-/// The largest component by votes both ways; models that no vote is left of are in none.
+/// Finds the largest strongly connected component of the models that still have votes.
 fn largest_component(models: usize, pairs: &[PairTally]) -> Vec<usize> {
     let mut met: Vec<usize> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
     met.sort_unstable();

@@ -1,4 +1,4 @@
-//! Sums over voters, and what they give.
+//! Sums over voters, and the covariances and effective numbers of voters computed from them.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use rayon::prelude::*;
 
 use crate::stats::real_len;
 
-/// Ranges that are summed apart.
+/// Number of ranges of voters that are summed separately.
 const RANGES: usize = 16;
-/// Parameters above which a matrix for each range would take too much memory.
+/// Number of parameters above which a matrix for each range would take too much memory.
 const MANY_PARAMETERS: usize = 1_000;
-/// Of many parameters, a voter that touches more than one in so many is added to the whole matrix.
+/// With many parameters, a voter that touches more than 1/4 of them is added to the whole matrix.
 const WIDE: usize = 4;
-/// Voters that are added to the whole matrix at a time.
+/// Number of voters that are added to the whole matrix at a time.
 const TOGETHER: usize = 128;
-/// Share of the information on a parameter that is rounding.
+/// Share of the information on a parameter below which the rest is rounding error.
 const HELD_ALONE: f64 = 1e-9;
-/// Parameters whose variances are worked out together.
+/// Number of parameters whose variances are computed together.
 const COLUMNS: usize = 96;
 
-/// Ranges of voters to sum apart; they do not depend on the number of threads.
+/// Splits the voters into ranges to sum separately, which do not depend on the number of threads.
 pub(in crate::rating) fn ranges(voters: usize) -> Vec<Range<usize>> {
     let end = |part: usize| part * voters / RANGES;
     (0..RANGES).map(|part| end(part)..end(part + 1)).collect()
@@ -28,9 +28,9 @@ pub(in crate::rating) fn ranges(voters: usize) -> Vec<Range<usize>> {
 
 /// Sums over voters.
 pub(in crate::rating) struct SumsOfVoters {
-    /// Σ w_g w_gᵀ above and on the diagonal; empty for many parameters until the total is made.
+    /// Σ w_g w_gᵀ above and on the diagonal; with many parameters, empty until the total is computed.
     meat: DMatrix<f64>,
-    /// For many parameters, the w_g and the parameters where they are not zero, in ascending order.
+    /// With many parameters, each w_g with the parameters where it is not zero, in ascending order.
     scores: Vec<(Vec<usize>, Vec<f64>)>,
     /// Σ h_g and Σ h_g² by parameter.
     information: Vec<(f64, f64)>,
@@ -81,9 +81,14 @@ impl SumsOfVoters {
         parameters.iter().for_each(|&parameter| self.carried[parameter] = true);
     }
 
-    /// Marks the parameters of which a voter has all the information, `total` being that of all voters. The voter's score is zero
-    /// there at the optimum, so leaving the voter out seems to move nothing.
-    pub(in crate::rating) fn carry_held_alone(&mut self, touched: &[usize], information: &[f64], total: &DVector<f64>) {
+    /// Marks the parameters on which a voter has all the information; `total` is that of all voters. The voter's score is zero there
+    /// at the optimum, so leaving the voter out would seem to change nothing.
+    pub(in crate::rating) fn mark_sole_voter_parameters(
+        &mut self,
+        touched: &[usize],
+        information: &[f64],
+        total: &DVector<f64>,
+    ) {
         for (&parameter, own) in touched.iter().zip(information) {
             if (total[parameter] - own).abs() <= HELD_ALONE * total[parameter].abs() {
                 self.carried[parameter] = true;
@@ -91,7 +96,7 @@ impl SumsOfVoters {
         }
     }
 
-    /// The sum of sums, in order, with the entries below the diagonal too.
+    /// Adds up partial sums in order, and fills the entries below the diagonal.
     pub(in crate::rating) fn total(size: usize, parts: Vec<Self>) -> Self {
         let mut total = Self { meat: DMatrix::zeros(size, size), ..Self::new(size) };
         let mut wide = Vec::new();
@@ -120,12 +125,12 @@ impl SumsOfVoters {
         &self.carried
     }
 
-    /// (G−1)/G; `None` for fewer than two voters.
+    /// Computes (G−1)/G; `None` for fewer than two voters.
     fn factor(&self) -> Option<f64> {
         (self.voters > 1).then(|| real_len(self.voters - 1) / real_len(self.voters))
     }
 
-    /// (G−1)/G · H⁺ (Σ w_g w_gᵀ) H⁺; `None` for fewer than two voters.
+    /// Computes (G−1)/G · H⁺ (Σ w_g w_gᵀ) H⁺; `None` for fewer than two voters.
     pub(in crate::rating) fn covariance(&self, inverse: &DMatrix<f64>) -> Option<DMatrix<f64>> {
         let mut covariance = inverse * (&self.meat * inverse) * self.factor()?;
         // The matrix is positive semidefinite: negative values are rounding.
@@ -133,7 +138,7 @@ impl SumsOfVoters {
         Some(covariance)
     }
 
-    /// The diagonal of [`covariance`](Self::covariance).
+    /// Computes the diagonal of [`covariance`](Self::covariance).
     pub(in crate::rating) fn variances(&self, inverse: &DMatrix<f64>) -> Option<DVector<f64>> {
         let factor = self.factor()?;
         let mut variances = DVector::zeros(inverse.ncols());
@@ -148,14 +153,14 @@ impl SumsOfVoters {
         Some(variances)
     }
 
-    /// The effective number of voters of each parameter; 0 where no voter has information.
+    /// Computes the effective number of voters of each parameter; 0 where no voter has information.
     pub(in crate::rating) fn effective_voters(&self) -> Vec<f64> {
         let effective = |&(sum, squares): &(f64, f64)| if squares > 0.0 { sum * sum / squares } else { 0.0 };
         self.information.iter().map(effective).collect()
     }
 }
 
-/// Adds wwᵀ above and on the diagonal.
+/// Adds wwᵀ on and above the diagonal.
 fn add_square(meat: &mut DMatrix<f64>, touched: &[usize], score: &[f64]) {
     for (at, (&column, across)) in touched.iter().zip(score).enumerate() {
         let mut column = meat.column_mut(column);

@@ -1,38 +1,38 @@
-//! The taste under which the votes of the crowd's voters are no more unusual than chance has it.
+//! Calibration of the taste: the value under which the votes of the crowd's voters are no more unusual than expected by chance.
 //!
 //! The correlation of [`super::overdispersion`] is exact for models of equal strength. Where models are far apart, an expected win says
-//! little of a taste, and the correlation of the votes is smaller than the taste that moves them. With many votes on each model
-//! honest voters of ordinary taste then look like riggers. So the taste is raised until as many voters have moderately small p-values as
-//! honest ones would. Riggers have very small ones: those are not counted, and so raise nothing (the null distribution is
-//! fitted to the centre: Efron 2004).
+//! little about a taste, and the correlation of the votes is smaller than the taste behind them. With many votes on each model honest
+//! voters of ordinary taste then look like riggers. So the taste is raised until the number of voters with moderately small p-values is
+//! that of honest ones. Riggers have very small ones: those are not counted, and so do not raise the taste (the null distribution is fitted
+//! to the centre: Efron 2004).
 
 use rayon::prelude::*;
 
 use super::rao_score::{ModelVotes, ScoreResult, score_test};
 use crate::stats::real_len;
 
-/// A p-value up to it is moderately small, and a larger one that of an honest voter.
+/// Maximum p-value that counts as moderately small; a larger one is that of an honest voter.
 const MODERATE: f64 = 0.1;
-/// A p-value up to it may be that of a rigger.
+/// Maximum p-value of a possible rigger.
 const EXTREME: f64 = 0.003;
-/// Moderately small p-values beyond the expected number that are tolerated.
+/// Tolerated number of moderately small p-values beyond the expected number.
 const TOLERATED_EXCESS: f64 = 1.0;
-/// Largest taste that is tried.
+/// Maximum taste of the search.
 const MAX_TASTE: f64 = 0.95;
-/// Halvings of the range of tastes.
+/// Number of bisection steps over the range of tastes.
 const HALVINGS: usize = 6;
 
-/// The score tests of voters under one taste.
+/// Score tests of voters under one taste.
 #[derive(Debug)]
 pub(super) struct CalibratedTests {
     pub(super) taste: f64,
     /// Whether the taste is larger than the estimate.
     pub(super) is_raised: bool,
-    /// By voter; `None` without two votes on one model.
+    /// Results by voter; `None` without two votes on one model.
     pub(super) results: Vec<Option<ScoreResult>>,
 }
 
-/// The tests under the estimated taste, or under the smallest larger one that explains the votes.
+/// Runs the tests under the estimated taste, or under the smallest larger one that explains the votes.
 pub(super) fn calibrate(voters: &[Vec<ModelVotes>], estimate: f64) -> CalibratedTests {
     let tests = uncalibrated(voters, estimate);
     if estimate >= MAX_TASTE || is_calibrated(&tests.results) {
@@ -51,17 +51,17 @@ pub(super) fn calibrate(voters: &[Vec<ModelVotes>], estimate: f64) -> Calibrated
     CalibratedTests { taste: enough, is_raised: true, results }
 }
 
-/// The tests under the estimated taste.
+/// Runs the tests under the estimated taste.
 pub(super) fn uncalibrated(voters: &[Vec<ModelVotes>], estimate: f64) -> CalibratedTests {
     CalibratedTests { taste: estimate, is_raised: false, results: score_tests(voters, estimate) }
 }
 
-/// The most suspicious model of each voter under a taste; `None` without two votes on one model.
+/// Tests each voter under a taste; `None` without two votes on one model.
 pub(super) fn score_tests(voters: &[Vec<ModelVotes>], taste: f64) -> Vec<Option<ScoreResult>> {
     voters.par_iter().map(|models| score_test(models, taste)).collect()
 }
 
-/// Whether no more p-values are moderately small than the number of larger ones lets expect.
+/// Returns whether no more p-values are moderately small than expected from the number of larger ones.
 fn is_calibrated(results: &[Option<ScoreResult>]) -> bool {
     let p_values = || results.iter().map(|found| found.map_or(1.0, |found| found.p));
     let larger = real_len(p_values().filter(|p| *p > MODERATE).count());
@@ -77,7 +77,7 @@ mod tests {
     use crate::rating::simulate::{Simulation, SimulationOptions};
     use crate::rating::vote_log::VoteLog;
 
-    /// A hundred honest votes of each of 30 voters with tastes on 8 models that are far apart.
+    /// Simulates a hundred honest votes of each of 30 voters with tastes on 8 models that are far apart.
     fn honest() -> VoteLog {
         let options = SimulationOptions {
             models: 8,

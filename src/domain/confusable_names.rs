@@ -5,7 +5,7 @@ use unicode_security::skeleton;
 
 /// Returns the names that differ from another one only in case, spaces, Unicode form or confusable letters (UTS 39); confusable names are
 /// adjacent.
-pub(crate) fn alike_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+pub(crate) fn confusable_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let mut names: Vec<(String, &str)> = names.into_iter().map(|name| (look(name), name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -28,7 +28,7 @@ mod tests {
         // A Cyrillic letter, and an invisible character.
         let (cyrillic, invisible) = ("g\u{440}t-4", "Claude\u{200b}");
         let names = ["claude", "gpt-4o", "gpt-4", invisible, "gpt-40", "gpt-4 ", cyrillic, "gpt-4"];
-        assert_eq!(alike_names(names), [invisible, "claude", "gpt-4", "gpt-4 ", cyrillic]);
-        assert!(alike_names(["gpt-4", "gpt-4"]).is_empty(), "a name that is there twice is one name");
+        assert_eq!(confusable_names(names), [invisible, "claude", "gpt-4", "gpt-4 ", cyrillic]);
+        assert!(confusable_names(["gpt-4", "gpt-4"]).is_empty(), "a name that is there twice is one name");
     }
 }
