@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::battle::Outcome;
 use crate::domain::correlation::agreement::{
-    AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreSheet, Scored, Vote, Votes, bias, compare,
+    AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreData, Scored, Vote, Votes, bias, compare,
     question_key, scores,
 };
 use crate::standard_input::input_name;
@@ -14,6 +14,8 @@ use crate::votes::{RowError, TextTable, is_short_word, read_table};
 
 /// Names of the columns, including those of LMArena, FastChat and llmfao.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
+/// The battle is the question in exports of an arena's votes.
+const BATTLE: [&str; 1] = ["battle_id"];
 const TURN: [&str; 1] = ["turn"];
 const VOTER: [&str; 15] = [
     "voter",
@@ -41,33 +43,33 @@ const SCORE: [&str; 1] = ["score"];
 
 /// Contents of a file: votes or scores.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sheet {
+pub enum RatingData {
     /// Preferences between two models.
     Votes(Votes),
     /// Scores of single answers.
-    Scores(ScoreSheet),
+    Scores(ScoreData),
 }
 
 /// File of votes or scores with its path.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SheetFile {
+pub struct RatingFile {
     /// Path of the file, for errors.
     pub path: PathBuf,
     /// Contents of the file.
-    pub sheet: Sheet,
+    pub sheet: RatingData,
 }
 
-impl SheetFile {
+impl RatingFile {
     /// Reads a file like `langya fit`: as votes if it has a column of winners, otherwise as scores.
     ///
     /// # Errors
     /// [`AgreementError::File`] for a missing column or the first row that cannot be used.
     pub fn read(path: &Path) -> Result<Self, AgreementError> {
-        Ok(Self { path: path.to_owned(), sheet: Sheet::read(path)? })
+        Ok(Self { path: path.to_owned(), sheet: RatingData::read(path)? })
     }
 }
 
-impl Sheet {
+impl RatingData {
     fn read(file: &Path) -> Result<Self, TableFileError> {
         let table = SheetReader::open(file)?;
         match (table.place(&WINNER), table.place(&SCORE)) {
@@ -142,7 +144,7 @@ fn outcome(winner: &str, [first, second]: [&str; 2]) -> Result<Outcome, String> 
 }
 
 /// Reads scores; a row without a score is left out.
-fn scores_of(table: SheetReader) -> Result<ScoreSheet, TableFileError> {
+fn scores_of(table: SheetReader) -> Result<ScoreData, TableFileError> {
     let asked = JudgedColumns::new(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
@@ -155,7 +157,7 @@ fn scores_of(table: SheetReader) -> Result<ScoreSheet, TableFileError> {
         let [question, rater] = asked.read(row);
         Ok(Some(Scored { question, model: row[model].to_owned(), rater, score }))
     })?;
-    Ok(ScoreSheet(scores))
+    Ok(ScoreData(scores))
 }
 
 /// Positions of the columns of question, turn and voter.
@@ -167,7 +169,11 @@ struct JudgedColumns {
 
 impl JudgedColumns {
     fn new(table: &SheetReader) -> Result<Self, TableFileError> {
-        Ok(Self { question: table.needed(&QUESTION)?, turn: table.place(&TURN), voter: table.place(&VOTER) })
+        let question = match table.place(&QUESTION).or_else(|| table.place(&BATTLE)) {
+            Some(question) => question,
+            None => table.needed(&QUESTION)?,
+        };
+        Ok(Self { question, turn: table.place(&TURN), voter: table.place(&VOTER) })
     }
 
     /// The question with its turn, and the voter.
@@ -186,7 +192,7 @@ struct SheetReader {
 
 impl SheetReader {
     fn open(file: &Path) -> Result<Self, TableFileError> {
-        let names = [&QUESTION[..], &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
+        let names = [&QUESTION[..], &BATTLE, &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
         Ok(Self { file: file.to_owned(), table: read_table(file, &names)? })
     }
 
@@ -275,7 +281,7 @@ pub enum JudgeChoice {
 
 impl JudgeChoice {
     /// Keeps the verdicts of the chosen judges.
-    fn apply(&self, mut verdicts: SheetFile) -> Result<SheetFile, AgreementError> {
+    fn apply(&self, mut verdicts: RatingFile) -> Result<RatingFile, AgreementError> {
         let judges = verdicts.sheet.raters();
         match self {
             Self::Only if judges.len() > 1 => Err(AgreementError::SeveralJudges { file: verdicts.path, judges }),
@@ -297,25 +303,31 @@ impl JudgeChoice {
 /// # Errors
 /// [`AgreementError`].
 pub fn compare_files(
-    people: SheetFile,
-    judge: Option<(SheetFile, &JudgeChoice)>,
+    people: RatingFile,
+    judge: Option<(RatingFile, &JudgeChoice)>,
     options: AgreementOptions,
 ) -> Result<AgreementReport, AgreementError> {
     let judged = match (judge, &people.sheet) {
         (Some((verdicts, choice)), _) => choice.apply(verdicts)?,
-        (None, Sheet::Votes(_)) => SheetFile { path: PathBuf::new(), sheet: Sheet::Votes(Votes::default()) },
-        (None, Sheet::Scores(_)) => SheetFile { path: PathBuf::new(), sheet: Sheet::Scores(ScoreSheet::default()) },
+        (None, RatingData::Votes(_)) => RatingFile { path: PathBuf::new(), sheet: RatingData::Votes(Votes::default()) },
+        (None, RatingData::Scores(_)) => {
+            RatingFile { path: PathBuf::new(), sheet: RatingData::Scores(ScoreData::default()) }
+        }
     };
     match (people.sheet, judged.sheet) {
-        (Sheet::Votes(votes), Sheet::Votes(verdicts)) => {
+        (RatingData::Votes(votes), RatingData::Votes(verdicts)) => {
             Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned, options.bootstrap)?)))
         }
-        (Sheet::Scores(people), Sheet::Scores(judge)) => {
+        (RatingData::Scores(people), RatingData::Scores(judge)) => {
             let AgreementOptions { bins, calibration, bootstrap, .. } = options;
             Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, bins, calibration, bootstrap))))
         }
-        (Sheet::Votes(_), Sheet::Scores(_)) => Err(AgreementError::Mixed { votes: people.path, scores: judged.path }),
-        (Sheet::Scores(_), Sheet::Votes(_)) => Err(AgreementError::Mixed { votes: judged.path, scores: people.path }),
+        (RatingData::Votes(_), RatingData::Scores(_)) => {
+            Err(AgreementError::Mixed { votes: people.path, scores: judged.path })
+        }
+        (RatingData::Scores(_), RatingData::Votes(_)) => {
+            Err(AgreementError::Mixed { votes: judged.path, scores: people.path })
+        }
     }
 }
 
@@ -323,9 +335,9 @@ pub fn compare_files(
 ///
 /// # Errors
 /// [`AgreementError`].
-pub fn bias_of_file(judge: &SheetFile, anchor: f64) -> Result<BiasReport, AgreementError> {
+pub fn bias_of_file(judge: &RatingFile, anchor: f64) -> Result<BiasReport, AgreementError> {
     match &judge.sheet {
-        Sheet::Scores(scores) => Ok(bias(scores, anchor)),
-        Sheet::Votes(_) => Err(AgreementError::BiasOfVotes(judge.path.clone())),
+        RatingData::Scores(scores) => Ok(bias(scores, anchor)),
+        RatingData::Votes(_) => Err(AgreementError::BiasOfVotes(judge.path.clone())),
     }
 }

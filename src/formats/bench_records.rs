@@ -8,7 +8,7 @@ use crate::domain::benchmark::answer_index::ask_sha256;
 use crate::domain::benchmark::item::{Answer, Item, answer_of};
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::benchmark::{JudgeMode, Suite};
-use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::reasoning::SplitReply;
 use crate::domain::judging::verdict::{Rating, SCORES, Verdict};
 
 const ITEM: [&str; 4] = ["item_id", "item", "question_id", "id"];
@@ -173,9 +173,12 @@ pub fn verdicts(suite: &dyn Suite, items: &[Item], path: &Path) -> Result<Vec<Gi
 fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Result<GivenVerdict, BenchFileError> {
     let raw_text = record.text(&JUDGED);
     let parsed = match &raw_text {
-        Some(text) => suite.parse(item, Thought::split(text).reply).map_err(Status::from),
+        Some(text) => suite.parse(item, SplitReply::split(text).reply).map_err(Status::from),
         None => scored(suite, path, record)?,
     };
+    if let (Some(_), Ok(Verdict::Rating(rating))) = (&raw_text, &parsed) {
+        check_same_score(path, record, rating.score)?;
+    }
     let game = record.number(path, "game")?.unwrap_or(1);
     let game = u8::try_from(game).ok().and_then(|game| Game::try_from(game).ok());
     let first = suite.asks(item, &[]).first().map_or(1, |ask| ask.turn);
@@ -194,6 +197,17 @@ fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Resu
         raw_text: raw_text.unwrap_or_default(),
         parsed,
     })
+}
+
+/// Refuses a record whose score is not the one in the judge's reply.
+fn check_same_score(path: &Path, record: &Record, said: f64) -> Result<(), BenchFileError> {
+    match record.text(&["score"]).and_then(|text| text.trim().parse::<f64>().ok()) {
+        Some(score) if (score - said).abs() > 1e-9 => {
+            let reason = format!("the judge's reply says {said} and the score is {score}: leave one of them out");
+            Err(record.refuse(path, reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads a verdict of which only the score is known; a score out of range has that status. Dimensions out of range are absent.

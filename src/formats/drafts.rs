@@ -65,10 +65,10 @@ fn whole_lines(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::superclue::drafts::UnreadDraft;
+    use crate::domain::benchmark::superclue::drafts::InvalidDraft;
 
     fn line(id: &str) -> DraftLine {
-        let unread = UnreadDraft { raw: "?".into(), reason: "none".into(), attempt: None };
+        let unread = InvalidDraft { raw: "?".into(), reason: "none".into(), attempt: None };
         DraftLine {
             id: id.into(),
             capability: "计算".into(),

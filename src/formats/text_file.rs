@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// Maximum bytes of a file of rows.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// Maximum bytes of a hand-written file, such as a prompt or a study.
-const MOST_WRITTEN_BYTES: u64 = 16 << 20;
+const MAX_WRITTEN_BYTES: u64 = 16 << 20;
 /// Bytes inspected before the rest is read.
 const LOOK: u64 = 64 << 10;
 
@@ -35,7 +35,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The same as for [`read_file`].
 pub fn read_file_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
-    read_whole(path, MOST_BYTES, "split it")
+    read_whole(path, MAX_BYTES, "split it")
 }
 
 /// Reads a hand-written text of at most 16 MiB, without its byte order mark; also from a pipe.
@@ -43,7 +43,7 @@ pub fn read_file_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The same as for [`read_file_or_pipe`], and an error for a text that is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_whole(path, MOST_WRITTEN_BYTES, "it may be another file than you meant")?;
+    let bytes = read_whole(path, MAX_WRITTEN_BYTES, "it may be another file than you meant")?;
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8: convert it, for example with iconv"))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -127,10 +127,10 @@ mod tests {
     fn a_file_that_is_too_long_is_refused_before_it_is_read() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, b"text\n").unwrap();
-        file.as_file().set_len(MOST_WRITTEN_BYTES + 1).unwrap();
+        file.as_file().set_len(MAX_WRITTEN_BYTES + 1).unwrap();
         let refused = read_text(file.path()).unwrap_err().to_string();
         assert!(refused.starts_with("it has more than 16777216 bytes"), "{refused}");
-        file.as_file().set_len(MOST_BYTES + 1).unwrap();
+        file.as_file().set_len(MAX_BYTES + 1).unwrap();
         let refused = read_file(file.path()).unwrap_err().to_string();
         assert_eq!(refused, "it has more than 1073741824 bytes: split it");
     }

@@ -7,7 +7,7 @@ use crate::domain::rating::vote_log::SelfPlay;
 use crate::standard_input::input_name;
 
 /// Maximum number of columns listed in a message.
-const MOST_LISTED_COLUMNS: usize = 40;
+const MAX_LISTED_COLUMNS: usize = 40;
 
 /// Error of reading a file of votes; no vote of the file is used.
 #[derive(Debug, thiserror::Error)]
@@ -77,11 +77,11 @@ impl HeaderError {
     /// Creates the error of a flag that names none of these columns.
     pub(super) fn not_there<'n>(name: &str, columns: impl Iterator<Item = &'n str>) -> Self {
         let columns: Vec<String> = columns.map(|name| shortened(name.trim())).filter(|name| !name.is_empty()).collect();
-        let more = match columns.len().saturating_sub(MOST_LISTED_COLUMNS) {
+        let more = match columns.len().saturating_sub(MAX_LISTED_COLUMNS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let listed: Vec<&str> = columns.iter().take(MOST_LISTED_COLUMNS).map(String::as_str).collect();
+        let listed: Vec<&str> = columns.iter().take(MAX_LISTED_COLUMNS).map(String::as_str).collect();
         Self::NotThere { name: name.to_owned(), columns: listed.join(", ") + &more }
     }
 }

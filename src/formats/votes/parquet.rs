@@ -36,7 +36,7 @@ const GROUPS_A_THREAD: usize = 1;
 
 /// Maximum rows of a row group. A run of equal values takes a few bytes regardless of its length, so nothing else bounds the memory for a
 /// small file.
-const MOST_ROWS: usize = 1 << 26;
+const MAX_ROWS: usize = 1 << 26;
 
 /// Reads all votes of a file.
 pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Result<FileVotes, VoteFileError> {
@@ -86,7 +86,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Res
 type ReadGroup = Result<Result<GroupVotes, (u64, RowError)>, ParquetError>;
 
 fn reserve(log: &mut VoteLog, rows: i64) {
-    let rows = usize::try_from(rows).unwrap_or(0).min(MOST_ROWS);
+    let rows = usize::try_from(rows).unwrap_or(0).min(MAX_ROWS);
     log.a.reserve_exact(rows);
     log.b.reserve_exact(rows);
     log.outcomes.reserve_exact(rows);
@@ -188,8 +188,8 @@ fn check_size(file: &ParquetMetaData, columns: &[usize], limits: ReadLimits) -> 
         return Err(limits.too_much());
     }
     let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
-    if usize::try_from(rows).is_ok_and(|rows| rows > MOST_ROWS) {
-        let reason = format!("a row group has {rows} rows: write it in groups of {MOST_ROWS}");
+    if usize::try_from(rows).is_ok_and(|rows| rows > MAX_ROWS) {
+        let reason = format!("a row group has {rows} rows: write it in groups of {MAX_ROWS}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
     Ok(())

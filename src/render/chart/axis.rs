@@ -5,6 +5,8 @@
 pub(super) struct Axis {
     low: f64,
     high: f64,
+    /// The highest of the values.
+    last: f64,
     start: f64,
     end: f64,
 }
@@ -15,7 +17,7 @@ impl Axis {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
         let room = (0.04 * (high - low)).max(beside);
-        Self { low: low - room, high: high + room, start, end }
+        Self { low: low - room, high: high + room, last: high, start, end }
     }
 
     pub(super) fn place(&self, value: f64) -> f64 {
@@ -65,6 +67,11 @@ impl Axis {
     /// Its lowest and highest value.
     pub(super) fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
+    }
+
+    /// The highest of the values, without the margin.
+    pub(super) fn last(&self) -> f64 {
+        self.last
     }
 
     /// The length in values.

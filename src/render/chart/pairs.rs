@@ -12,7 +12,7 @@ type PairMatrix = Vec<Vec<Option<f64>>>;
 
 /// Results of a model against another; `None` without battles, or where the ratings cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Meeting {
+pub struct OpponentRecord {
     /// The opponent's position on the leaderboard.
     pub opponent: usize,
     /// Share of the votes that the model won, a tie counting half.
@@ -66,9 +66,9 @@ impl Pairs {
 
     /// Results of a model against each other one of the first `count`.
     #[must_use]
-    pub fn meetings(&self, model: usize, count: usize) -> Vec<Meeting> {
+    pub fn meetings(&self, model: usize, count: usize) -> Vec<OpponentRecord> {
         let value = |values: &PairMatrix, opponent: usize| *values.get(model)?.get(opponent)?;
-        let meeting = |opponent: usize| Meeting {
+        let meeting = |opponent: usize| OpponentRecord {
             opponent,
             won: value(&self.wins, opponent),
             votes: value(&self.counts, opponent),

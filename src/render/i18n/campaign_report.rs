@@ -248,7 +248,7 @@ const CHINESE: CampaignReportTexts = CampaignReportTexts {
     annotators_lead: "各比例附其所依据的评判数，另有每次评判用时的中位数和最长的相同回答串。标记不会排除任何人。",
     side_bias: "偏向一侧",
     careless: "不认真",
-    copying: "抄袭",
+    copying: "与他人雷同",
     annotator_pairs: "标注者两两一致性",
     annotator_pairs_lead: "在两人都评判过的单元上的 Cohen κ，区间由对这些单元重抽样 200 次得出。没有区间并不表示数值确定：所有人意见一致时，重抽样无法显示其不确定性。",
     equal: "判断相同",

@@ -227,7 +227,7 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
         title: "对基线的胜率",
         lead: "按 Arena-Hard 的方式统计五级判定：每局单独计数，平局计为半胜，明显更好的判定计为三票。胜率也就是 Bradley–Terry 模型对这些票的预期；分值是该模型高于基线的评分，赔率每相差十倍为 400 分。95 % 区间来自对题目的 1,000 次重抽样。",
         columns: &[
-            "裁判 : 基线",
+            "裁判：基线模型",
             "模型",
             "明显更好",
             "略好",

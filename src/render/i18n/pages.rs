@@ -32,6 +32,8 @@ pub struct PageTexts {
     pub footer: &'static str,
     pub practice: &'static str,
     pub practice_explained: &'static str,
+    /// Between a heading and what it is about.
+    pub colon: &'static str,
     pub battle: BattleTexts,
     pub cards: CardTexts,
     pub vote_confirmation: VoteConfirmationTexts,
@@ -187,6 +189,8 @@ pub struct ScriptTexts {
     pub seconds: &'static str,
     pub characters_per_second: &'static str,
     pub error_prompt_empty: &'static str,
+    /// Said before sending, with the approximate number of characters.
+    pub prompt_too_long: &'static str,
     pub error_prompt_too_long: &'static str,
     pub error_prompt_invalid: &'static str,
     pub error_prompt_refused: &'static str,
@@ -273,6 +277,8 @@ pub struct LeaderboardTexts {
     pub charts: &'static str,
     pub back: &'static str,
     pub charts_models: &'static str,
+    /// Shown where a chart is wider than the screen.
+    pub charts_swipe: &'static str,
     pub charts_all: &'static str,
     pub against: &'static str,
     pub against_opponent: &'static str,
@@ -432,7 +438,7 @@ pub use own_leaderboard::OwnLeaderboardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use prompt_cards::CardTexts;
 pub use public_log::PublicLogTexts;
-pub use refused::{InvalidField, MissingThing, RefusedText, RefusedTexts};
+pub use refused::{ForeignHostTexts, InvalidField, MissingObject, RefusedText, RefusedTexts};
 pub use rigging::RiggingTexts;
 pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;

@@ -216,22 +216,22 @@ impl<'t> Times<'t> {
 
 /// The columns that exclude votes from the rating.
 struct Exclusions<'e> {
-    rated: Option<YesOrNo<'e>>,
+    rated: Option<FlagColumn<'e>>,
     rules: Option<Cow<'e, Texts>>,
-    anonymous: Option<YesOrNo<'e>>,
+    anonymous: Option<FlagColumn<'e>>,
 }
 
 impl<'e> Exclusions<'e> {
     fn new(group: &'e RowGroup<'_>) -> Self {
         Self {
-            rated: YesOrNo::new(group, Field::Rated),
+            rated: FlagColumn::new(group, Field::Rated),
             rules: group.texts(Field::Exclusion),
-            anonymous: YesOrNo::new(group, Field::Anonymous),
+            anonymous: FlagColumn::new(group, Field::Anonymous),
         }
     }
 
     fn rule(&self, row: usize) -> Result<Option<&str>, RowError> {
-        let answer = |column: &Option<YesOrNo<'_>>| column.as_ref().map_or(Ok(None), |column| column.answer(row));
+        let answer = |column: &Option<FlagColumn<'_>>| column.as_ref().map_or(Ok(None), |column| column.answer(row));
         let rated = answer(&self.rated)?;
         if rated != Some(true) {
             // A rule alone excludes, too.
@@ -246,14 +246,14 @@ impl<'e> Exclusions<'e> {
 }
 
 /// Column of flags.
-struct YesOrNo<'c> {
+struct FlagColumn<'c> {
     flags: Cow<'c, [f64]>,
     /// The texts of the column, if it has texts.
     words: Option<&'c Texts>,
     name: String,
 }
 
-impl<'c> YesOrNo<'c> {
+impl<'c> FlagColumn<'c> {
     fn new(group: &'c RowGroup<'_>, field: Field) -> Option<Self> {
         let words = match group.of(field)? {
             ParquetColumn::Texts(words) => Some(words),

@@ -101,7 +101,7 @@ impl BenchmarkTexts {
 
     /// Title of the table of comparisons.
     pub fn compared_title(&self, model: &str) -> String {
-        self.compared_title.replace("{model}", model)
+        fill(self.compared_title, &[("model", model)])
     }
 
     /// Number of suites in which a model has a score.

@@ -1,13 +1,15 @@
 //! Chinese translations of the program's reasons for exclusions. Reasons are stored and published in English; those written by a person
 //! are shown unchanged.
 
+use crate::i18n::without_spaces_between_han;
+
 /// Translates a reason to Chinese; `None` if the program did not write it.
 pub(super) fn chinese(reason: &str) -> Option<String> {
     let read = reason.strip_suffix(" reads it").and_then(|rest| rest.rsplit_once(", as "));
     let (found, judge) = read.map_or((reason, None), |(found, judge)| (found, Some(judge)));
     let parts: Option<Vec<String>> = found.split("; ").map(part).collect();
     let judged = judge.map(|judge| format!("（据 {judge} 判断）")).unwrap_or_default();
-    Some(parts?.join("；") + &judged)
+    Some(without_spaces_between_han(&(parts?.join("；") + &judged)))
 }
 
 fn part(part: &str) -> Option<String> {

@@ -207,7 +207,7 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
     effect: "若计分：名次不同的模型 {ranks} 个；评分最多变化 {points} 分。",
     list: "所有排除记录及理由",
     counted: "选票",
-    with_excluded: "也算被排除的",
+    with_excluded: "包括被排除的",
     unique_prompts: "每位投票者每个提问只算一票",
     change_heading: "换一种选票范围会有什么变化",
     change: "有效票 {before} 张；按此范围计入 {after} 张。{models} 个模型中有 {ranks} 个名次不同。",

@@ -1,7 +1,8 @@
 //! Texts of the page of judges on the arena's own battles.
 
 use super::slice_names::SliceTexts;
-use crate::domain::battle_judging::agreement::{SliceKind, UNKNOWN_DISTANCE};
+use crate::domain::battle_judging::agreement::{MissingReason, SliceKind, UNKNOWN_DISTANCE};
+use crate::domain::stats::{SeriesSide, Undefined};
 
 /// The texts of one language.
 pub struct JudgesTexts {
@@ -19,6 +20,7 @@ pub struct JudgesTexts {
     pub worth: &'static str,
     pub worth_said: &'static str,
     pub by_other_prompts: &'static str,
+    pub own_battles: &'static str,
     pub agreement: &'static str,
     pub agreement_reading: &'static str,
     pub agreement_heads: [&'static str; 5],
@@ -41,6 +43,8 @@ pub struct JudgesTexts {
     pub between: &'static str,
     pub between_reading: &'static str,
     pub between_heads: [&'static str; 5],
+    /// Says why a statistic has no value.
+    pub missing: fn(MissingReason) -> String,
 }
 
 impl JudgesTexts {
@@ -74,6 +78,7 @@ pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     worth: "Worth in votes",
     worth_said: "verdicts on every battle would make the ratings as precise as {times} times as many votes",
     by_other_prompts: "{n} {n:battle was|battles were} judged with other instructions and {n:is|are} not counted.",
+    own_battles: "The judge itself took part in {n} {n:battle|battles} of these, and may favour its own replies.",
     agreement: "Agreement with people",
     agreement_reading: "The share of battles on which judge and voter agree: over all battles, ties included, and over those where both prefer a side. Kappa is the agreement beyond chance. “Points apart” is the distance of the two models on the leaderboard.",
     agreement_heads: ["Battles of", "Number", "Agree", "Without ties", "Kappa"],
@@ -89,13 +94,14 @@ pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     leaderboards_reading: "Fitted on the votes, and on the judge's verdicts.",
     leaderboard_heads: ["Model", "Rank by votes", "Rating by votes", "Rank by verdicts", "Rating by verdicts"],
     bound: "a bound",
-    spearman: "Spearman's correlation of the ratings",
-    kendall: "Kendall's",
+    spearman: "Spearman's correlation of the ratings: {value}",
+    kendall: "Kendall's: {value}",
     otherwise: "Pairs of models in another order: {n} of {all}.",
     unbounded: "These numbers leave out {n} {n:model that only won or only lost: its rating is a bound|models that only won or only lost: their ratings are bounds}.",
     between: "Agreement between judges",
     between_reading: "On the battles that both have judged.",
     between_heads: ["Judges", "Battles", "Agree", "Without ties", "Kappa"],
+    missing: |reason| reason.to_string(),
 };
 
 pub(super) const CHINESE: JudgesTexts = JudgesTexts {
@@ -113,6 +119,7 @@ pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     worth: "折合选票",
     worth_said: "每场都判一次，相当于 {times} 倍的选票",
     by_other_prompts: "另有 {n} 场对战按别的评判说明评判，未计入。",
+    own_battles: "其中 {n} 场对战裁判自己也参加，可能偏向自己的回答。",
     agreement: "与人类投票的一致程度",
     agreement_reading: "裁判与投票者说法相同的对战所占比例：先把平局也算作一种回答，再只看双方都分出高下的对战。Kappa 是除去偶然之后的一致程度。“相差分数”指两个模型在排行榜上的距离。",
     agreement_heads: ["哪些对战", "场数", "一致", "不计平局", "Kappa"],
@@ -128,14 +135,36 @@ pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     leaderboards_reading: "一份按投票拟合，一份按裁判的结论拟合。",
     leaderboard_heads: ["模型", "按投票的名次", "按投票的评分", "按裁判的名次", "按裁判的评分"],
     bound: "仅为界限",
-    spearman: "两份评分的 Spearman 相关",
-    kendall: "Kendall 相关",
+    spearman: "两份评分的 Spearman 相关：{value}",
+    kendall: "Kendall 相关：{value}",
     otherwise: "次序不同的模型对：{all} 对中有 {n} 对。",
     unbounded: "以上数字不含 {n} 个只胜或只负的模型：它们的评分只是界限。",
     between: "裁判之间",
     between_reading: "只看两位裁判都评判过的对战。",
     between_heads: ["裁判", "场数", "一致", "不计平局", "Kappa"],
+    missing: chinese_reason,
 };
+
+fn chinese_reason(reason: MissingReason) -> String {
+    let series = |side: SeriesSide| if side == SeriesSide::First { "第一列" } else { "第二列" };
+    let undefined = match reason {
+        MissingReason::SeparateGroups(groups) => {
+            return format!("目前评判过的对战把模型分成 {groups} 组，组与组之间无法比较");
+        }
+        MissingReason::Undefined(undefined) => undefined,
+    };
+    match undefined {
+        Undefined::TooFew { found, needed } => format!("需要 {needed} 个值，只有 {found} 个"),
+        Undefined::Lengths { x, y } => format!("两列分别有 {x} 个和 {y} 个值，个数不同"),
+        Undefined::Constant(side) => format!("{}的值全部相同", series(side)),
+        Undefined::NotFinite(side) => format!("{}含有无穷大或非数值", series(side)),
+        Undefined::Perfect => "完全相关，无法估计区间的宽度".to_owned(),
+        Undefined::NoVariation => "所有评判都相同，仅凭偶然也会同样一致".to_owned(),
+        Undefined::MeanNotPositive => "均值不是正数".to_owned(),
+        Undefined::NoSpread => "所有重抽样都得到同一个数，看不出不确定的程度".to_owned(),
+        Undefined::Nothing => "没有可以比较的内容".to_owned(),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -151,5 +180,20 @@ mod tests {
         assert_eq!(chinese(SliceKind::Language, "English"), "语言：英语");
         assert_eq!(chinese(SliceKind::Category, "my own"), "类别：my own");
         assert_eq!(chinese(SliceKind::Distance, "100-200"), "相差 100-200 分");
+    }
+
+    #[test]
+    fn a_missing_statistic_says_why_in_the_language_of_the_page() {
+        let every = [
+            Undefined::TooFew { found: 1, needed: 3 },
+            Undefined::Constant(SeriesSide::Second),
+            Undefined::NoVariation,
+            Undefined::Nothing,
+        ];
+        for reason in every.map(MissingReason::Undefined).into_iter().chain([MissingReason::SeparateGroups(2)]) {
+            assert_eq!((ENGLISH.missing)(reason), reason.to_string());
+            let chinese = (CHINESE.missing)(reason);
+            assert!(!chinese.contains(|letter: char| letter.is_ascii_alphabetic()), "{chinese}");
+        }
     }
 }

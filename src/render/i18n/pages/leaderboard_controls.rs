@@ -19,6 +19,8 @@ pub struct LeaderboardControlTexts {
     pub tied: &'static str,
     pub lost: &'static str,
     pub both_bad: &'static str,
+    /// Between the numbers of a record.
+    pub comma: &'static str,
     pub downloads: &'static str,
     pub meaning: &'static str,
     pub not_apart: &'static str,
@@ -37,7 +39,7 @@ impl LeaderboardControlTexts {
     /// Formats a model's numbers of wins, ties, losses and both-bad votes.
     pub fn record(&self, [won, tied, lost, both_bad]: [u64; 4]) -> String {
         let parts = [(self.won, won), (self.tied, tied), (self.lost, lost), (self.both_bad, both_bad)];
-        parts.map(|(word, count)| format!("{word} {count}")).join(", ")
+        parts.map(|(word, count)| format!("{word} {count}")).join(self.comma)
     }
 
     /// Explains the ratings of the first two models: `expected` wins in 100 battles.
@@ -63,6 +65,7 @@ pub(super) const ENGLISH: LeaderboardControlTexts = LeaderboardControlTexts {
     tied: "tied",
     lost: "lost",
     both_bad: "both bad",
+    comma: ", ",
     downloads: "Download",
     meaning: "In 100 battles between {first} and {second}, {first} is expected to be preferred in {n}. A lead of 100 points means 64.",
     not_apart: " The votes so far do not tell the two apart.",
@@ -76,7 +79,7 @@ pub(super) const CHINESE: LeaderboardControlTexts = LeaderboardControlTexts {
     find: "查找",
     clear: "显示全部模型",
     chips: "只看",
-    tabs: "按部分投票查看",
+    tabs: "按选票范围查看",
     more_choices: "更多统计方式",
     open: "开放许可",
     closed: "非开放",
@@ -87,8 +90,9 @@ pub(super) const CHINESE: LeaderboardControlTexts = LeaderboardControlTexts {
     tied: "平局",
     lost: "负",
     both_bad: "都不好",
+    comma: "，",
     downloads: "下载",
-    meaning: "{first} 与 {second} 每对战 100 场，预计有 {n} 场更偏好 {first}。领先 100 分相当于 64 场。",
+    meaning: "{first} 与 {second} 每对战 100 场，预计有 {n} 场更偏好 {first}。领先 100 分，相当于 100 场中约 64 场更受偏好。",
     not_apart: "目前的投票还不足以区分这两个模型。",
     off: "关",
     ties_half: "各计半胜",

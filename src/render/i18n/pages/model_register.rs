@@ -250,7 +250,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     no_organization: "未注明",
     organization_heads: ["登记总数", "打过对战", "服务商处的不同模型", "在排行榜上", "参战"],
     models: "全部模型",
-    models_reading: "退役的模型保留其行。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。权重表示模型被抽中的机会：按权重抽取时，权重 2 的模型被抽中的可能是权重 1 的两倍。",
+    models_reading: "退役的模型仍列在表中。对战日期和占比只计本竞技场；导入的选票另计，只有导入选票的模型显示其日期。权重表示模型被抽中的机会：按权重抽取时，权重 2 的模型被抽中的可能是权重 1 的两倍。",
     model: "模型",
     state: "状态",
     weight: "权重",
@@ -273,7 +273,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     changes: "变动与原因",
     shown_changes: "共 {all} 次变动，这里列出最近 {shown} 次。",
     all_changes: "全部变动（JSON）",
-    by_command: "由命令说明",
+    by_command: "原因由命令行补充",
     kinds: [
         "加入，权重 {weight}",
         "重新加入，权重 {weight}",

@@ -224,7 +224,7 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "你选择的模型没有作答，也不会换成别的模型。请重新提问，或换一个模型重新开始。",
             error_empty_reply: "没有完整的回答，无法投票。请重新提问，或换一个模型重新开始。",
-            confirmation_running: "尚未提交。投票将在两秒后提交；如果选择理由，最多等你两分钟。",
+            confirmation_running: "尚未提交。投票将在两秒后提交；选择理由后，最多等两分钟。",
             confirmation_waiting: "尚未提交。不用着急，你确认、离开本页或两分钟没有操作时才会提交。",
         },
         alone: AloneTexts {

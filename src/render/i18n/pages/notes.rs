@@ -3,7 +3,7 @@
 use crate::domain::rating::fit::{Direction, OneWayBridge};
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 use crate::domain::rating::slice::SliceColumn;
-use crate::domain::stats::resample::FEW_CLUSTERS;
+use crate::domain::stats::resample::MIN_CLUSTERS;
 
 const NO_VOTES: &str = "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现";
 const UNBOUNDED_TIE_PARAMETER: &str =
@@ -61,7 +61,7 @@ fn in_chinese(note: &RatingNote) -> String {
             "这些选票只来自 {voters} 位投票者（有效人数 {effective:.1}）：人数这样少时，此方法得到的区间偏窄；逐一去掉投票者（jackknife）得到的区间已考虑到这一点"
         ),
         RatingNote::DecidedByFewVoters { least } => format!(
-            "相邻模型分出先后或判为相当，只依靠少数投票者（有效人数最少为 {least:.1}）：无论查看多少次都成立的区间至少需要 {FEW_CLUSTERS} 人，请不要据此停止收集选票"
+            "相邻模型分出先后或判为相当，只依靠少数投票者（有效人数最少为 {least:.1}）：无论查看多少次都成立的区间至少需要 {MIN_CLUSTERS} 人，请不要据此停止收集选票"
         ),
         RatingNote::OneVoter => "全部选票来自同一位投票者，无法估计投票者之间的差异，因此没有区间".into(),
         RatingNote::ConstantFeature { feature } => {

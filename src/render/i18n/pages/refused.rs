@@ -3,7 +3,7 @@
 use crate::domain::admin::LONGEST_REASON;
 use crate::i18n::fill;
 
-/// Texts for each kind of error. The page adds the details: in the reader's language for a [`MissingThing`], an [`InvalidField`] and a
+/// Texts for each kind of error. The page adds the details: in the reader's language for a [`MissingObject`], an [`InvalidField`] and a
 /// missing role, otherwise the error's own English message.
 pub struct RefusedTexts {
     /// The request is invalid.
@@ -22,16 +22,18 @@ pub struct RefusedTexts {
     pub later: RefusedText,
     /// Any other error.
     pub failed: RefusedText,
+    /// The host name does not belong to the arena.
+    pub foreign_host: ForeignHostTexts,
     /// Label of the admin pages' button to the overview.
     pub to_admin: &'static str,
-    missing_thing: fn(MissingThing) -> &'static str,
+    missing_thing: fn(MissingObject) -> &'static str,
     invalid_field: fn(InvalidField) -> &'static str,
     role_required: &'static str,
 }
 
 /// Missing object named by an address or a form: first those of visitors, then those of the admin pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingThing {
+pub enum MissingObject {
     /// A battle that its visitor shared, or no longer shares.
     SharedBattle,
     /// A battle of the visitor.
@@ -73,7 +75,7 @@ impl InvalidField {
     }
 }
 
-impl MissingThing {
+impl MissingObject {
     /// Returns the English message for APIs.
     #[must_use]
     pub fn in_english(self) -> &'static str {
@@ -84,7 +86,7 @@ impl MissingThing {
 impl RefusedTexts {
     /// Returns the message for a missing object.
     #[must_use]
-    pub fn missing_thing(&self, thing: MissingThing) -> &'static str {
+    pub fn missing_thing(&self, thing: MissingObject) -> &'static str {
         (self.missing_thing)(thing)
     }
 
@@ -106,6 +108,15 @@ pub struct RefusedText {
     pub title: &'static str,
     pub lead: &'static str,
     pub action: &'static str,
+}
+
+/// Texts of the page under a host name that does not belong to the arena.
+pub struct ForeignHostTexts {
+    pub title: &'static str,
+    /// What a visitor can do.
+    pub visitor: &'static str,
+    /// What the operator can do.
+    pub operator: &'static str,
 }
 
 pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
@@ -149,6 +160,11 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
         lead: "The page could not be generated. Nothing that was acknowledged is lost.",
         action: "Try again",
     },
+    foreign_host: ForeignHostTexts {
+        title: "The arena does not answer under this name",
+        visitor: "Open it by the IP address of its computer, such as http://192.168.1.20:8717, or ask the person who runs it for the address.",
+        operator: "If you run it and visitors shall use this name, set server.public_url to the whole address, such as http://computer.local:8717.",
+    },
     to_admin: "Go to the overview",
     missing_thing: missing_thing_in_english,
     invalid_field: invalid_field_in_english,
@@ -186,24 +202,29 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
     failed: RefusedText {
         title: "操作未成功", lead: "页面未能生成。已确认的内容都已保存。", action: "重试"
     },
+    foreign_host: ForeignHostTexts {
+        title: "竞技场不能通过这个名称访问",
+        visitor: "请改用那台计算机的 IP 地址打开，例如 http://192.168.1.20:8717，或向本站的运营者询问地址。",
+        operator: "如果你是运营者，并希望访客使用这个名称，请把 server.public_url 设为完整的地址，例如 http://computer.local:8717。",
+    },
     to_admin: "回到概览",
     missing_thing: missing_thing_in_chinese,
     invalid_field: invalid_field_in_chinese,
     role_required: "需要“{role}”或更高的角色。",
 };
 
-fn missing_thing_in_english(thing: MissingThing) -> &'static str {
+fn missing_thing_in_english(thing: MissingObject) -> &'static str {
     match thing {
-        MissingThing::SharedBattle => "no battle is shared by this link",
-        MissingThing::Battle => "no battle has this id",
-        MissingThing::BattleToLabel => "no battle of yours with a vote and a text has this id",
-        MissingThing::Campaign => "there is no such campaign",
-        MissingThing::CampaignReport => "this campaign has no public report",
-        MissingThing::DeletionRequest => "no request has this id",
-        MissingThing::FlaggedText => "no flag has this id",
-        MissingThing::LeakToReview => "no leak of this vote waits for a decision: reload /admin/leaks",
-        MissingThing::PromptToLabel => "no prompt has this id",
-        MissingThing::Model => "no model with this id is active or paused",
+        MissingObject::SharedBattle => "no battle is shared by this link",
+        MissingObject::Battle => "no battle has this id",
+        MissingObject::BattleToLabel => "no battle of yours with a vote and a text has this id",
+        MissingObject::Campaign => "there is no such campaign",
+        MissingObject::CampaignReport => "this campaign has no public report",
+        MissingObject::DeletionRequest => "no request has this id",
+        MissingObject::FlaggedText => "no flag has this id",
+        MissingObject::LeakToReview => "no leak of this vote waits for a decision: reload /admin/leaks",
+        MissingObject::PromptToLabel => "no prompt has this id",
+        MissingObject::Model => "no model with this id is active or paused",
     }
 }
 
@@ -215,18 +236,18 @@ fn invalid_field_in_english(field: InvalidField) -> &'static str {
     }
 }
 
-fn missing_thing_in_chinese(thing: MissingThing) -> &'static str {
+fn missing_thing_in_chinese(thing: MissingObject) -> &'static str {
     match thing {
-        MissingThing::SharedBattle => "这个链接没有分享任何对战，可能已取消分享。",
-        MissingThing::Battle => "没有编号与此相同的对战。",
-        MissingThing::BattleToLabel => "你没有编号与此相同、已投票且文字未删除的对战。",
-        MissingThing::Campaign => "没有这个标注活动。",
-        MissingThing::CampaignReport => "没有对所有人公开的这份标注报告。",
-        MissingThing::DeletionRequest => "没有编号与此相同的删除请求。",
-        MissingThing::FlaggedText => "没有编号与此相同的标记内容。",
-        MissingThing::LeakToReview => "这一票没有待审核的泄露：请刷新 /admin/leaks。",
-        MissingThing::PromptToLabel => "没有编号与此相同的问题。",
-        MissingThing::Model => "没有标识与此相同的参战或暂停的模型。",
+        MissingObject::SharedBattle => "这个链接没有分享任何对战，可能已取消分享。",
+        MissingObject::Battle => "没有编号与此相同的对战。",
+        MissingObject::BattleToLabel => "你没有编号与此相同、已投票且文字未删除的对战。",
+        MissingObject::Campaign => "没有这个标注活动。",
+        MissingObject::CampaignReport => "没有对所有人公开的这份标注报告。",
+        MissingObject::DeletionRequest => "没有编号与此相同的删除请求。",
+        MissingObject::FlaggedText => "没有编号与此相同的标记内容。",
+        MissingObject::LeakToReview => "这一票没有待审核的泄露：请刷新 /admin/leaks。",
+        MissingObject::PromptToLabel => "没有编号与此相同的问题。",
+        MissingObject::Model => "没有标识与此相同的参战或暂停的模型。",
     }
 }
 

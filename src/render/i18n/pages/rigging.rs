@@ -3,6 +3,7 @@
 use super::robustness::{Naming, RobustnessAnswer};
 use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
 use crate::domain::plural::counted;
+use crate::i18n::without_spaces_between_han;
 
 /// The texts of one language.
 pub struct RiggingTexts {
@@ -31,7 +32,9 @@ impl RiggingTexts {
         let influence = flagged.map(|_| (self.influence, (self.sentences.influence)(most_influential, name)));
         let flags = flagged.map(|flagged| (self.flags, (self.sentences.flags)(flagged, name)));
         let answers = [swap, influence, flags].into_iter().flatten();
-        answers.map(|(question, text)| RobustnessAnswer { question, text }).collect()
+        let answer =
+            |(question, text): (_, String)| RobustnessAnswer { question, text: without_spaces_between_han(&text) };
+        answers.map(answer).collect()
     }
 }
 
@@ -190,6 +193,8 @@ mod tests {
             assert_eq!(text.lines().count(), 3, "{text}");
         }
         assert!(answer_text(&ENGLISH, &report()).contains("<m2> in place 3 instead of 5."));
+        let chinese = &CHINESE.answers(&report(), 8931, &|_| "琥珀".to_owned())[0].text;
+        assert!(chinese.starts_with("前几名之中，琥珀与琥珀最容易互换"), "{chinese}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod chinese;
 mod english;
 
 use crate::domain::rating::robustness::{OverallRobustness, TieOrder};
+use crate::i18n::without_spaces_between_han;
 
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
@@ -32,7 +33,11 @@ pub struct RobustnessAnswer {
 impl RobustnessTexts {
     /// Renders a report; `name` returns the display name of a model. Empty if no votes compare two models.
     pub fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<RobustnessAnswer> {
-        if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) }
+        let mut answers = if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) };
+        for answer in &mut answers {
+            answer.text = without_spaces_between_han(&answer.text);
+        }
+        answers
     }
 }
 

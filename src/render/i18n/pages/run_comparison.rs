@@ -1,6 +1,7 @@
 //! Texts of the page that compares two runs of a benchmark.
 
 use crate::domain::benchmark::run_manifest::{BATCH, NO, RunChange, SETTINGS_OF, YES};
+use crate::i18n::fill;
 
 /// Maximum displayed characters of a value.
 const SHORT: usize = 64;
@@ -47,7 +48,7 @@ impl RunComparisonTexts {
     #[must_use]
     pub fn change(&self, what: &str) -> String {
         if let Some(model) = what.strip_prefix(SETTINGS_OF) {
-            return self.settings_of.replace("{model}", model);
+            return fill(self.settings_of, &[("model", model)]);
         }
         let known = self.changed.iter().find(|(key, _)| *key == what);
         known.map_or(what, |(_, name)| name).to_owned()
@@ -187,7 +188,7 @@ mod tests {
             }
         }
         let of = |what: &str| changes.iter().find(|change| change.what.contains(what)).unwrap();
-        assert_eq!(CHINESE.change(&of(SETTINGS_OF).what), "琅 的设置");
+        assert_eq!(CHINESE.change(&of(SETTINGS_OF).what), "琅的设置");
         let (batch, program) = (of(BATCH), of("program"));
         assert_eq!([&batch.before, &batch.after].map(|value| CHINESE.value(batch, value)), ["否", "是"]);
         assert_eq!([&program.before, &program.after].map(|value| CHINESE.value(program, value)), ["–", "langya"]);

@@ -88,7 +88,7 @@ pub(super) const CHINESE: SignInTexts = SignInTexts {
     used_up: "这个邀请码已被使用（也可能是你在退出登录之前用过），请向运营者索取新的邀请码。",
     revoked: "这个邀请码已失效，请向运营者索取新的邀请码。",
     busy: "目前登录的人很多，请稍候再试。",
-    too_fast: "来自你所在网络的尝试过多，请在 {n} 秒后再试。",
+    too_fast: "来自你所在网络的尝试过多，请 {n} 秒后再试。",
     lead_provider: "本站的对战仅供拥有 {name} 账号的人参加。排行榜对所有人开放。",
     provider: "使用 {name} 登录",
     kept_account: "你在 {name} 的账号只以化名保存，不保存姓名或地址。本浏览器此前的对战不归入该账号。",

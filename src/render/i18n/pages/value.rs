@@ -2,7 +2,7 @@
 
 use crate::domain::rating::value::prices::Currency;
 use crate::domain::rating::value::report::{Caveat, CheaperModel, CostBasis, ValueFinding, percent, points};
-use crate::i18n::fill;
+use crate::i18n::{fill, without_spaces_between_han};
 
 /// The texts of one language.
 pub struct ValueTexts {
@@ -39,7 +39,7 @@ pub struct ValueTexts {
 impl ValueTexts {
     /// Renders a finding as a sentence.
     pub fn finding(&self, finding: &ValueFinding) -> String {
-        (self.finding)(finding)
+        without_spaces_between_han(&(self.finding)(finding))
     }
 
     /// Noun for this number of answers, without the number.
@@ -126,7 +126,7 @@ pub(super) const CHINESE: ValueTexts = ValueTexts {
     title: "该用哪个模型？",
     back: "排行榜",
     answers: "次回答用于计算费用与时间",
-    higher: "评分更高、但费用未知：",
+    higher: "评分更高但费用未知：",
     table: "各模型的评分、费用与时间",
     model: "模型",
     rating: "评分",
@@ -137,7 +137,7 @@ pub(super) const CHINESE: ValueTexts = ValueTexts {
     price: "输入/输出价格",
     looked_up: "价格查询",
     in_set: "是",
-    in_set_with_times: "凭时间",
+    in_set_with_times: "凭速度",
     dominated: "否",
     no_date: "未注明日期",
     no_source: "未注明来源",
@@ -151,7 +151,7 @@ pub(super) const CHINESE: ValueTexts = ValueTexts {
     reading_points: &[
         "“分不出高下”不等于一样好：只是说这些选票容许两者毫无差别。票数很少时，几乎任何两个模型都分不出高下。选票容许的最大差距，就是选便宜模型可能损失的质量。",
         "费用按本竞技场的回答计算：提问的平均长度（所有模型相同）与该模型自己回答的平均长度，乘以价格。长度由本竞技场自行计数，按单词和汉字等计；服务商的计数与此不同，隐藏的思考过程会计费，但这里没有计入。只统计最近选票中的单轮对战。",
-        "“未被超过”：没有别的模型评分不低、费用不高，且其中至少一项更好。“凭时间”：只看评分与费用时已被超过，把首字用时与速度也算上则没有。这些模型合称帕累托集。",
+        "“未被超过”：没有别的模型评分不低、费用不高，且其中至少一项更好。“凭速度”：只看评分与费用时已被超过，把首字用时与速度也算上则没有。这些模型合称帕累托集。",
         "时间是至少十次回答的中位数，精确到十分之一秒和两位数字，以免帮人猜出对战中是谁在回答。",
         "陪练模型、票数较少的模型，以及评分无界或无法与其他模型比较的模型，只列出，不推荐。",
         "价格由本竞技场的运营者查询，日期与出处如表中所示。",
@@ -172,7 +172,7 @@ fn chinese(finding: &ValueFinding) -> String {
             )
         }
         ValueFinding::CheaperAreLower { best, cheaper } => {
-            format!("费用已知的模型中，评分最高的是 {best}。比它便宜的有 {cheaper} 个，选票表明它们的评分都更低。")
+            format!("费用已知的模型中，评分最高的是 {best}。选票表明，比它便宜的 {cheaper} 个模型评分更低。")
         }
         ValueFinding::BestIsCheapest { best } => format!("费用已知的模型中，评分最高的是 {best}，没有更便宜的。"),
         ValueFinding::NoDifference { best } => format!(
@@ -194,8 +194,8 @@ mod tests {
         let finding = ValueFinding::CheaperModel { best: "甲".into(), cheaper: cheaper.clone() };
         assert_eq!(
             CHINESE.finding(&finding),
-            "这些选票分不出 甲 与 乙 的高下；乙 便宜 84 %。甲 的评分高 12 分，而选票容许的差距为 −9 至 33 分：若真差 33 \
-             分，甲 与 乙 对战 100 场约赢 55 场。"
+            "这些选票分不出甲与乙的高下；乙便宜 84 %。甲的评分高 12 分，而选票容许的差距为 −9 至 33 分：若真差 33 \
+             分，甲与乙对战 100 场约赢 55 场。"
         );
         assert_eq!(ENGLISH.cheaper_one(&cheaper), "84 % less; difference 12 points (−9 to 33)");
     }

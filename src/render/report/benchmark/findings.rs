@@ -8,7 +8,7 @@ use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::analysis::failed_judgements::JudgementEnds;
+use crate::domain::benchmark::analysis::failed_judgements::StatusCounts;
 use crate::domain::benchmark::analysis::five_level_verdicts::{LevelsOfModel, levels_by_model};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::judges::{JudgePairAgreement, compare};
@@ -50,7 +50,7 @@ pub struct Findings {
     /// By displayed judge name and baseline.
     levels: Vec<(String, LevelsOfModel)>,
     /// Judges with at least one judgement without a verdict.
-    ends: Vec<(String, JudgementEnds)>,
+    ends: Vec<(String, StatusCounts)>,
     /// By judge; counted for every suite of scores, and kept at the end only for suites that ask for probabilities.
     weighted: Vec<(String, WeightedScores)>,
     position: Vec<(String, PositionBias)>,
@@ -88,7 +88,7 @@ impl Findings {
 
     fn of_judge(judge: &str, judged: &[&ComparedJudgement<'_>], lengths: &Lengths) -> Self {
         let judgements = || judged.iter().map(|one| one.judgement);
-        let ends = JudgementEnds::new(judged.iter().map(|one| (one.baseline, one.judgement)));
+        let ends = StatusCounts::new(judged.iter().map(|one| (one.baseline, one.judgement)));
         let weighted = WeightedScores::new(judgements());
         let position = PositionBias::new(judgements());
         let longer = longer_wins(&judged.iter().filter_map(|one| game(one, lengths)).collect::<Vec<_>>());
@@ -205,7 +205,7 @@ impl Findings {
 
     /// Judgements without a verdict, a column for each reason.
     fn failed_judgements(&self, words: &FindingTexts) -> Analysis {
-        let row = |(judge, ends): &(String, JudgementEnds)| {
+        let row = |(judge, ends): &(String, StatusCounts)| {
             let counts = Status::ALL.map(|status| Datum::Count(ends.of(status)));
             [Datum::Text(judge.clone()), Datum::Count(ends.total())].into_iter().chain(counts).collect()
         };

@@ -65,7 +65,7 @@ fn abbreviations(out: &mut String, report: &Report) {
 fn table(out: &mut String, table: &ReportTable, words: &ReportTexts) {
     write!(out, "### {}\n\n", escaped(&table.title)).expect(TEXT_GROWS);
     if let Some(source) = &table.source {
-        write!(out, "{}: {}\n\n", words.source, escaped(source)).expect(TEXT_GROWS);
+        write!(out, "{}{}\n\n", words.source, escaped(source)).expect(TEXT_GROWS);
     }
     let heads = table.columns.iter().map(|column| escaped(&column.label));
     line(out, std::iter::once(words.model.to_owned()).chain(heads));

@@ -71,7 +71,7 @@ impl ScoreEntry {
         let entry = |scores: ModelScores| {
             let ratings = match judges.contains(scores.judge.as_str()) {
                 true => given(&scores.judge, &scores),
-                false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
+                false => scores.judge.split('+').flat_map(|judge| given(judge, &scores)).collect(),
             };
             let ModelScores { model, judge, baseline, judge_is_evaluated, judged_at, scores, .. } = scores;
             Self { model, judge, baseline, judge_is_evaluated, judged_at, scores, ratings }
@@ -219,12 +219,12 @@ pub struct Chart {
 }
 
 impl Report {
-    /// Builds the report of a judge; by default of the panel, if there is one.
+    /// Builds the report of a judge; by default of the panel, or without one of the judge with the highest coverage.
     #[must_use]
     pub fn new(material: ReportInput<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
         let judges = judges(material.entries);
-        let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);
+        let judge = judge.map_or_else(|| default_judge(material.entries, &judges).unwrap_or_default(), str::to_owned);
         let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
         let judge_is_evaluated = entries.iter().any(|entry| entry.judge_is_evaluated);
         let coverage = entries.iter().filter_map(|entry| Some(entry.scores.of(&Part::overall())?.coverage)).sum();
@@ -257,6 +257,12 @@ impl Report {
             charts,
             tables,
         }
+    }
+
+    /// Whether a judge of the report is a panel of several.
+    #[must_use]
+    pub fn is_panel(&self, judge: &str) -> bool {
+        is_panel(judge, &self.judges)
     }
 
     /// Columns of all tables with abbreviated names, each once.
@@ -299,6 +305,31 @@ fn judges(entries: &[ScoreEntry]) -> Vec<String> {
     judges
 }
 
+/// Whether a judge is a panel of several others.
+fn is_panel(judge: &str, judges: &[String]) -> bool {
+    judge.contains('+') && judge.split('+').all(|one| judges.iter().any(|known| known == one))
+}
+
+/// The judge whose scores are shown unless another is asked for: a panel, or else the judge with the highest coverage, the latest on a
+/// tie. So a judge that was tried on a few items does not replace the scores of all.
+fn default_judge(entries: &[ScoreEntry], judges: &[String]) -> Option<String> {
+    let rank = |judge: &&String| {
+        let own: Vec<&ScoreEntry> = entries.iter().filter(|entry| entry.judge == **judge).collect();
+        let overall = own.iter().filter_map(|entry| entry.scores.of(&Part::overall()));
+        let covered: u64 = overall.map(|score| score.coverage.ok).sum();
+        (is_panel(judge, judges), covered, own.iter().map(|entry| entry.judged_at).max())
+    };
+    judges.iter().max_by_key(rank).cloned()
+}
+
+/// Names those of a judge or panel that are evaluated too.
+fn evaluated_judges(judge: &str, entries: &[ScoreEntry]) -> String {
+    let is_evaluated = |one: &&str| entries.iter().any(|entry| entry.model == **one || entry.baseline == **one);
+    let evaluated: Vec<&str> = judge.split('+').filter(is_evaluated).collect();
+    // A model that is not shown here may be evaluated as well.
+    if evaluated.is_empty() { judge.to_owned() } else { evaluated.join("+") }
+}
+
 fn overall(entry: &ScoreEntry) -> f64 {
     entry.scores.of(&Part::overall()).and_then(|score| score.value).unwrap_or(f64::NEG_INFINITY)
 }
@@ -319,10 +350,9 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if judge_is_evaluated {
-        notes.push(words.judge_is_evaluated.replace("{judge}", judge));
+        notes.push(words.judge_is_evaluated.replace("{judge}", &evaluated_judges(judge, material.entries)));
     }
-    let alone: Vec<String> = judges(material.entries).into_iter().filter(|known| known != judge).collect();
-    if judge.contains('+') && judge.split('+').all(|one| alone.iter().any(|known| known == one)) {
+    if is_panel(judge, &judges(material.entries)) {
         notes.push(words.panel.replace("{judge}", judge));
     }
     if !material.silent_judges.is_empty() {

@@ -255,6 +255,30 @@ fn models_come_best_first_and_what_is_missing_is_flagged() {
 }
 
 #[test]
+fn the_judge_with_the_highest_coverage_leads_and_the_latest_on_a_tie() {
+    let one = |model: &str, judge: &str, ok: u64, judged_at: i64| ScoreEntry {
+        judged_at,
+        ..entry(model, judge, vec![score(Part::overall(), Some(5.0), ok, 60)])
+    };
+    let leading = |entries: &[ScoreEntry]| report("mtbench101", entries, &[], Language::English).judge;
+    let tried = [one("m", "judge1", 60, 1), one("m", "judge2", 20, 2), one("n", "judge1", 60, 1)];
+    assert_eq!(leading(&tried), "judge1");
+    let equal = [one("m", "judge1", 60, 2), one("m", "judge2", 60, 1)];
+    assert_eq!(leading(&equal), "judge1");
+    let panel = [equal.as_slice(), &[one("m", "judge1+judge2", 60, 2)], &[one("m", "later", 60, 3)]].concat();
+    assert_eq!(leading(&panel), "judge1+judge2");
+}
+
+#[test]
+fn a_report_names_only_those_judges_of_a_panel_that_are_evaluated() {
+    let full = || vec![score(Part::overall(), Some(5.0), 10, 10)];
+    let panel = |model: &str| ScoreEntry { judge_is_evaluated: true, ..entry(model, "i+j", full()) };
+    let entries = [entry("j", "i", full()), entry("j", "j", full()), panel("j"), panel("m")];
+    let notes = report("mtbench101", &entries, &[], Language::English).notes;
+    assert!(notes.iter().any(|note| note.starts_with("j judges and is judged")), "{notes:?}");
+}
+
+#[test]
 fn a_name_stays_on_its_line_and_in_its_cell() {
     let hostile = "a|b\n# c\n<script>*x*";
     let entries = [entry(hostile, "j", vec![score(Part::overall(), Some(5.0), 1, 1)])];

@@ -1,7 +1,7 @@
 //! Texts of the pages of campaigns.
 
 use super::within_longest_reason;
-use crate::domain::campaign::MOST_LINK_DAYS;
+use crate::domain::campaign::MAX_LINK_DAYS;
 use crate::i18n::fill;
 
 /// The texts of one language.
@@ -92,7 +92,7 @@ impl CampaignAdminTexts {
 
     /// Message for refused numbers of an invitation; `most` is the maximum number of links.
     pub fn invite_numbers(&self, most: u32) -> String {
-        fill(self.invite_numbers, &[("count", &most.to_string()), ("days", &MOST_LINK_DAYS.to_string())])
+        fill(self.invite_numbers, &[("count", &most.to_string()), ("days", &MAX_LINK_DAYS.to_string())])
     }
 
     /// Purpose and maximum length of a reason.

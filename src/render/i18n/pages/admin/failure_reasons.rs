@@ -115,7 +115,7 @@ pub(super) fn chinese(reason: &str) -> Option<String> {
         "the provider reported an error in mid-stream" => "服务商在传输途中报告了错误",
         "the reply was empty" => "回答为空",
         "the model's circuit breaker is open after repeated failures: it is tried again automatically" => {
-            "模型多次失败后正在熔断，稍后会自动重试"
+            "模型多次失败，已暂停使用，稍后会自动重试"
         }
         _ => return timeout(reason),
     };

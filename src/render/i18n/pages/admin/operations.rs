@@ -209,7 +209,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("run_plans", "运行评测计划"),
         ("send_heartbeats", "向其他实例表明本实例在运行"),
         ("send_webhooks", "通知 webhook"),
-        ("store_breakers", "保存熔断器的状态"),
+        ("store_breakers", "保存哪些模型因失败而暂停"),
     ],
 };
 

@@ -2,7 +2,7 @@
 
 use crate::domain::benchmark::SuiteError;
 use crate::domain::benchmark::participants::ParticipantsError;
-use crate::domain::benchmark::run_plan::{InvalidPlanKey, MOST_RUNS, RunPlanError};
+use crate::domain::benchmark::run_plan::{InvalidPlanKey, MAX_RUNS, RunPlanError};
 use crate::i18n::fill;
 
 /// The texts of one language. Keys of the plan are not translated.
@@ -74,7 +74,7 @@ impl PlanErrorTexts {
                 fill(self.control_character, &[("key", key), ("name", &format!("{name:?}"))])
             }
             RunPlanError::TooManyRuns { runs } => {
-                fill(self.too_many_runs, &[("n", &runs.to_string()), ("most", &MOST_RUNS.to_string())])
+                fill(self.too_many_runs, &[("n", &runs.to_string()), ("most", &MAX_RUNS.to_string())])
             }
             RunPlanError::Twice { suite, sample } => fill(self.twice, &[("suite", suite), ("n", &sample.to_string())]),
         };
@@ -167,7 +167,7 @@ mod tests {
         check(&format!("samples = [0]\n{suite}"), CHINESE_ERRORS.samples);
         check(&format!("{suite}{suite}"), "评测集 urs 在第 1 轮中出现两次：每次运行只能安排一次");
         check(&format!("{suite}data = \"\\u0000\"\n"), "data：\"\\0\" 含有控制字符，请去掉");
-        let rounds: Vec<usize> = (1..=MOST_RUNS + 1).collect();
+        let rounds: Vec<usize> = (1..=MAX_RUNS + 1).collect();
         check(&format!("samples = {rounds:?}\n{suite}"), "计划共有 1001 次运行，超过上限 1000：请拆成几个计划");
         let too_large = |value| CHINESE_ERRORS.plan(&RunPlanError::InvalidValue(value));
         assert_eq!(too_large(InvalidPlanKey::MaxCalls).as_deref(), Some(CHINESE_ERRORS.max_calls));

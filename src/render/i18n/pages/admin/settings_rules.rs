@@ -4,7 +4,7 @@ use crate::domain::settings_rule::{
     AddressRule, MAX_CHARS_PER_SECOND, MAX_EXPECTED_BATTLES, MAX_IMAGE_BYTES, MAX_PROMPT_BYTES, MAX_WAIT_MS,
     NumberRule, PRACTICE_MODELS, RefusedValue, SettingRule, SignInRule, TextRule, VariableRule,
 };
-use crate::domain::webhook::LEAST_SECRET_BYTES;
+use crate::domain::webhook::MIN_SECRET_BYTES;
 
 /// Rule for the value of a key, as it follows “应为：”.
 pub(super) fn rule_in_chinese(rule: SettingRule) -> String {
@@ -113,7 +113,7 @@ fn variable_rule(rule: VariableRule) -> String {
         VariableRule::ClientSecretName => "环境变量名，例如 OIDC_CLIENT_SECRET，切勿填写密钥本身",
         VariableRule::SendableKey => "值中只有密钥可用字符（没有换行等）的变量",
         VariableRule::ModerationKey => "已设置密钥的变量，否则请去掉 api_key_env",
-        VariableRule::WebhookSecret => return format!("所含密钥不少于 {LEAST_SECRET_BYTES} 个字符的变量"),
+        VariableRule::WebhookSecret => return format!("所含密钥不少于 {MIN_SECRET_BYTES} 个字符的变量"),
         VariableRule::ClientSecret => "在本站运行环境中已设置的变量，否则请去掉 client_secret_env",
     };
     text.to_owned()

@@ -22,7 +22,7 @@ fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswe
         answer("多少选票或多少人能改变第一？", first.and_then(|first| decisive(first, report.votes, name))),
         answer("评分能解释选票吗？", report.goodness_of_fit.as_ref().map(|fit| fit_text(fit, name))),
         answer("有没有循环取胜？", report.cycles.as_ref().map(|found| cycles(found, name))),
-        answer("平局怎么算要紧吗？", Some(ties(&report.tie_orders, name))),
+        answer("平局的算法有影响吗？", Some(ties(&report.tie_orders, name))),
         answer("投票者意见一致吗？", report.voter_consistency.as_ref().map(voters)),
     ]
     .into_iter()
@@ -108,7 +108,7 @@ fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
         "因此这说明不了什么。".to_owned()
     };
     format!(
-        "{} 组三个模型中有 {} 组，最明显的是 {a} 胜 {b}、{b} 胜 {c}、{c} 胜 {a}。\
+        "{} 组三个模型中有 {} 组循环取胜，最明显的是 {a} 胜 {b}、{b} 胜 {c}、{c} 胜 {a}。\
          仅凭偶然也会有约 {} 组，{}会有这么多组。{verdict}",
         found.triples,
         found.cyclic,
@@ -118,13 +118,13 @@ fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
 }
 
 fn ties(orders: &[TieOrder], name: &Naming<'_>) -> String {
-    let Some(order) = orders.first() else { return "不要紧：没有平局。".to_owned() };
+    let Some(order) = orders.first() else { return "没有影响：没有平局。".to_owned() };
     let first = if agree_on_first(orders) {
         let rules: Vec<&str> = orders.iter().map(|order| rule(order.ties)).collect();
-        format!("对第一不要紧：平局无论{}，第一都是 {}。", rules.join("、"), listed(&order.first, name))
+        format!("不影响第一名：平局{}，第一都是 {}。", rules.join("或"), listed(&order.first, name))
     } else {
         let by_rule = |order: &TieOrder| format!("{}，第一是 {}", rule(order.ties), listed(&order.first, name));
-        format!("要紧。平局{}。", orders.iter().map(by_rule).collect::<Vec<_>>().join("；"))
+        format!("有影响。平局{}。", orders.iter().map(by_rule).collect::<Vec<_>>().join("；"))
     };
     let moved = furthest_move(orders).and_then(|order| Some((rule(order.ties), order.largest_move.as_ref()?)));
     match moved {
